@@ -1,0 +1,1 @@
+//! Holds the examples beside this file; there is no library code here.

@@ -1,0 +1,2 @@
+//! Developer commands of this workspace.
+fn main() {}
