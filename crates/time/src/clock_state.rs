@@ -1,0 +1,251 @@
+use crate::jump::{ClockChange, JumpCause, RawJump};
+use crate::playback_rate::PlaybackRate;
+use crate::segment::Segment;
+
+/// Where a clock's time comes from at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// The machine's (or the virtual base's) own clock.
+    Passthrough,
+    /// A segment: set by a source, controlled, paused or extrapolated.
+    Steered,
+}
+
+/// Everything that determines what a clock shows. Readers see it through
+/// [`SnapshotCell`](crate::snapshot_cell::SnapshotCell); changes are pure functions of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ClockState {
+    pub(crate) mode: Mode,
+    /// What a steered clock shows; for a clock in passthrough, what it will show when activated.
+    pub(crate) segment: Segment,
+    /// The rate to resume with; a paused clock keeps it.
+    pub(crate) rate: PlaybackRate,
+    pub(crate) paused: bool,
+    /// Counts jumps and source changes: two readings of one epoch are comparable.
+    pub(crate) epoch: u64,
+}
+
+/// Readings of the time base at the moment of a change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BaseNow {
+    /// Steady time, the argument of segments.
+    pub(crate) steady: i64,
+    /// What the clock shows in passthrough.
+    pub(crate) passthrough: i64,
+}
+
+/// A change of a clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Operation {
+    /// A source says what time it is.
+    Tick(i64),
+    /// A source's sample, extrapolated; `jump` when the source itself jumped.
+    Steer { segment: Segment, jump: bool },
+    /// The source takes over from the machine's clock.
+    Activate,
+    /// The machine's clock takes over from the source.
+    Deactivate,
+    /// Time stands still.
+    Pause,
+    /// Time runs on from where it stood.
+    Resume,
+    /// Time runs on at another rate.
+    SetRate(PlaybackRate),
+    /// Time goes elsewhere.
+    JumpTo(i64),
+    /// The machine's system clock was set, by this much.
+    SystemStepped(i64),
+}
+
+/// The result of an operation: the state to publish and the jump it means, if any.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transition {
+    pub(crate) state: ClockState,
+    pub(crate) jump: Option<RawJump>,
+}
+
+impl ClockState {
+    pub(crate) fn passthrough() -> Self {
+        Self {
+            mode: Mode::Passthrough,
+            segment: Segment::fixed(0),
+            rate: PlaybackRate::REAL_TIME,
+            paused: false,
+            epoch: 0,
+        }
+    }
+
+    /// What the clock shows.
+    pub(crate) fn now(&self, base: BaseNow) -> i64 {
+        match self.mode {
+            Mode::Passthrough => base.passthrough,
+            Mode::Steered => self.segment.eval(base.steady),
+        }
+    }
+
+    /// The latest time that waiting alone can bring.
+    pub(crate) fn horizon(&self) -> i64 {
+        match self.mode {
+            Mode::Passthrough => i64::MAX,
+            Mode::Steered => self.segment.horizon(),
+        }
+    }
+
+    /// Applies an operation; pure.
+    pub(crate) fn apply(&self, operation: Operation, base: BaseNow) -> Transition {
+        match operation {
+            Operation::Tick(time) => self.steer(Segment::fixed(time), false, base),
+            Operation::Steer { segment, jump } => self.steer(segment, jump, base),
+            Operation::Activate => self.switch(Mode::Steered, base),
+            Operation::Deactivate => self.switch(Mode::Passthrough, base),
+            Operation::Pause => self.run(true, self.rate, base),
+            Operation::Resume => self.run(false, self.rate, base),
+            Operation::SetRate(rate) => self.run(self.paused, rate, base),
+            Operation::JumpTo(time) => self.jump_to(time, base),
+            Operation::SystemStepped(delta) => self.stepped(delta, base),
+        }
+    }
+
+    fn steer(&self, segment: Segment, jump: bool, base: BaseNow) -> Transition {
+        let state = Self { segment, ..*self };
+        if self.mode == Mode::Passthrough {
+            return Transition { state, jump: None };
+        }
+        let (old, new) = (self.now(base), state.now(base));
+        // From zero the first sample starts the clock: that is no leap of fifty years.
+        let change = if old == 0 && new != 0 {
+            ClockChange::RosTimeStarted
+        } else {
+            ClockChange::NoChange
+        };
+        if new < old || jump || change != ClockChange::NoChange {
+            state.jumped(change, JumpCause::Source, old, new)
+        } else {
+            // A tick forward: only handlers and waits that ask for forward jumps care.
+            let tick = RawJump { change, cause: JumpCause::Source, old, new, epoch: self.epoch };
+            Transition { state, jump: (new > old).then_some(tick) }
+        }
+    }
+
+    fn switch(&self, mode: Mode, base: BaseNow) -> Transition {
+        if self.mode == mode {
+            return Transition { state: *self, jump: None };
+        }
+        let mut state = Self { mode, ..*self };
+        let (old, new) = (self.now(base), state.now(base));
+        let change = match mode {
+            Mode::Steered => ClockChange::RosTimeActivated,
+            Mode::Passthrough => {
+                state.segment = Segment::fixed(0);
+                ClockChange::RosTimeDeactivated
+            }
+        };
+        state.jumped(change, JumpCause::Source, old, new)
+    }
+
+    fn run(&self, paused: bool, rate: PlaybackRate, base: BaseNow) -> Transition {
+        let now = self.segment.eval(base.steady);
+        let segment = if paused {
+            Segment::fixed(now)
+        } else {
+            Segment::running(now, base.steady, rate)
+        };
+        let state = Self { segment, rate, paused, ..*self };
+        Transition { state, jump: None }
+    }
+
+    fn jump_to(&self, time: i64, base: BaseNow) -> Transition {
+        let segment = if self.paused {
+            Segment::fixed(time)
+        } else {
+            Segment::running(time, base.steady, self.rate)
+        };
+        let state = Self { segment, ..*self };
+        state.jumped(ClockChange::NoChange, JumpCause::Control, self.now(base), time)
+    }
+
+    fn stepped(&self, delta: i64, base: BaseNow) -> Transition {
+        if self.mode == Mode::Steered {
+            return Transition { state: *self, jump: None };
+        }
+        let new = base.passthrough;
+        self.jumped(ClockChange::NoChange, JumpCause::SystemStep, new.saturating_sub(delta), new)
+    }
+
+    fn jumped(mut self, change: ClockChange, cause: JumpCause, old: i64, new: i64) -> Transition {
+        self.epoch += 1;
+        let jump = RawJump { change, cause, old, new, epoch: self.epoch };
+        Transition { state: self, jump: Some(jump) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: BaseNow = BaseNow { steady: 100, passthrough: 5_000 };
+
+    fn at(steady: i64) -> BaseNow {
+        BaseNow { steady, ..BASE }
+    }
+
+    fn active(value: i64) -> ClockState {
+        let started = ClockState::passthrough().apply(Operation::Tick(value), BASE).state;
+        started.apply(Operation::Activate, BASE).state
+    }
+
+    #[test]
+    fn a_tick_while_inactive_is_stored_and_unseen() {
+        let transition = ClockState::passthrough().apply(Operation::Tick(7), BASE);
+        assert!(transition.jump.is_none());
+        assert_eq!(transition.state.now(BASE), 5_000);
+        assert_eq!(transition.state.apply(Operation::Activate, BASE).state.now(BASE), 7);
+    }
+
+    #[test]
+    fn deactivation_forgets_the_override() {
+        let off = active(7).apply(Operation::Deactivate, BASE);
+        assert_eq!(off.jump.unwrap().change, ClockChange::RosTimeDeactivated);
+        assert_eq!(off.state.now(BASE), 5_000);
+        assert_eq!(off.state.apply(Operation::Activate, BASE).state.now(BASE), 0);
+    }
+
+    #[test]
+    fn the_first_sample_starts_the_clock() {
+        let waiting = ClockState::passthrough().apply(Operation::Activate, BASE).state;
+        let jump = waiting.apply(Operation::Tick(9), BASE).jump.unwrap();
+        assert_eq!((jump.change, jump.old, jump.new), (ClockChange::RosTimeStarted, 0, 9));
+    }
+
+    #[test]
+    fn only_a_step_back_makes_a_new_epoch() {
+        let state = active(50);
+        let forward = state.apply(Operation::Tick(60), BASE);
+        assert_eq!(forward.state.epoch, state.epoch);
+        assert_eq!(forward.jump.unwrap().delta(), 10);
+        let same = state.apply(Operation::Tick(50), BASE);
+        assert!(same.jump.is_none());
+        let back = forward.state.apply(Operation::Tick(55), BASE);
+        assert_eq!(back.state.epoch, state.epoch + 1);
+        assert_eq!(back.jump.unwrap().delta(), -5);
+    }
+
+    #[test]
+    fn a_rate_set_while_paused_is_kept_for_later() {
+        let mut state = active(0);
+        state.segment = Segment::running(1_000, 100, PlaybackRate::REAL_TIME);
+        let paused = state.apply(Operation::Pause, at(110)).state;
+        assert_eq!(paused.now(at(500)), 1_010);
+        let faster = paused.apply(Operation::SetRate(PlaybackRate::new(3.0).unwrap()), at(500)).state;
+        assert_eq!(faster.now(at(600)), 1_010);
+        let running = faster.apply(Operation::Resume, at(600)).state;
+        assert_eq!(running.now(at(610)), 1_040);
+    }
+
+    #[test]
+    fn a_system_step_is_seen_in_passthrough_only() {
+        let seen = ClockState::passthrough().apply(Operation::SystemStepped(-40), BASE);
+        assert_eq!(seen.jump.unwrap().delta(), -40);
+        assert!(active(7).apply(Operation::SystemStepped(-40), BASE).jump.is_none());
+    }
+}

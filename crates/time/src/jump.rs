@@ -1,0 +1,257 @@
+use core::fmt;
+
+use crate::duration::Duration;
+use crate::error::TimeError;
+use crate::kind::Kind;
+use crate::time::Time;
+
+/// What happened to a clock's source at a jump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ClockChange {
+    /// Time moved, the source stayed.
+    NoChange,
+    /// A time source took over from the machine's clock.
+    RosTimeActivated,
+    /// The machine's clock took over from a time source.
+    RosTimeDeactivated,
+    /// An active source sent its first sample: time went from "uninitialised" to a value.
+    RosTimeStarted,
+}
+
+/// Who made a clock jump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum JumpCause {
+    /// The clock's time source.
+    Source,
+    /// A call such as [`ControlledClock::jump`](crate::ControlledClock::jump).
+    Control,
+    /// The machine's system clock was set.
+    SystemStep,
+}
+
+/// A discontinuity in a clock's time, as handlers and waits see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeJump<K: Kind> {
+    /// Whether the source changed too.
+    pub change: ClockChange,
+    /// Who did it.
+    pub cause: JumpCause,
+    /// What the clock showed before.
+    pub old: Time<K>,
+    /// What it shows from now on.
+    pub new: Time<K>,
+    /// `new - old`, or zero when the source changed: times of two sources have no difference.
+    pub delta: Duration,
+    /// The clock's epoch after the jump.
+    pub epoch: u64,
+}
+
+/// A jump without its clock's kind; what the clock's core works with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RawJump {
+    pub(crate) change: ClockChange,
+    pub(crate) cause: JumpCause,
+    pub(crate) old: i64,
+    pub(crate) new: i64,
+    pub(crate) epoch: u64,
+}
+
+impl RawJump {
+    /// The jump's size by rcl's rule: a change of source has none.
+    pub(crate) fn delta(&self) -> i64 {
+        match self.change {
+            ClockChange::NoChange => self.new.saturating_sub(self.old),
+            _ => 0,
+        }
+    }
+
+    /// By how much a remaining duration must be moved to survive the jump.
+    pub(crate) fn shift(&self) -> i64 {
+        self.new.saturating_sub(self.old)
+    }
+
+    pub(crate) fn typed<K: Kind>(&self) -> TimeJump<K> {
+        TimeJump {
+            change: self.change,
+            cause: self.cause,
+            old: Time::from_nanos(self.old),
+            new: Time::from_nanos(self.new),
+            delta: Duration::from_nanos(self.delta()),
+            epoch: self.epoch,
+        }
+    }
+}
+
+/// Which jumps a handler or a wait cares about; rcl's rule exactly.
+///
+/// A jump matches when the source changed and `on_clock_change` is set, or when it went at least
+/// `min_forward` forward, or at least `min_backward` back. A jump of zero length never matches.
+///
+/// ```
+/// use timeloom_time::{Duration, JumpThreshold};
+/// // Notice a step of half a second forward, and every step back.
+/// let threshold = JumpThreshold::new()
+///     .forward(Duration::from_millis(500)).unwrap()
+///     .backward(Duration::from_nanos(-1)).unwrap();
+/// assert!(JumpThreshold::new().backward(Duration::from_secs(1)).is_err(), "backward is negative");
+/// # let _ = threshold;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JumpThreshold {
+    on_clock_change: bool,
+    /// `i64::MAX` when forward jumps do not matter.
+    min_forward: i64,
+    /// `i64::MIN` when backward jumps do not matter.
+    min_backward: i64,
+}
+
+impl JumpThreshold {
+    /// Every discontinuity: source changes and any step of a nanosecond or more.
+    ///
+    /// On a clock that a source sets, each tick forward is such a step.
+    pub const ANY: Self = Self {
+        on_clock_change: true,
+        min_forward: 1,
+        min_backward: -1,
+    };
+
+    /// What breaks the usual assumption that time goes on: source changes and any step back.
+    pub const DISRUPTIVE: Self = Self {
+        on_clock_change: true,
+        min_forward: i64::MAX,
+        min_backward: -1,
+    };
+
+    /// A threshold that matches nothing yet.
+    #[expect(clippy::new_without_default, reason = "a threshold that matches nothing is no default")]
+    pub const fn new() -> Self {
+        Self {
+            on_clock_change: false,
+            min_forward: i64::MAX,
+            min_backward: i64::MIN,
+        }
+    }
+
+    /// Also matches when the clock's source changes or starts.
+    #[must_use]
+    pub const fn clock_change(mut self) -> Self {
+        self.on_clock_change = true;
+        self
+    }
+
+    /// Also matches steps forward of `min` or more.
+    ///
+    /// # Errors
+    /// [`TimeError::JumpThresholdSign`] unless `min` is above zero.
+    pub fn forward(mut self, min: Duration) -> Result<Self, TimeError> {
+        if min.nanos() <= 0 {
+            return Err(TimeError::JumpThresholdSign { direction: "forward", nanos: min.nanos() });
+        }
+        self.min_forward = min.nanos();
+        Ok(self)
+    }
+
+    /// Also matches steps back of `min` (a negative duration) or more.
+    ///
+    /// # Errors
+    /// [`TimeError::JumpThresholdSign`] unless `min` is below zero.
+    pub fn backward(mut self, min: Duration) -> Result<Self, TimeError> {
+        if min.nanos() >= 0 {
+            return Err(TimeError::JumpThresholdSign { direction: "backward", nanos: min.nanos() });
+        }
+        self.min_backward = min.nanos();
+        Ok(self)
+    }
+
+    /// Whether no jump can ever match.
+    pub const fn is_empty(&self) -> bool {
+        !self.on_clock_change && self.min_forward == i64::MAX && self.min_backward == i64::MIN
+    }
+
+    /// Whether a jump matches.
+    pub fn matches<K: Kind>(&self, jump: &TimeJump<K>) -> bool {
+        self.matches_parts(jump.change, jump.delta.nanos())
+    }
+
+    pub(crate) fn matches_raw(&self, jump: &RawJump) -> bool {
+        self.matches_parts(jump.change, jump.delta())
+    }
+
+    fn matches_parts(&self, change: ClockChange, delta: i64) -> bool {
+        if change != ClockChange::NoChange {
+            return self.on_clock_change;
+        }
+        (self.min_forward != i64::MAX && delta >= self.min_forward)
+            || (self.min_backward != i64::MIN && delta <= self.min_backward)
+    }
+
+    /// The smallest step forward that matches; `i64::MAX` for none.
+    pub(crate) const fn forward_interest(&self) -> i64 {
+        self.min_forward
+    }
+}
+
+impl<K: Kind> fmt::Display for TimeJump<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.change {
+            ClockChange::NoChange => write!(f, "time jumped by {} to {}", self.delta, self.new),
+            ClockChange::RosTimeActivated => write!(f, "a time source took over at {}", self.new),
+            ClockChange::RosTimeDeactivated => write!(f, "the machine's clock took over at {}", self.new),
+            ClockChange::RosTimeStarted => write!(f, "time started at {}", self.new),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn jump(change: ClockChange, old: i64, new: i64) -> RawJump {
+        RawJump { change, cause: JumpCause::Source, old, new, epoch: 1 }
+    }
+
+    fn moved(delta: i64) -> RawJump {
+        jump(ClockChange::NoChange, 1_000, 1_000 + delta)
+    }
+
+    #[test]
+    fn equality_fires_and_one_less_does_not() {
+        let threshold = JumpThreshold::new()
+            .forward(Duration::from_nanos(10))
+            .unwrap()
+            .backward(Duration::from_nanos(-5))
+            .unwrap();
+        for (delta, fires) in [(10, true), (9, false), (0, false), (-4, false), (-5, true), (-6, true)] {
+            assert_eq!(threshold.matches_raw(&moved(delta)), fires, "{delta}");
+        }
+    }
+
+    #[test]
+    fn a_direction_that_is_off_never_fires() {
+        let forward = JumpThreshold::new().forward(Duration::from_nanos(1)).unwrap();
+        assert!(!forward.matches_raw(&moved(-900)));
+        let backward = JumpThreshold::new().backward(Duration::from_nanos(-1)).unwrap();
+        assert!(!backward.matches_raw(&moved(900)));
+        assert!(!JumpThreshold::new().matches_raw(&moved(900)));
+        assert!(JumpThreshold::new().is_empty());
+    }
+
+    #[test]
+    fn a_source_change_has_no_length_and_fires_by_its_flag_alone() {
+        let started = jump(ClockChange::RosTimeStarted, 0, 1_700_000_000_000_000_000);
+        assert_eq!(started.delta(), 0);
+        assert!(JumpThreshold::new().clock_change().matches_raw(&started));
+        let forward = JumpThreshold::new().forward(Duration::from_nanos(1)).unwrap();
+        assert!(!forward.matches_raw(&started));
+    }
+
+    #[test]
+    fn wrong_signs_are_refused() {
+        for bad in [0, -1] {
+            assert!(JumpThreshold::new().forward(Duration::from_nanos(bad)).is_err());
+            assert!(JumpThreshold::new().backward(Duration::from_nanos(-bad)).is_err());
+        }
+    }
+}

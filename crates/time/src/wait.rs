@@ -1,0 +1,166 @@
+use std::fmt;
+
+use crate::cancel::CancelToken;
+use crate::duration::Duration;
+use crate::jump::{ClockChange, JumpThreshold, RawJump, TimeJump};
+use crate::kind::Kind;
+
+/// What a wait does when its clock jumps or changes its source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OnJump {
+    /// Return at once and say so. The default of waits for a point in time.
+    #[default]
+    Return,
+    /// Wait on for the same point in time, wherever the clock is now.
+    Ignore,
+    /// Wait on for the same remaining duration. The default of waits for a duration.
+    Rebase,
+}
+
+/// How close to its time a blocking wait should end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Precision {
+    /// As close as the kernel's timers come without busy waiting: some 50 µs.
+    #[default]
+    Normal,
+    /// Busy waits the last 60 µs: about 1 µs, at a few per cent of a core for a thousand waits a second.
+    Precise,
+}
+
+/// How to wait.
+///
+/// ```
+/// use timeloom_time::{Duration, OnJump, WaitOptions};
+/// let options = WaitOptions::new()
+///     .on_jump(OnJump::Ignore)
+///     .real_timeout(Duration::from_secs(5));
+/// # let _ = options;
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct WaitOptions {
+    pub(crate) on_jump: Option<OnJump>,
+    pub(crate) threshold: Option<JumpThreshold>,
+    pub(crate) real_timeout: Option<Duration>,
+    pub(crate) stall: Option<Duration>,
+    pub(crate) cancel: Option<CancelToken>,
+    pub(crate) precision: Precision,
+}
+
+impl WaitOptions {
+    /// The defaults: no timeout, and [`OnJump`] as each call documents.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What to do when the clock jumps.
+    #[must_use]
+    pub fn on_jump(mut self, on_jump: OnJump) -> Self {
+        self.on_jump = Some(on_jump);
+        self
+    }
+
+    /// Which jumps of a time source count; [`JumpThreshold::DISRUPTIVE`] unless set.
+    ///
+    /// A jump by a call (a seek) always counts.
+    #[must_use]
+    pub fn jump_threshold(mut self, threshold: JumpThreshold) -> Self {
+        self.threshold = Some(threshold);
+        self
+    }
+
+    /// Gives up after this much steady time, whatever the clock does (a paused clock never gets anywhere).
+    #[must_use]
+    pub fn real_timeout(mut self, timeout: Duration) -> Self {
+        self.real_timeout = Some(timeout);
+        self
+    }
+
+    /// Gives up when the clock's time source sends nothing for this much steady time.
+    ///
+    /// Noticed after one to two times this duration. Has no effect while no source steers the clock.
+    #[must_use]
+    pub fn stall_after(mut self, silence: Duration) -> Self {
+        self.stall = Some(silence);
+        self
+    }
+
+    /// Gives up when the token is cancelled.
+    #[must_use]
+    pub fn cancel(mut self, token: &CancelToken) -> Self {
+        self.cancel = Some(token.clone());
+        self
+    }
+
+    /// How close to its time the wait should end. Only blocking waits can be precise.
+    #[must_use]
+    pub fn precision(mut self, precision: Precision) -> Self {
+        self.precision = precision;
+        self
+    }
+}
+
+/// Why a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a wait may end for other reasons than its time having come"]
+#[non_exhaustive]
+pub enum Woke<K: Kind> {
+    /// The time has come.
+    Reached,
+    /// The clock jumped; see [`OnJump::Return`].
+    Jumped(TimeJump<K>),
+    /// The clock's time source took over, let go, or sent its first sample.
+    SourceChanged(TimeJump<K>),
+    /// The wait's token was cancelled.
+    Cancelled,
+    /// The clock was shut down.
+    ShutDown,
+    /// The real-time timeout ran out first.
+    TimedOut,
+    /// The clock's time source fell silent.
+    Stalled,
+}
+
+impl<K: Kind> Woke<K> {
+    /// Whether the awaited time has come.
+    pub const fn is_reached(&self) -> bool {
+        matches!(self, Self::Reached)
+    }
+}
+
+impl<K: Kind> fmt::Display for Woke<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reached => f.write_str("the time has come"),
+            Self::Jumped(jump) | Self::SourceChanged(jump) => jump.fmt(f),
+            Self::Cancelled => f.write_str("the wait was cancelled"),
+            Self::ShutDown => f.write_str("the clock was shut down"),
+            Self::TimedOut => f.write_str("the real-time timeout ran out"),
+            Self::Stalled => f.write_str("the clock's time source fell silent"),
+        }
+    }
+}
+
+/// [`Woke`] without its clock's kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RawWoke {
+    Reached,
+    Jumped(RawJump),
+    Cancelled,
+    ShutDown,
+    TimedOut,
+    Stalled,
+}
+
+impl RawWoke {
+    pub(crate) fn typed<K: Kind>(self) -> Woke<K> {
+        match self {
+            Self::Reached => Woke::Reached,
+            Self::Jumped(jump) if jump.change == ClockChange::NoChange => Woke::Jumped(jump.typed()),
+            Self::Jumped(jump) => Woke::SourceChanged(jump.typed()),
+            Self::Cancelled => Woke::Cancelled,
+            Self::ShutDown => Woke::ShutDown,
+            Self::TimedOut => Woke::TimedOut,
+            Self::Stalled => Woke::Stalled,
+        }
+    }
+}
