@@ -1,2 +1,16 @@
 //! ROS 2 time in Rust.
-#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+
+mod any_time;
+mod duration;
+mod error;
+mod kind;
+mod time;
+mod wire;
+
+pub use any_time::AnyTime;
+pub use duration::Duration;
+pub use error::{KindOperation, TimeError};
+pub use kind::{Kind, KindId, Ros, RosSteady, SimAware, SourceState, Steady, System, Wire};
+pub use time::Time;
+pub use wire::{WireDuration, WireTime};

@@ -1,0 +1,3 @@
+//! Behaviour tests of timeloom-time.
+
+mod types;
