@@ -83,6 +83,11 @@ impl ClockState {
         }
     }
 
+    /// Whether the clock shows one time until it is told another.
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.mode == Mode::Steered && self.segment.is_fixed()
+    }
+
     /// The latest time that waiting alone can bring.
     pub(crate) fn horizon(&self) -> i64 {
         match self.mode {

@@ -63,6 +63,13 @@ pub enum TimeError {
         /// The frequency in hertz.
         hertz: f64,
     },
+    /// A jump threshold of the wrong sign, or zero.
+    JumpThresholdSign {
+        /// `forward` or `backward`.
+        direction: &'static str,
+        /// What was given.
+        nanoseconds: i64,
+    },
 }
 
 /// An operation that needs two points in time of the same kind.
@@ -137,6 +144,14 @@ impl fmt::Display for TimeError {
             Self::RateOutOfRange { hertz } => write!(
                 f,
                 "rate of {hertz:e} Hz has no period between 1 ns and 292 years"
+            ),
+            Self::JumpThresholdSign {
+                direction,
+                nanoseconds,
+            } => write!(
+                f,
+                "minimum {direction} jump must be {} 0, got {nanoseconds} ns",
+                if direction == "forward" { "above" } else { "below" }
             ),
         }
     }

@@ -147,7 +147,7 @@ impl JumpThreshold {
     /// [`TimeError::JumpThresholdSign`] unless `min` is above zero.
     pub fn forward(mut self, min: Duration) -> Result<Self, TimeError> {
         if min.nanos() <= 0 {
-            return Err(TimeError::JumpThresholdSign { direction: "forward", nanos: min.nanos() });
+            return Err(TimeError::JumpThresholdSign { direction: "forward", nanoseconds: min.nanos() });
         }
         self.min_forward = min.nanos();
         Ok(self)
@@ -159,7 +159,7 @@ impl JumpThreshold {
     /// [`TimeError::JumpThresholdSign`] unless `min` is below zero.
     pub fn backward(mut self, min: Duration) -> Result<Self, TimeError> {
         if min.nanos() >= 0 {
-            return Err(TimeError::JumpThresholdSign { direction: "backward", nanos: min.nanos() });
+            return Err(TimeError::JumpThresholdSign { direction: "backward", nanoseconds: min.nanos() });
         }
         self.min_backward = min.nanos();
         Ok(self)

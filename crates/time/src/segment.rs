@@ -58,6 +58,11 @@ impl Segment {
         }
     }
 
+    /// Whether this segment shows one time only.
+    pub const fn is_fixed(&self) -> bool {
+        self.floor == self.cap
+    }
+
     /// Clock time at steady time `steady`.
     #[inline]
     pub fn eval(&self, steady: i64) -> i64 {

@@ -151,7 +151,7 @@ fn flags_of(state: &ClockState, jumping: bool) -> u32 {
     let mut flags = u32::from(segment.slope.shift) << SHIFT_AT;
     if state.mode == Mode::Steered {
         flags |= STEERED;
-        if segment.floor == segment.cap && segment.floor == segment.ros_ref {
+        if segment.is_fixed() && segment.floor == segment.ros_ref {
             flags |= FIXED;
         }
     }

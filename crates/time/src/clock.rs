@@ -1,0 +1,258 @@
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crate::clock_core::{ClockCore, Steering};
+use crate::clock_state::{ClockState, Operation};
+use crate::duration::Duration;
+use crate::jump_handler::{JumpHandle, JumpHandler};
+use crate::kind::{Kind, KindId, SimAware, SourceState};
+use crate::now_future::NowFuture;
+use crate::reporter::ClockWarning;
+use crate::sleep::Sleep;
+use crate::sleep_descriptor::SleepDescriptor;
+use crate::snapshot_cell::Contended;
+use crate::sync::lock;
+use crate::time::Time;
+use crate::time_base::{Passthrough, TimeBase};
+use crate::wait::{OnJump, WaitOptions, Woke};
+use crate::wait_cell::Party;
+use crate::wait_state::{Goal, Wait};
+
+/// A clock of one kind: [`System`](crate::System), [`Steady`](crate::Steady), [`Ros`](crate::Ros) or
+/// [`RosSteady`](crate::RosSteady).
+///
+/// Clones are the same clock. Reading takes no lock. A ROS clock shows system time until a
+/// [`TimeHub`](crate::TimeHub) with an active source steers it.
+///
+/// ```
+/// use timeloom_time::{Clock, Duration, Steady};
+/// let clock = Clock::<Steady>::new();
+/// let begin = clock.now();
+/// assert!(clock.sleep_for(Duration::from_millis(2)).is_reached());
+/// assert!(clock.now() - begin >= Duration::from_millis(2), "never early");
+/// ```
+pub struct Clock<K: Kind> {
+    core: Arc<ClockCore>,
+    kind: PhantomData<fn() -> K>,
+}
+
+/// Why a clock has no time to give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoTime {
+    /// The handlers of a backward jump run; the new time is not out yet.
+    JumpInProgress,
+    /// The clock's time source is active but has sent nothing yet: time is uninitialised.
+    NotStarted,
+}
+
+impl fmt::Display for NoTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::JumpInProgress => "the clock is about to jump back",
+            Self::NotStarted => "the clock's time source has sent nothing yet",
+        })
+    }
+}
+
+impl std::error::Error for NoTime {}
+
+impl<K: Kind> Clock<K> {
+    /// A clock on the machine's time.
+    pub fn new() -> Self {
+        Self::on(&TimeBase::machine())
+    }
+
+    /// A clock on the given base, for example [virtual time](crate::VirtualTime).
+    pub fn on(base: &TimeBase) -> Self {
+        let passthrough = match K::ID {
+            KindId::Ros | KindId::System => Passthrough::System,
+            KindId::Steady | KindId::RosSteady => Passthrough::Steady,
+        };
+        let state = ClockState::passthrough();
+        Self::of(ClockCore::new(base.clone(), passthrough, state, Steering::Source))
+    }
+
+    pub(crate) fn of(core: Arc<ClockCore>) -> Self {
+        Self { core, kind: PhantomData }
+    }
+
+    pub(crate) fn core(&self) -> &Arc<ClockCore> {
+        &self.core
+    }
+
+    /// The base this clock runs on.
+    pub fn base(&self) -> &TimeBase {
+        &self.core.base
+    }
+
+    /// The current time; zero while a source is active that has sent nothing yet.
+    ///
+    /// Blocks only while the handlers of a *backward* jump run on another thread; inside such a handler it
+    /// gives the old time.
+    #[inline]
+    pub fn now(&self) -> Time<K> {
+        Time::from_nanos(self.core.now())
+    }
+
+    /// The current time, without ever blocking.
+    ///
+    /// # Errors
+    /// [`NoTime`] during a backward jump and before time has started.
+    pub fn try_now(&self) -> Result<Time<K>, NoTime> {
+        loop {
+            match self.core.try_now() {
+                Ok(0) => return Err(NoTime::NotStarted),
+                Ok(now) => return Ok(Time::from_nanos(now)),
+                Err(Contended::Jumping) => return Err(NoTime::JumpInProgress),
+                Err(Contended::Writing) => crate::sync::spin(),
+            }
+        }
+    }
+
+    /// The current time; during a backward jump the task waits and the thread does not.
+    pub fn now_async(&self) -> NowFuture<K> {
+        NowFuture::new(self.clone())
+    }
+
+    /// Whether the clock shows a time at all: false while an active source has sent nothing.
+    pub fn started(&self) -> bool {
+        self.core.now() > 0
+    }
+
+    /// How often time has jumped or its source has changed. Times of one epoch are comparable.
+    pub fn epoch(&self) -> u64 {
+        lock(&self.core.control).state.epoch
+    }
+
+    /// Blocks until the clock has [started](Self::started); jumps do not end the wait.
+    pub fn wait_until_started(&self, options: &WaitOptions) -> Woke<K> {
+        let options = options.clone().on_jump(OnJump::Ignore);
+        self.block(Goal::At(1), &options)
+    }
+
+    /// Blocks until the clock shows `until` or later; returns when it jumps ([`OnJump::Return`]).
+    ///
+    /// A paused clock, or one whose source sends nothing, may never get there: give a
+    /// [`real_timeout`](WaitOptions::real_timeout) with [`sleep_until_with`](Self::sleep_until_with).
+    pub fn sleep_until(&self, until: Time<K>) -> Woke<K> {
+        self.sleep_until_with(until, &WaitOptions::default())
+    }
+
+    /// Like [`sleep_until`](Self::sleep_until), with options.
+    pub fn sleep_until_with(&self, until: Time<K>, options: &WaitOptions) -> Woke<K> {
+        self.block(Goal::At(until.nanos()), options)
+    }
+
+    /// Blocks until `duration` has passed on this clock; when it jumps, the rest is slept on the new time
+    /// ([`OnJump::Rebase`]).
+    pub fn sleep_for(&self, duration: Duration) -> Woke<K> {
+        self.sleep_for_with(duration, &WaitOptions::default())
+    }
+
+    /// Like [`sleep_for`](Self::sleep_for), with options.
+    pub fn sleep_for_with(&self, duration: Duration, options: &WaitOptions) -> Woke<K> {
+        self.block(Goal::After(duration.nanos()), options)
+    }
+
+    /// A future that is ready when the clock shows `until`, or when the wait ends otherwise. Works in any
+    /// runtime; the wait begins with the call.
+    pub fn sleep_until_async(&self, until: Time<K>, options: &WaitOptions) -> Sleep<K> {
+        Sleep::new(&self.core, Goal::At(until.nanos()), options)
+    }
+
+    /// The same for a duration.
+    pub fn sleep_for_async(&self, duration: Duration, options: &WaitOptions) -> Sleep<K> {
+        Sleep::new(&self.core, Goal::After(duration.nanos()), options)
+    }
+
+    /// A file descriptor that becomes readable when the wait is over, for `epoll` and the like.
+    ///
+    /// # Errors
+    /// When the process has no descriptor left.
+    pub fn sleep_until_descriptor(
+        &self,
+        until: Time<K>,
+        options: &WaitOptions,
+    ) -> std::io::Result<SleepDescriptor<K>> {
+        SleepDescriptor::new(&self.core, Goal::At(until.nanos()), options)
+    }
+
+    fn block(&self, goal: Goal, options: &WaitOptions) -> Woke<K> {
+        Wait::new(&self.core, goal, options, Party::Thread).block().typed()
+    }
+
+    /// Calls back around jumps that meet the handler's threshold; in the order in which handlers were added.
+    ///
+    /// A handler that is added during a jump is first called at the next.
+    pub fn add_jump_handler(&self, handler: JumpHandler<K>) -> JumpHandle {
+        let registered = Arc::new(handler.erase());
+        self.core.add_handler(Arc::clone(&registered));
+        JumpHandle::new(&self.core, registered)
+    }
+
+    /// How long the handlers of a jump may take before it happens without them; one second unless set.
+    pub fn set_handler_patience(&self, patience: Duration) {
+        lock(&self.core.control).patience = patience;
+    }
+
+    /// Where this clock's warnings go; nowhere unless set.
+    pub fn set_reporter(&self, report: impl Fn(&ClockWarning) + Send + Sync + 'static) {
+        self.core.reporter.set(Arc::new(report));
+    }
+
+    /// Ends every wait on this clock, now and later, with [`Woke::ShutDown`]. Reading goes on.
+    pub fn shut_down(&self) {
+        self.core.shut_down();
+    }
+}
+
+impl<K: SimAware> Clock<K> {
+    /// Whether a time source steers this clock (`use_sim_time`).
+    pub fn source_state(&self) -> SourceState {
+        if self.core.is_steered() { SourceState::Active } else { SourceState::Inactive }
+    }
+
+    /// Lets a source steer this clock by hand, without a [`TimeHub`](crate::TimeHub).
+    ///
+    /// Handlers and waits hear of the change before this returns. No effect if active already.
+    pub fn activate_override(&self) {
+        self.core.apply(Operation::Activate);
+    }
+
+    /// Back to the machine's clock. No effect if not active. The value set before is forgotten.
+    pub fn deactivate_override(&self) {
+        self.core.apply(Operation::Deactivate);
+    }
+
+    /// What the clock shows while the override is active; before that it is kept for later.
+    ///
+    /// Blocks while another thread's jump handlers run. Inside a handler of this clock it takes effect when
+    /// the jump is over.
+    pub fn set_override(&self, time: Time<K>) {
+        self.core.apply(Operation::Tick(time.nanos()));
+    }
+}
+
+impl<K: Kind> Clone for Clock<K> {
+    fn clone(&self) -> Self {
+        Self::of(Arc::clone(&self.core))
+    }
+}
+
+impl<K: Kind> Default for Clock<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: Kind> fmt::Debug for Clock<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Clock")
+            .field("kind", &K::NAME)
+            .field("base", &self.core.base)
+            .field("state", &lock(&self.core.control).state)
+            .finish()
+    }
+}

@@ -1,0 +1,294 @@
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+use std::task::Waker;
+
+use crate::clock_state::{BaseNow, ClockState, Mode, Operation};
+use crate::duration::Duration;
+use crate::jump::RawJump;
+use crate::jump_handler::Registered;
+use crate::reporter::Reporter;
+use crate::snapshot_cell::{Contended, Snapshot, SnapshotCell};
+use crate::sync::{AtomicBool, AtomicI64, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, ThreadId, fence, lock, spin};
+use crate::time_base::{Passthrough, TimeBase};
+use crate::wait_cell::WaitCell;
+use crate::wait_queue::WaitQueue;
+
+/// A clock without its kind: what every [`Clock`](crate::Clock) is a view of.
+///
+/// Readers touch only `snapshot`. Everything that changes the clock is an
+/// [`Operation`] and goes through [`apply`](Self::apply); jumps follow the protocol in `jump_protocol.rs`.
+/// Lock order: `control`, then `queue`, then a wait cell's own. No lock is held during callbacks.
+pub(crate) struct ClockCore {
+    pub(crate) snapshot: SnapshotCell,
+    pub(crate) base: TimeBase,
+    pub(crate) passthrough: Passthrough,
+    steering: Steering,
+    pub(crate) control: Mutex<Control>,
+    /// Signalled when a turn ends or a jump is committed.
+    pub(crate) turned: Condvar,
+    pub(crate) queue: Mutex<WaitQueue>,
+    /// The earliest time that anybody waits for, so that a tick need not lock the queue to see it is undue.
+    next: AtomicI64,
+    /// The smallest step forward that a wait calls a jump.
+    wait_forward: AtomicI64,
+    /// Counts what sources sent, for the detection of stalls.
+    updates: AtomicU64,
+    shut_down: AtomicBool,
+    watching_steps: AtomicBool,
+    pub(crate) reporter: Reporter,
+    this: Weak<Self>,
+}
+
+/// What writers share.
+pub(crate) struct Control {
+    pub(crate) state: ClockState,
+    pub(crate) handlers: Arc<[Arc<Registered>]>,
+    /// The smallest step forward that a handler calls a jump.
+    pub(crate) handler_forward: i64,
+    /// The jump whose handlers run at the moment.
+    pub(crate) turn: Option<Turn>,
+    /// Operations that a handler asked for; done when its jump is.
+    pub(crate) deferred: VecDeque<Operation>,
+    /// Tasks that wait for the end of a blocking jump.
+    pub(crate) blocked: Vec<Waker>,
+    pub(crate) generation: u64,
+    /// How long the handlers of a jump may take before it happens without them.
+    pub(crate) patience: Duration,
+}
+
+/// A jump in progress.
+pub(crate) struct Turn {
+    pub(crate) generation: u64,
+    pub(crate) thread: ThreadId,
+    pub(crate) jump: RawJump,
+    /// The state to publish; `None` once it is out.
+    pub(crate) pending: Option<ClockState>,
+    /// Machine steady time at which patience with the handlers ends.
+    pub(crate) deadline: i64,
+    /// The handler that runs at the moment.
+    pub(crate) running: Option<Arc<Registered>>,
+}
+
+const SPINS: u32 = 100;
+const DEFAULT_PATIENCE: Duration = Duration::SECOND;
+
+impl ClockCore {
+    pub(crate) fn new(
+        base: TimeBase,
+        passthrough: Passthrough,
+        state: ClockState,
+        steering: Steering,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|this| Self {
+            steering,
+            snapshot: SnapshotCell::new(&state),
+            base,
+            passthrough,
+            control: Mutex::new(Control {
+                state,
+                handlers: Arc::new([]),
+                handler_forward: i64::MAX,
+                patience: DEFAULT_PATIENCE,
+                turn: None,
+                deferred: VecDeque::new(),
+                blocked: Vec::new(),
+                generation: 0,
+            }),
+            turned: Condvar::new(),
+            queue: Mutex::new(WaitQueue::default()),
+            next: AtomicI64::new(i64::MAX),
+            wait_forward: AtomicI64::new(i64::MAX),
+            updates: AtomicU64::new(0),
+            shut_down: AtomicBool::new(false),
+            watching_steps: AtomicBool::new(false),
+            reporter: Reporter::default(),
+            this: this.clone(),
+        })
+    }
+
+    /// What the clock shows. Blocks only while the handlers of a backward jump run.
+    #[inline]
+    pub(crate) fn now(&self) -> i64 {
+        match self.try_now() {
+            Ok(now) => now,
+            Err(_) => self.now_slow(),
+        }
+    }
+
+    /// What the clock shows, unless it is about to jump back.
+    #[inline]
+    pub(crate) fn try_now(&self) -> Result<i64, Contended> {
+        self.snapshot.now(|| self.base.steady(), || self.base.read(self.passthrough))
+    }
+
+    #[cold]
+    fn now_slow(&self) -> i64 {
+        for _ in 0..SPINS {
+            match self.try_now() {
+                Ok(now) => return now,
+                Err(Contended::Writing) => spin(),
+                Err(Contended::Jumping) => break,
+            }
+        }
+        self.now_after_jump()
+    }
+
+    /// The whole snapshot; spins past writers but reports a jump.
+    pub(crate) fn load(&self) -> Option<Snapshot> {
+        loop {
+            match self.snapshot.load() {
+                Ok(snapshot) => return Some(snapshot),
+                Err(Contended::Writing) => spin(),
+                Err(Contended::Jumping) => return None,
+            }
+        }
+    }
+
+    /// What a snapshot shows now.
+    pub(crate) fn eval(&self, snapshot: &Snapshot) -> i64 {
+        match snapshot.mode {
+            Mode::Passthrough => self.base.read(self.passthrough),
+            Mode::Steered => snapshot.segment.eval(self.base.steady()),
+        }
+    }
+
+    /// The steady time at which a snapshot shows `target`, if waiting brings it there.
+    pub(crate) fn reach(&self, snapshot: &Snapshot, target: i64) -> Option<i64> {
+        match (snapshot.mode, self.passthrough) {
+            (Mode::Steered, _) => snapshot.segment.reach(target),
+            (Mode::Passthrough, Passthrough::Steady) => Some(target),
+            (Mode::Passthrough, Passthrough::System) => {
+                let ahead = target.saturating_sub(self.base.system());
+                Some(self.base.steady().saturating_add(ahead))
+            }
+        }
+    }
+
+    pub(crate) fn base_now(&self) -> BaseNow {
+        BaseNow { steady: self.base.steady(), passthrough: self.base.read(self.passthrough) }
+    }
+
+    /// Changes the clock. Blocks while another thread's jump handlers run; inside a handler of this clock
+    /// the change is deferred until the jump is over.
+    pub(crate) fn apply(&self, operation: Operation) {
+        if matches!(operation, Operation::Tick(_) | Operation::Steer { .. }) {
+            self.updates.fetch_add(1, Ordering::Relaxed);
+        }
+        let mut next = Some(operation);
+        while let Some(operation) = next.take() {
+            let Some(control) = self.take_turn(operation) else { return };
+            if self.apply_one(control, operation) == Applied::Jump {
+                next = lock(&self.control).deferred.pop_front();
+            }
+        }
+    }
+
+    fn apply_one(&self, mut control: MutexGuard<'_, Control>, operation: Operation) -> Applied {
+        let base = if control.state.is_fixed() && matches!(operation, Operation::Tick(_)) {
+            // From one fixed time to the next no clock need be read.
+            BaseNow { steady: 0, passthrough: 0 }
+        } else {
+            self.base_now()
+        };
+        let mut transition = control.state.apply(operation, base);
+        if let Some(mut jump) = transition.jump
+            && self.is_jump(&control, &jump)
+        {
+            // A tick forward that somebody calls a jump is one for all.
+            transition.state.epoch = control.state.epoch + 1;
+            jump.epoch = transition.state.epoch;
+            self.jump(control, transition.state, jump);
+            return Applied::Jump;
+        }
+        self.publish(&mut control, transition.state);
+        drop(control);
+        self.signal_due(transition.state.horizon());
+        Applied::Smoothly
+    }
+
+    /// Whether anybody calls this a jump; a tick forward mostly is none.
+    fn is_jump(&self, control: &Control, jump: &RawJump) -> bool {
+        let delta = jump.delta();
+        jump.epoch > control.state.epoch
+            || delta >= self.wait_forward.load(Ordering::Acquire)
+            || delta >= control.handler_forward
+    }
+
+    /// Makes a state visible.
+    pub(crate) fn publish(&self, control: &mut Control, state: ClockState) {
+        control.state = state;
+        self.snapshot.store(&state, false);
+    }
+
+    /// Signals the waits that may be due when the clock can reach `horizon` by itself.
+    fn signal_due(&self, horizon: i64) {
+        // Pairs with the fence in `Wait`: either it sees the new time, or this sees its deadline.
+        fence(Ordering::SeqCst);
+        if self.next.load(Ordering::Acquire) <= horizon {
+            let due = lock(&self.queue).up_to(horizon);
+            // Outside the lock: a task's waker may run anything.
+            signal_all(&due);
+        }
+    }
+
+    /// Takes over the figures that writers look at without the queue's lock.
+    pub(crate) fn queue_changed(&self, queue: &WaitQueue) {
+        self.next.store(queue.next(), Ordering::Release);
+        self.wait_forward.store(queue.forward_interest(), Ordering::Release);
+    }
+
+    /// Counts what sources sent.
+    pub(crate) fn updates(&self) -> u64 {
+        self.updates.load(Ordering::Relaxed)
+    }
+
+    /// Whether the clock stands or falls with a time source at the moment.
+    pub(crate) fn is_sourced(&self) -> bool {
+        self.steering == Steering::Source && self.is_steered()
+    }
+
+    /// Whether something else than the machine's clock says what time it is.
+    pub(crate) fn is_steered(&self) -> bool {
+        lock(&self.control).state.mode == Mode::Steered
+    }
+
+    /// Ends all waits, now and later.
+    pub(crate) fn shut_down(&self) {
+        self.shut_down.store(true, Ordering::SeqCst);
+        let all = lock(&self.queue).up_to(i64::MAX);
+        signal_all(&all);
+    }
+
+    pub(crate) fn is_shut_down(&self) -> bool {
+        self.shut_down.load(Ordering::SeqCst)
+    }
+
+    /// Has steps of the system clock noticed from now on, if this clock shows it.
+    pub(crate) fn watch_system_steps(&self) {
+        if self.passthrough == Passthrough::System && !self.watching_steps.swap(true, Ordering::AcqRel) {
+            self.base.watch_system_steps(self.this.clone());
+        }
+    }
+}
+
+/// Who steers a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Steering {
+    /// A time source, when one is active.
+    Source,
+    /// Calls: a controlled clock.
+    Calls,
+}
+
+/// How an operation went.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Applied {
+    Smoothly,
+    Jump,
+}
+
+pub(crate) fn signal_all(cells: &[Arc<WaitCell>]) {
+    for cell in cells {
+        cell.signal();
+    }
+}

@@ -1,0 +1,110 @@
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crate::event::Event;
+use crate::time_base::TimeBase;
+use crate::virtual_time::VirtualState;
+
+thread_local! {
+    /// The virtual worlds that this thread takes part in.
+    static WORLDS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Whether the current thread counts in the given world.
+pub(crate) fn takes_part(world: u64) -> bool {
+    WORLDS.with_borrow(|worlds| worlds.contains(&world))
+}
+
+/// Makes the current thread take part in [virtual time](crate::VirtualTime) until dropped.
+#[must_use = "the thread takes part only while this guard lives"]
+pub struct Participant {
+    state: Arc<VirtualState>,
+    /// An inner guard of the same thread and world counts no second time.
+    counted: bool,
+    /// The guard belongs to its thread.
+    not_send: PhantomData<*const ()>,
+}
+
+impl Participant {
+    pub(crate) fn new(state: &Arc<VirtualState>) -> Self {
+        let counted = !takes_part(state.id());
+        if counted {
+            state.join();
+        }
+        Self::adopt(state, counted)
+    }
+
+    fn adopt(state: &Arc<VirtualState>, counted: bool) -> Self {
+        WORLDS.with_borrow_mut(|worlds| worlds.push(state.id()));
+        Self { state: Arc::clone(state), counted, not_send: PhantomData }
+    }
+}
+
+impl Drop for Participant {
+    fn drop(&mut self) {
+        WORLDS.with_borrow_mut(|worlds| {
+            if let Some(last) = worlds.iter().rposition(|world| *world == self.state.id()) {
+                worlds.remove(last);
+            }
+        });
+        if self.counted {
+            self.state.leave();
+        }
+    }
+}
+
+/// A thread that takes part in [virtual time](crate::VirtualTime).
+#[derive(Debug)]
+pub struct VirtualThread<T> {
+    thread: std::thread::JoinHandle<T>,
+    done: Event,
+}
+
+impl<T> VirtualThread<T> {
+    /// Waits for the thread's end; virtual time goes on meanwhile.
+    ///
+    /// # Errors
+    /// What the thread panicked with.
+    pub fn join(self) -> std::thread::Result<T> {
+        self.done.wait();
+        self.thread.join()
+    }
+
+    /// Whether the thread has ended.
+    pub fn is_finished(&self) -> bool {
+        self.done.is_set()
+    }
+}
+
+pub(crate) fn spawn<T: Send + 'static>(
+    state: &Arc<VirtualState>,
+    name: &str,
+    run: impl FnOnce() -> T + Send + 'static,
+) -> VirtualThread<T> {
+    let done = Event::new(&TimeBase::of_virtual(Arc::clone(state)));
+    let at_end = SetOnDrop(done.clone());
+    state.join();
+    let inner = Arc::clone(state);
+    let body = move || {
+        let _participant = Participant::adopt(&inner, true);
+        // Dropped first, also in a panic: who joins is busy before this thread leaves.
+        let _at_end = at_end;
+        run()
+    };
+    match std::thread::Builder::new().name(name.into()).spawn(body) {
+        Ok(thread) => VirtualThread { thread, done },
+        Err(error) => {
+            state.leave();
+            panic!("can't start thread `{name}` of a virtual world: {error}");
+        }
+    }
+}
+
+struct SetOnDrop(Event);
+
+impl Drop for SetOnDrop {
+    fn drop(&mut self) {
+        self.0.set();
+    }
+}

@@ -1,0 +1,85 @@
+use std::fmt;
+use std::sync::Arc;
+
+use crate::sync::{Mutex, lock};
+
+/// Something a clock noticed that its owner should know; libraries do not print.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ClockWarning {
+    /// A jump handler did not return in time; the jump went on without it.
+    HandlerHangs {
+        /// The handler's name.
+        handler: String,
+    },
+    /// A jump handler panicked; the other handlers were called all the same.
+    HandlerPanicked {
+        /// The handler's name.
+        handler: String,
+        /// What it panicked with.
+        message: String,
+    },
+    /// More than one source sends time: clocks jump between them.
+    TwoSources {
+        /// The source that was first.
+        first: String,
+        /// The source that joined.
+        second: String,
+    },
+    /// A source's sample came out of order and was dropped.
+    OutOfOrder {
+        /// The source's name.
+        source: String,
+        /// The sequence number of the late sample.
+        sequence: u64,
+        /// The sequence number already seen.
+        newest: u64,
+    },
+    /// A clock that follows an external source was asked to do something only a controlled clock can.
+    ControlRefused {
+        /// What was asked.
+        action: &'static str,
+    },
+}
+
+impl fmt::Display for ClockWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HandlerHangs { handler } => {
+                write!(f, "jump handler `{handler}` does not return; the clock jumped without it")
+            }
+            Self::HandlerPanicked { handler, message } => {
+                write!(f, "jump handler `{handler}` panicked: {message}")
+            }
+            Self::TwoSources { first, second } => {
+                write!(f, "two sources send time: `{first}` and `{second}`; stop one of them")
+            }
+            Self::OutOfOrder { source, sequence, newest } => write!(
+                f,
+                "time source `{source}` sent sample {sequence} after sample {newest}; it was dropped"
+            ),
+            Self::ControlRefused { action } => {
+                write!(f, "can't {action}: this clock follows an external time source")
+            }
+        }
+    }
+}
+
+type Sink = Arc<dyn Fn(&ClockWarning) + Send + Sync>;
+
+/// Where warnings go.
+#[derive(Default)]
+pub(crate) struct Reporter(Mutex<Option<Sink>>);
+
+impl Reporter {
+    pub(crate) fn set(&self, sink: Sink) {
+        *lock(&self.0) = Some(sink);
+    }
+
+    pub(crate) fn report(&self, warning: &ClockWarning) {
+        let sink = lock(&self.0).clone();
+        if let Some(sink) = sink {
+            sink(warning);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+use std::io;
+use std::marker::PhantomData;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::sync::Arc;
+
+use crate::clock_core::ClockCore;
+use crate::kind::Kind;
+use crate::machine;
+use crate::scheduled::Scheduled;
+use crate::wait::{RawWoke, WaitOptions, Woke};
+use crate::wait_cell::Party;
+use crate::wait_state::{Goal, Plan, Wait};
+
+/// A wait on a clock as a file descriptor, for loops built on `epoll`, `poll` or `select`.
+///
+/// When it is readable, call [`check`](Self::check): it says why the wait ended, or `None` if it goes on
+/// (a rate change, say, moved its end).
+///
+/// ```
+/// use timeloom_time::{Clock, Duration, Steady, WaitOptions, Woke};
+/// let clock = Clock::<Steady>::new();
+/// let mut wait = clock.sleep_until_descriptor(clock.now(), &WaitOptions::new())?;
+/// assert_eq!(wait.check(), Some(Woke::Reached));
+/// # std::io::Result::Ok(())
+/// ```
+pub struct SleepDescriptor<K: Kind> {
+    wait: Wait,
+    timer: Scheduled,
+    done: Option<RawWoke>,
+    kind: PhantomData<fn() -> K>,
+}
+
+impl<K: Kind> SleepDescriptor<K> {
+    pub(crate) fn new(core: &Arc<ClockCore>, goal: Goal, options: &WaitOptions) -> io::Result<Self> {
+        let event = machine::new_event()?;
+        let mut descriptor = Self {
+            wait: Wait::new(core, goal, options, Party::Descriptor(event)),
+            timer: Scheduled::default(),
+            done: None,
+            kind: PhantomData,
+        };
+        if descriptor.look().is_some() {
+            descriptor.wait.cell().raise();
+        }
+        Ok(descriptor)
+    }
+
+    /// Why the wait ended, or `None` if it goes on. Never blocks. An ended wait stays readable.
+    pub fn check(&mut self) -> Option<Woke<K>> {
+        if self.done.is_none() && self.wait.cell().take() {
+            if let Party::Descriptor(event) = self.wait.cell().party() {
+                // Nothing can fail here but a cancelled timer, which an event is not.
+                let _drained = machine::drain(event);
+            }
+        }
+        let woke = self.look();
+        if woke.is_some() {
+            self.wait.cell().raise();
+        }
+        woke.map(RawWoke::typed)
+    }
+
+    fn look(&mut self) -> Option<RawWoke> {
+        if self.done.is_none() {
+            match self.wait.plan() {
+                Plan::Done(woke) => {
+                    self.timer.clear(&self.wait);
+                    self.done = Some(woke);
+                }
+                Plan::Park(until) => self.timer.set(&self.wait, until),
+            }
+        }
+        self.done
+    }
+
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        match self.wait.cell().party() {
+            Party::Descriptor(event) => event.as_fd(),
+            Party::Thread | Party::Task(_) => unreachable!("invariant: made with a descriptor"),
+        }
+    }
+}
+
+impl<K: Kind> AsFd for SleepDescriptor<K> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor()
+    }
+}
+
+impl<K: Kind> AsRawFd for SleepDescriptor<K> {
+    fn as_raw_fd(&self) -> RawFd {
+        self.descriptor().as_raw_fd()
+    }
+}
+
+impl<K: Kind> Drop for SleepDescriptor<K> {
+    fn drop(&mut self) {
+        self.timer.clear(&self.wait);
+    }
+}
+
+impl<K: Kind> std::fmt::Debug for SleepDescriptor<K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SleepDescriptor({}, done: {:?})", self.as_raw_fd(), self.done)
+    }
+}

@@ -1,0 +1,170 @@
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::jump::{JumpCause, JumpThreshold, RawJump};
+use crate::wait::OnJump;
+use crate::wait_cell::WaitCell;
+
+/// The waits on one clock, ordered by the clock time each waits for.
+#[derive(Default)]
+pub(crate) struct WaitQueue {
+    entries: BTreeMap<(i64, WaitId), WaitEntry>,
+    /// The time each wait is filed under; a rebased wait moves.
+    targets: HashMap<WaitId, i64>,
+    /// How many waits call a step forward of each size a jump.
+    forward: BTreeMap<i64, usize>,
+    last_id: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct WaitId(u64);
+
+/// One wait.
+pub(crate) struct WaitEntry {
+    pub(crate) cell: Arc<WaitCell>,
+    pub(crate) on_jump: OnJump,
+    pub(crate) threshold: JumpThreshold,
+    /// The clock's epoch as this wait knows it.
+    pub(crate) epoch: u64,
+    /// A jump that ends the wait.
+    pub(crate) jump: Option<RawJump>,
+}
+
+impl WaitQueue {
+    pub(crate) fn insert(&mut self, target: i64, entry: WaitEntry) -> WaitId {
+        self.last_id += 1;
+        let id = WaitId(self.last_id);
+        *self.forward.entry(entry.threshold.forward_interest()).or_default() += 1;
+        self.targets.insert(id, target);
+        self.entries.insert((target, id), entry);
+        id
+    }
+
+    pub(crate) fn remove(&mut self, id: WaitId) -> Option<WaitEntry> {
+        let target = self.targets.remove(&id)?;
+        let entry = self.entries.remove(&(target, id))?;
+        let interest = entry.threshold.forward_interest();
+        if let Some(count) = self.forward.get_mut(&interest) {
+            *count -= 1;
+            if *count == 0 {
+                self.forward.remove(&interest);
+            }
+        }
+        Some(entry)
+    }
+
+    pub(crate) fn get(&self, id: WaitId) -> Option<(i64, &WaitEntry)> {
+        let target = *self.targets.get(&id)?;
+        Some((target, self.entries.get(&(target, id))?))
+    }
+
+    /// The earliest time that anybody waits for; `i64::MAX` for nobody.
+    pub(crate) fn next(&self) -> i64 {
+        self.entries.keys().next().map_or(i64::MAX, |(target, _)| *target)
+    }
+
+    /// The smallest step forward that any wait calls a jump; `i64::MAX` for none.
+    pub(crate) fn forward_interest(&self) -> i64 {
+        self.forward.keys().next().copied().unwrap_or(i64::MAX)
+    }
+
+    /// The cells of every wait for `horizon` or earlier.
+    pub(crate) fn up_to(&self, horizon: i64) -> Vec<Arc<WaitCell>> {
+        self.entries
+            .range(..=(horizon, WaitId(u64::MAX)))
+            .map(|(_, entry)| Arc::clone(&entry.cell))
+            .collect()
+    }
+
+    /// Tells every wait that began before the jump about it; gives the cells to signal.
+    pub(crate) fn deliver(&mut self, jump: &RawJump) -> Vec<Arc<WaitCell>> {
+        let mut moved = Vec::new();
+        for ((target, id), entry) in &mut self.entries {
+            if entry.epoch >= jump.epoch {
+                continue;
+            }
+            entry.epoch = jump.epoch;
+            let counts = jump.cause == JumpCause::Control || entry.threshold.matches_raw(jump);
+            match entry.on_jump {
+                OnJump::Return if counts => entry.jump = entry.jump.or(Some(*jump)),
+                OnJump::Rebase if counts => moved.push((*target, *id)),
+                _ => {}
+            }
+        }
+        for (target, id) in moved {
+            if let Some(entry) = self.entries.remove(&(target, id)) {
+                let target = target.saturating_add(jump.shift());
+                self.targets.insert(id, target);
+                self.entries.insert((target, id), entry);
+            }
+        }
+        self.up_to(i64::MAX)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::jump::ClockChange;
+    use crate::wait_cell::Party;
+
+    fn entry(on_jump: OnJump) -> WaitEntry {
+        WaitEntry {
+            cell: WaitCell::new(Party::Thread, None),
+            on_jump,
+            threshold: JumpThreshold::DISRUPTIVE,
+            epoch: 0,
+            jump: None,
+        }
+    }
+
+    fn jump(old: i64, new: i64) -> RawJump {
+        RawJump { change: ClockChange::NoChange, cause: JumpCause::Source, old, new, epoch: 1 }
+    }
+
+    #[test]
+    fn the_earliest_comes_first_and_leaves_no_trace() {
+        let mut queue = WaitQueue::default();
+        assert_eq!(queue.next(), i64::MAX);
+        let late = queue.insert(20, entry(OnJump::Ignore));
+        let early = queue.insert(10, entry(OnJump::Ignore));
+        assert_eq!(queue.next(), 10);
+        assert!(queue.remove(early).is_some());
+        assert!(queue.remove(early).is_none());
+        assert_eq!(queue.next(), 20);
+        assert!(queue.remove(late).is_some());
+        assert!(queue.targets.is_empty());
+        assert_eq!(queue.forward_interest(), i64::MAX);
+    }
+
+    #[test]
+    fn only_due_waits_are_found() {
+        let mut queue = WaitQueue::default();
+        let due = queue.insert(10, entry(OnJump::Ignore));
+        let later = queue.insert(11, entry(OnJump::Ignore));
+        let cells = queue.up_to(10);
+        assert_eq!(cells.len(), 1);
+        assert!(Arc::ptr_eq(&cells[0], &queue.get(due).unwrap().1.cell));
+        assert!(queue.get(later).is_some());
+    }
+
+    #[test]
+    fn each_wait_takes_a_jump_its_own_way() {
+        let mut queue = WaitQueue::default();
+        let [returns, ignores, rebases] =
+            [OnJump::Return, OnJump::Ignore, OnJump::Rebase].map(|on_jump| queue.insert(50, entry(on_jump)));
+        queue.deliver(&jump(40, 10));
+        assert_eq!(queue.get(returns).unwrap().1.jump, Some(jump(40, 10)));
+        assert_eq!(queue.get(ignores).unwrap().0, 50);
+        assert_eq!(queue.get(rebases).unwrap().0, 20, "ten remained, ten remain");
+        assert_eq!(queue.next(), 20);
+    }
+
+    #[test]
+    fn a_wait_that_began_after_the_jump_is_not_told() {
+        let mut queue = WaitQueue::default();
+        let fresh = queue.insert(50, WaitEntry { epoch: 1, ..entry(OnJump::Return) });
+        queue.deliver(&jump(40, 10));
+        assert!(queue.get(fresh).unwrap().1.jump.is_none());
+    }
+}
