@@ -5,6 +5,7 @@ mod any_time;
 mod duration;
 mod error;
 mod kind;
+mod schedule;
 mod time;
 mod wire;
 
@@ -12,5 +13,6 @@ pub use any_time::AnyTime;
 pub use duration::Duration;
 pub use error::{KindOperation, TimeError};
 pub use kind::{Kind, KindId, Ros, RosSteady, SimAware, SourceState, Steady, System, Wire};
+pub use schedule::{MissedTick, Schedule, Tick};
 pub use time::Time;
 pub use wire::{WireDuration, WireTime};

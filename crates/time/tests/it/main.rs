@@ -1,3 +1,4 @@
 //! Behaviour tests of timeloom-time.
 
+mod schedule;
 mod types;
