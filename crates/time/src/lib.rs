@@ -4,6 +4,7 @@
 mod any_time;
 mod duration;
 mod error;
+mod extrapolator;
 mod kind;
 mod schedule;
 mod time;
@@ -12,6 +13,7 @@ mod wire;
 pub use any_time::AnyTime;
 pub use duration::Duration;
 pub use error::{KindOperation, TimeError};
+pub use extrapolator::{ExtrapolatedSegment, Extrapolator, Update};
 pub use kind::{Kind, KindId, Ros, RosSteady, SimAware, SourceState, Steady, System, Wire};
 pub use schedule::{MissedTick, Schedule, Tick};
 pub use time::Time;

@@ -20,7 +20,7 @@ fn ns(nanos: i64) -> Duration {
 }
 
 fn every(period: Duration, policy: MissedTick) -> RosSchedule {
-    Schedule::new(at(0), period, policy).unwrap()
+    Schedule::new(at(0), period, policy).expect("a legal period")
 }
 
 fn tick(expected: i64, actual: i64, missed: u64) -> Tick<Ros> {
@@ -239,7 +239,7 @@ fn missed_tick_policies() {
 /// Runs a loop of `work` ms per round and returns the time between its rounds. `step` may stretch
 /// the work of a round, or move the clock.
 fn rounds(count: usize, mut step: impl FnMut(usize, &mut RosSchedule, i64) -> i64) -> Vec<i64> {
-    let mut rate = Schedule::rate(at(0), ms(100), MissedTick::Skip).unwrap();
+    let mut rate = Schedule::rate(at(0), ms(100), MissedTick::Skip).expect("a legal period");
     let mut now = 0;
     let mut elapsed = 0;
     let mut starts = Vec::new();
@@ -249,11 +249,11 @@ fn rounds(count: usize, mut step: impl FnMut(usize, &mut RosSchedule, i64) -> i6
         let jumped = after_work < now;
         elapsed += if jumped { 20 } else { after_work - now };
         now = after_work;
-        let wait = rate.time_until_next(at(now)).unwrap().nanos() / 1_000_000;
-        let wait = wait.max(0);
+        let wait = rate.time_until_next(at(now)).expect("running");
+        let wait = (wait.nanos() / 1_000_000).max(0);
         now += wait;
         elapsed += wait;
-        rate.call(at(now)).unwrap();
+        rate.call(at(now)).expect("due");
         starts.push(elapsed);
     }
     starts.windows(2).map(|pair| pair[1] - pair[0]).collect()
