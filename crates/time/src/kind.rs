@@ -1,6 +1,7 @@
 //! The kinds of time: which clock a point in time was read from, as a type.
 
 use core::fmt;
+use core::hash::Hash;
 
 mod sealed {
     pub trait Sealed {}
@@ -9,8 +10,9 @@ mod sealed {
 /// A kind of time: the type parameter of [`Time`](crate::Time).
 ///
 /// The set of kinds is closed (the trait is sealed), because code that handles
-/// [`KindId`] must know all of them.
-pub trait Kind: sealed::Sealed + 'static {
+/// [`KindId`] must know all of them. The kinds have no values; the supertraits only let generic
+/// code derive its own traits.
+pub trait Kind: sealed::Sealed + fmt::Debug + Copy + Ord + Hash + Send + Sync + 'static {
     /// The name used in messages, such as `ros` in "can't compare ros time with steady time".
     const NAME: &'static str;
     /// The same kind as a value, for code that learns the kind at run time.

@@ -2,7 +2,6 @@
 
 use core::cmp::Ordering;
 use core::fmt::{self, Write as _};
-use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 use core::ops::{Add, AddAssign, Sub, SubAssign};
 
@@ -69,6 +68,7 @@ use crate::kind::{Kind, Ros, SimAware, SourceState, System};
 /// ROS time and system time are different types as well, but they share a base: they are the
 /// same while no time source is active. [`try_as_system`](Self::try_as_system) and its relatives
 /// make that check at run time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Time<K: Kind>(i64, PhantomData<fn() -> K>);
 
@@ -253,41 +253,6 @@ impl Time<System> {
     /// [`TimeError::SourceActive`] while a time source is active.
     pub fn try_as_ros(self, source: SourceState) -> Result<Time<Ros>, TimeError> {
         Time::try_from_base(self, source)
-    }
-}
-
-// Written by hand, because a derive would ask the kind for the trait.
-impl<K: Kind> Clone for Time<K> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<K: Kind> Copy for Time<K> {}
-
-impl<K: Kind> PartialEq for Time<K> {
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-
-impl<K: Kind> Eq for Time<K> {}
-
-impl<K: Kind> PartialOrd for Time<K> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<K: Kind> Ord for Time<K> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.cmp(&other.0)
-    }
-}
-
-impl<K: Kind> Hash for Time<K> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.hash(state);
     }
 }
 

@@ -1,3 +1,5 @@
 //! Behaviour tests of timeloom-time.
 
+mod extrapolator;
+mod schedule;
 mod types;
