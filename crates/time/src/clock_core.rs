@@ -10,6 +10,7 @@ use crate::reporter::Reporter;
 use crate::snapshot_cell::{Contended, Snapshot, SnapshotCell};
 use crate::sync::{AtomicBool, AtomicI64, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, ThreadId, fence, lock, spin};
 use crate::time_base::{Passthrough, TimeBase};
+use crate::time_hub::Hub;
 use crate::wait_cell::WaitCell;
 use crate::wait_queue::WaitQueue;
 
@@ -36,6 +37,8 @@ pub(crate) struct ClockCore {
     shut_down: AtomicBool,
     watching_steps: AtomicBool,
     pub(crate) reporter: Reporter,
+    /// The hub that steers this clock, if any.
+    hub: Mutex<Weak<Hub>>,
     this: Weak<Self>,
 }
 
@@ -102,6 +105,7 @@ impl ClockCore {
             shut_down: AtomicBool::new(false),
             watching_steps: AtomicBool::new(false),
             reporter: Reporter::default(),
+            hub: Mutex::new(Weak::new()),
             this: this.clone(),
         })
     }
@@ -184,6 +188,7 @@ impl ClockCore {
     }
 
     fn apply_one(&self, mut control: MutexGuard<'_, Control>, operation: Operation) -> Applied {
+        let window = self.snapshot.write();
         let base = if control.state.is_fixed() && matches!(operation, Operation::Tick(_)) {
             // From one fixed time to the next no clock need be read.
             BaseNow { steady: 0, passthrough: 0 }
@@ -197,10 +202,11 @@ impl ClockCore {
             // A tick forward that somebody calls a jump is one for all.
             transition.state.epoch = control.state.epoch + 1;
             jump.epoch = transition.state.epoch;
-            self.jump(control, transition.state, jump);
+            self.jump(control, window, transition.state, jump);
             return Applied::Jump;
         }
-        self.publish(&mut control, transition.state);
+        control.state = transition.state;
+        window.commit(&transition.state, false);
         drop(control);
         self.signal_due(transition.state.horizon());
         Applied::Smoothly
@@ -212,12 +218,6 @@ impl ClockCore {
         jump.epoch > control.state.epoch
             || delta >= self.wait_forward.load(Ordering::Acquire)
             || delta >= control.handler_forward
-    }
-
-    /// Makes a state visible.
-    pub(crate) fn publish(&self, control: &mut Control, state: ClockState) {
-        control.state = state;
-        self.snapshot.store(&state, false);
     }
 
     /// Signals the waits that may be due when the clock can reach `horizon` by itself.
@@ -261,6 +261,11 @@ impl ClockCore {
 
     pub(crate) fn is_shut_down(&self) -> bool {
         self.shut_down.load(Ordering::SeqCst)
+    }
+
+    /// Notes which hub steers this clock; gives the one before.
+    pub(crate) fn set_hub(&self, hub: Weak<Hub>) -> Weak<Hub> {
+        std::mem::replace(&mut *lock(&self.hub), hub)
     }
 
     /// Has steps of the system clock noticed from now on, if this clock shows it.

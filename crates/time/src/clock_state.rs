@@ -112,11 +112,16 @@ impl ClockState {
     }
 
     fn steer(&self, segment: Segment, jump: bool, base: BaseNow) -> Transition {
-        let state = Self { segment, ..*self };
+        let mut state = Self { segment, ..*self };
         if self.mode == Mode::Passthrough {
             return Transition { state, jump: None };
         }
-        let (old, new) = (self.now(base), state.now(base));
+        let old = self.now(base);
+        if !jump && !segment.is_fixed() {
+            // Extrapolation that ran ahead of its source waits for it; only a jump goes back.
+            state.segment = segment.with_floor(old);
+        }
+        let new = state.now(base);
         // From zero the first sample starts the clock: that is no leap of fifty years.
         let change = if old == 0 && new != 0 {
             ClockChange::RosTimeStarted

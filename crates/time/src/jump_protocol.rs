@@ -14,10 +14,11 @@ use std::task::Waker;
 
 use crate::clock_core::{ClockCore, Control, Turn, signal_all};
 use crate::clock_state::{ClockState, Operation};
-use crate::jump::RawJump;
+use crate::jump::{JumpCause, RawJump};
 use crate::jump_handler::Registered;
 use crate::machine;
 use crate::reporter::ClockWarning;
+use crate::snapshot_cell::WriteWindow;
 use crate::wait_cell::WaitCell;
 use crate::sync::{MutexGuard, current, lock, wait_timeout};
 
@@ -106,7 +107,13 @@ impl ClockCore {
     }
 
     /// Runs a jump from start to end.
-    pub(crate) fn jump(&self, mut control: MutexGuard<'_, Control>, state: ClockState, jump: RawJump) {
+    pub(crate) fn jump(
+        &self,
+        mut control: MutexGuard<'_, Control>,
+        window: WriteWindow<'_>,
+        state: ClockState,
+        jump: RawJump,
+    ) {
         let handlers: Vec<_> = control
             .handlers
             .iter()
@@ -114,16 +121,17 @@ impl ClockCore {
             .cloned()
             .collect();
         if handlers.is_empty() {
-            self.publish(&mut control, state);
+            control.state = state;
+            window.commit(&state, false);
             let cells = self.tell_waits(&control, &jump);
             drop(control);
             return signal_all(&cells);
         }
+        // While time is held, the old time cannot overtake the new.
+        let goes_back = jump.delta() < 0 || jump.cause == JumpCause::Control;
+        let hold = goes_back && handlers.iter().any(|handler| handler.wants_before());
+        window.commit(&control.state, hold);
         let generation = self.begin(&mut control, state, jump);
-        if jump.delta() < 0 && handlers.iter().any(|handler| handler.wants_before()) {
-            let old = control.state;
-            self.snapshot.store(&old, true);
-        }
         drop(control);
         self.run_handlers(&handlers, generation, &jump, Registered::call_before);
         self.commit_if_mine(generation);
@@ -175,8 +183,16 @@ impl ClockCore {
 
     /// Publishes what the jump in progress leads to; gives the tasks that waited for it.
     fn commit(&self, control: &mut Control) -> Vec<Waker> {
-        if let Some(state) = control.turn.as_mut().and_then(|turn| turn.pending.take()) {
-            self.publish(control, state);
+        if let Some(turn) = control.turn.as_mut()
+            && let Some(mut state) = turn.pending.take()
+        {
+            let window = self.snapshot.write();
+            if turn.jump.cause == JumpCause::Control {
+                // The time jumped to is the time shown first, however long the handlers took.
+                state.segment = state.segment.anchored_at(self.base.steady());
+            }
+            control.state = state;
+            window.commit(&state, false);
             self.turned.notify_all();
         }
         std::mem::take(&mut control.blocked)

@@ -54,14 +54,14 @@ impl Drop for Participant {
     }
 }
 
-/// A thread that takes part in [virtual time](crate::VirtualTime).
+/// A thread that runs on a [`TimeBase`]: on virtual time it takes part.
 #[derive(Debug)]
-pub struct VirtualThread<T> {
+pub struct BaseThread<T> {
     thread: std::thread::JoinHandle<T>,
     done: Event,
 }
 
-impl<T> VirtualThread<T> {
+impl<T> BaseThread<T> {
     /// Waits for the thread's end; virtual time goes on meanwhile.
     ///
     /// # Errors
@@ -77,27 +77,35 @@ impl<T> VirtualThread<T> {
     }
 }
 
-pub(crate) fn spawn<T: Send + 'static>(
-    state: &Arc<VirtualState>,
-    name: &str,
-    run: impl FnOnce() -> T + Send + 'static,
-) -> VirtualThread<T> {
-    let done = Event::new(&TimeBase::of_virtual(Arc::clone(state)));
-    let at_end = SetOnDrop(done.clone());
-    state.join();
-    let inner = Arc::clone(state);
-    let body = move || {
-        let _participant = Participant::adopt(&inner, true);
-        // Dropped first, also in a panic: who joins is busy before this thread leaves.
-        let _at_end = at_end;
-        run()
-    };
-    match std::thread::Builder::new().name(name.into()).spawn(body) {
-        Ok(thread) => VirtualThread { thread, done },
-        Err(error) => {
-            state.leave();
-            panic!("can't start thread `{name}` of a virtual world: {error}");
+impl TimeBase {
+    /// Starts a thread that may wait on this base. On virtual time it takes part, and counts as busy from
+    /// now on, even before it runs.
+    ///
+    /// # Errors
+    /// When the operating system has no thread to give.
+    pub fn spawn<T: Send + 'static>(
+        &self,
+        name: &str,
+        run: impl FnOnce() -> T + Send + 'static,
+    ) -> std::io::Result<BaseThread<T>> {
+        let done = Event::new(self);
+        let at_end = SetOnDrop(done.clone());
+        let world = self.virtual_state().cloned();
+        if let Some(world) = &world {
+            world.join();
         }
+        let taking_part = world.clone();
+        let body = move || {
+            let _participant = taking_part.map(|world| Participant::adopt(&world, true));
+            // Dropped first, also in a panic: who joins is busy before this thread leaves.
+            let _at_end = at_end;
+            run()
+        };
+        let spawned = std::thread::Builder::new().name(name.into()).spawn(body);
+        if let (Err(_), Some(world)) = (&spawned, &world) {
+            world.leave();
+        }
+        Ok(BaseThread { thread: spawned?, done })
     }
 }
 

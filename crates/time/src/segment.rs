@@ -58,6 +58,18 @@ impl Segment {
         }
     }
 
+    /// The same segment, begun at another steady time.
+    #[must_use]
+    pub const fn anchored_at(self, steady_ref: i64) -> Self {
+        Self { steady_ref, ..self }
+    }
+
+    /// The same segment that never shows less than `shown`.
+    #[must_use]
+    pub fn with_floor(self, shown: i64) -> Self {
+        Self { floor: self.floor.max(shown), cap: self.cap.max(shown), ..self }
+    }
+
     /// Whether this segment shows one time only.
     pub const fn is_fixed(&self) -> bool {
         self.floor == self.cap

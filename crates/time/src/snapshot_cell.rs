@@ -64,21 +64,20 @@ impl SnapshotCell {
     }
 
     /// Publishes a state. The caller serialises writers.
-    ///
-    /// `jumping` keeps readers away from it until the next store.
     pub(crate) fn store(&self, state: &ClockState, jumping: bool) {
+        self.write().commit(state, jumping);
+    }
+
+    /// Keeps readers waiting until the window is committed. The caller serialises writers.
+    ///
+    /// A writer that derives the new state from the machine's clock reads that clock inside the window:
+    /// then no reader has seen the old state at a later instant, and time does not step back.
+    pub(crate) fn write(&self) -> WriteWindow<'_> {
         let sequence = self.sequence.load(Ordering::Relaxed);
         self.sequence.store(sequence.wrapping_add(1), Ordering::Relaxed);
-        fence(Ordering::Release);
-        let segment = &state.segment;
-        self.flags.store(flags_of(state, jumping), Ordering::Relaxed);
-        self.ros_ref.store(segment.ros_ref, Ordering::Relaxed);
-        self.steady_ref.store(segment.steady_ref, Ordering::Relaxed);
-        self.mantissa.store(segment.slope.mantissa, Ordering::Relaxed);
-        self.floor.store(segment.floor, Ordering::Relaxed);
-        self.cap.store(segment.cap, Ordering::Relaxed);
-        self.epoch.store(state.epoch, Ordering::Relaxed);
-        self.sequence.store(sequence.wrapping_add(2), Ordering::Release);
+        // A full fence, not just release: the odd number must be out before the clock is read.
+        fence(Ordering::SeqCst);
+        WriteWindow { cell: self, sequence }
     }
 
     /// What the clock shows now, without blocking.
@@ -143,6 +142,33 @@ impl SnapshotCell {
         } else {
             Ok(value)
         }
+    }
+}
+
+/// Readers wait while this lives.
+#[must_use = "readers wait until the window is committed"]
+pub(crate) struct WriteWindow<'a> {
+    cell: &'a SnapshotCell,
+    sequence: u32,
+}
+
+impl WriteWindow<'_> {
+    /// Publishes a state; `jumping` keeps readers away from it until the next one.
+    pub(crate) fn commit(self, state: &ClockState, jumping: bool) {
+        let (cell, segment) = (self.cell, &state.segment);
+        cell.flags.store(flags_of(state, jumping), Ordering::Relaxed);
+        cell.ros_ref.store(segment.ros_ref, Ordering::Relaxed);
+        cell.steady_ref.store(segment.steady_ref, Ordering::Relaxed);
+        cell.mantissa.store(segment.slope.mantissa, Ordering::Relaxed);
+        cell.floor.store(segment.floor, Ordering::Relaxed);
+        cell.cap.store(segment.cap, Ordering::Relaxed);
+        cell.epoch.store(state.epoch, Ordering::Relaxed);
+    }
+}
+
+impl Drop for WriteWindow<'_> {
+    fn drop(&mut self) {
+        self.cell.sequence.store(self.sequence.wrapping_add(2), Ordering::Release);
     }
 }
 

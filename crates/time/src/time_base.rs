@@ -38,6 +38,10 @@ impl TimeBase {
         Self(Some(state))
     }
 
+    pub(crate) const fn virtual_state(&self) -> Option<&Arc<VirtualState>> {
+        self.0.as_ref()
+    }
+
     /// Whether time here is virtual.
     pub const fn is_virtual(&self) -> bool {
         self.0.is_some()

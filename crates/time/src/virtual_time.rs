@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use crate::clock_core::ClockCore;
 use crate::clock_state::Operation;
 use crate::duration::Duration;
-use crate::participant::{self, Participant, VirtualThread};
+use crate::participant::{self, BaseThread, Participant};
 use crate::time_base::{TimeBase, TimerKey};
 use crate::wait_cell::{Party, WaitCell};
 
@@ -109,13 +109,18 @@ impl VirtualTime {
         TimeBase::of_virtual(Arc::clone(&self.0))
     }
 
-    /// Starts a thread that takes part. It counts as busy from now on, even before it runs.
+    /// Starts a thread that takes part; see [`TimeBase::spawn`].
+    ///
+    /// # Panics
+    /// When the operating system has no thread to give.
     pub fn spawn<T: Send + 'static>(
         &self,
         name: &str,
         run: impl FnOnce() -> T + Send + 'static,
-    ) -> VirtualThread<T> {
-        participant::spawn(&self.0, name, run)
+    ) -> BaseThread<T> {
+        self.base()
+            .spawn(name, run)
+            .unwrap_or_else(|error| panic!("can't start thread `{name}` of a virtual world: {error}"))
     }
 
     /// Makes the current thread take part until the guard is dropped.

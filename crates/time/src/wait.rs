@@ -42,7 +42,7 @@ pub struct WaitOptions {
     pub(crate) threshold: Option<JumpThreshold>,
     pub(crate) real_timeout: Option<Duration>,
     pub(crate) stall: Option<Duration>,
-    pub(crate) cancel: Option<CancelToken>,
+    pub(crate) cancel: Vec<CancelToken>,
     pub(crate) precision: Precision,
 }
 
@@ -84,10 +84,10 @@ impl WaitOptions {
         self
     }
 
-    /// Gives up when the token is cancelled.
+    /// Gives up when the token is cancelled; several tokens may be given.
     #[must_use]
     pub fn cancel(mut self, token: &CancelToken) -> Self {
-        self.cancel = Some(token.clone());
+        self.cancel.push(token.clone());
         self
     }
 

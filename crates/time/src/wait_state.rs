@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use crate::cancel::CancelToken;
 use crate::clock_core::ClockCore;
 use crate::jump::JumpThreshold;
 use crate::sync::{Ordering, current, fence, lock};
@@ -64,7 +65,7 @@ impl Wait {
             }),
             options: options.clone(),
         };
-        if let Some(token) = &wait.options.cancel {
+        for token in &wait.options.cancel {
             token.attach(&wait.cell);
         }
         wait.enter(goal);
@@ -112,7 +113,7 @@ impl Wait {
         if self.core.is_shut_down() {
             return Plan::Done(RawWoke::ShutDown);
         }
-        if self.options.cancel.as_ref().is_some_and(crate::CancelToken::is_cancelled) {
+        if self.options.cancel.iter().any(CancelToken::is_cancelled) {
             return Plan::Done(RawWoke::Cancelled);
         }
         if let Some(woke) = self.at_once {
@@ -221,7 +222,7 @@ impl Drop for Wait {
             drop(queue.remove(id));
             self.core.queue_changed(&queue);
         }
-        if let Some(token) = &self.options.cancel {
+        for token in &self.options.cancel {
             token.detach(&self.cell);
         }
     }

@@ -1,0 +1,327 @@
+use std::fmt;
+use std::sync::Arc;
+
+use crate::cancel::CancelToken;
+use crate::clock::Clock;
+use crate::duration::Duration;
+use crate::error::TimeError;
+use crate::jump::{ClockChange, JumpThreshold};
+use crate::jump_handler::{JumpHandle, JumpHandler};
+use crate::kind::Kind;
+use crate::schedule::{MissedTick, Schedule, Tick};
+use crate::sync::{Mutex, lock};
+use crate::time::Time;
+use crate::timer_tick::TimerTick;
+use crate::wait::{OnJump, WaitOptions, Woke};
+
+/// Ticks of a clock at a fixed period, on a grid that overruns do not shift.
+///
+/// When the clock jumps back to before the last tick, the grid begins anew once; when its source changes,
+/// the time left to the next tick stays the same; a jump forward makes the tick due.
+///
+/// ```
+/// use timeloom_time::{Clock, Duration, Steady, Timer, VirtualTime};
+/// let world = VirtualTime::new();
+/// let clock = Clock::<Steady>::on(&world.base());
+/// let timer = Timer::builder(&clock, Duration::from_millis(10)).build()?;
+/// let ticks = world.spawn("ticks", move || (0..3).map(|_| timer.wait().unwrap().missed).sum::<u64>());
+/// assert_eq!(ticks.join().unwrap(), 0);
+/// # Ok::<_, timeloom_time::TimeError>(())
+/// ```
+pub struct Timer<K: Kind> {
+    clock: Clock<K>,
+    shared: Arc<Shared<K>>,
+    _follows_jumps: JumpHandle,
+}
+
+struct Shared<K: Kind> {
+    schedule: Mutex<Schedule<K>>,
+    /// Cancelled and replaced when the schedule changes under a wait.
+    changed: Mutex<CancelToken>,
+    on_reset: Mutex<OnReset>,
+}
+
+#[derive(Default)]
+struct OnReset {
+    callback: Option<Arc<dyn Fn(u64) + Send + Sync>>,
+    /// Resets that nobody was told of.
+    untold: u64,
+}
+
+/// What to do about the next tick.
+pub(crate) enum Step<K: Kind> {
+    Due(Tick<K>),
+    Wait { until: Time<K>, changed: CancelToken },
+    Stopped,
+}
+
+/// Makes a [`Timer`].
+#[derive(Debug, Clone)]
+pub struct TimerBuilder<K: Kind> {
+    clock: Clock<K>,
+    period: Duration,
+    policy: MissedTick,
+    first: First<K>,
+    once: bool,
+    autostart: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum First<K: Kind> {
+    AfterPeriod,
+    At(Time<K>),
+    After(Duration),
+}
+
+impl<K: Kind> TimerBuilder<K> {
+    /// What to do about ticks that were missed; [`MissedTick::Skip`] unless set.
+    #[must_use]
+    pub fn missed_tick(mut self, policy: MissedTick) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// The first tick comes at this time; the grid counts from there.
+    #[must_use]
+    pub fn first_at(mut self, first: Time<K>) -> Self {
+        self.first = First::At(first);
+        self
+    }
+
+    /// The first tick comes this long from now.
+    #[must_use]
+    pub fn first_after(mut self, delay: Duration) -> Self {
+        self.first = First::After(delay);
+        self
+    }
+
+    /// One tick only.
+    #[must_use]
+    pub fn oneshot(mut self) -> Self {
+        self.once = true;
+        self
+    }
+
+    /// Makes the timer cancelled; [`Timer::reset`] starts it.
+    #[must_use]
+    pub fn stopped(mut self) -> Self {
+        self.autostart = false;
+        self
+    }
+
+    /// Makes the timer.
+    ///
+    /// # Errors
+    /// [`TimeError::NegativePeriod`]. A period of zero is always due.
+    pub fn build(self) -> Result<Timer<K>, TimeError> {
+        let mut schedule = Schedule::new(self.clock.now(), self.period, self.policy)?;
+        schedule = match self.first {
+            First::AfterPeriod => schedule,
+            First::At(first) => schedule.with_first_at(first),
+            First::After(delay) => schedule.with_first_after(delay),
+        };
+        if self.once {
+            schedule = schedule.once();
+        }
+        if !self.autostart {
+            schedule.cancel();
+        }
+        Ok(Timer::new(self.clock, schedule))
+    }
+}
+
+impl<K: Kind> Timer<K> {
+    /// A timer on `clock` with this period; see the builder for its options.
+    pub fn builder(clock: &Clock<K>, period: Duration) -> TimerBuilder<K> {
+        TimerBuilder {
+            clock: clock.clone(),
+            period,
+            policy: MissedTick::default(),
+            first: First::AfterPeriod,
+            once: false,
+            autostart: true,
+        }
+    }
+
+    pub(crate) fn new(clock: Clock<K>, schedule: Schedule<K>) -> Self {
+        let shared = Arc::new(Shared {
+            schedule: Mutex::new(schedule),
+            changed: Mutex::new(CancelToken::new()),
+            on_reset: Mutex::new(OnReset::default()),
+        });
+        let follower = Arc::clone(&shared);
+        let handler = JumpHandler::new("timer", JumpThreshold::DISRUPTIVE).after(move |jump| {
+            let mut schedule = lock(&follower.schedule);
+            match jump.change {
+                ClockChange::NoChange => schedule.on_jump(jump.new),
+                _ => schedule.on_clock_change(jump.old, jump.new),
+            }
+        });
+        let handle = clock.add_jump_handler(handler);
+        Self { clock, shared, _follows_jumps: handle }
+    }
+
+    /// Blocks until the next tick.
+    ///
+    /// # Errors
+    /// Why there is none: [`Woke::Cancelled`] when the timer is cancelled or has had its one tick, or
+    /// [`Woke::ShutDown`].
+    pub fn wait(&self) -> Result<Tick<K>, Woke<K>> {
+        self.wait_with(&WaitOptions::default())
+    }
+
+    /// Like [`wait`](Self::wait), with a timeout, a token, a precision.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn wait_with(&self, options: &WaitOptions) -> Result<Tick<K>, Woke<K>> {
+        let give_up = options.real_timeout.map(|timeout| self.steady().saturating_add(timeout.nanos()));
+        loop {
+            match self.step() {
+                Step::Due(tick) => return Ok(tick),
+                Step::Stopped => return Err(Woke::Cancelled),
+                Step::Wait { until, changed } => {
+                    let mut options = self.options(options, &changed);
+                    if let Some(give_up) = give_up {
+                        options = options.real_timeout(Duration::from_nanos(give_up - self.steady()));
+                    }
+                    let woke = self.clock.sleep_until_with(until, &options);
+                    self.check(woke, &changed)?;
+                }
+            }
+        }
+    }
+
+    /// The next tick as a future; the same outcomes as [`wait`](Self::wait).
+    pub fn tick(&self) -> TimerTick<'_, K> {
+        TimerTick::new(self)
+    }
+
+    /// Calls `callback` at every tick, on this thread, until the timer is cancelled or has had its one tick;
+    /// returns why it ended.
+    pub fn run(&self, mut callback: impl FnMut(Tick<K>)) -> Woke<K> {
+        loop {
+            match self.wait() {
+                Ok(tick) => callback(tick),
+                Err(woke) => return woke,
+            }
+        }
+    }
+
+    /// Takes the tick if one is due, without waiting.
+    pub fn try_tick(&self) -> Option<Tick<K>> {
+        let now = self.clock.now();
+        lock(&self.shared.schedule).call(now)
+    }
+
+    pub(crate) fn step(&self) -> Step<K> {
+        let changed = lock(&self.shared.changed).clone();
+        let now = self.clock.now();
+        let mut schedule = lock(&self.shared.schedule);
+        match (schedule.call(now), schedule.next()) {
+            (Some(tick), _) => Step::Due(tick),
+            (None, Some(until)) => Step::Wait { until, changed },
+            (None, None) => Step::Stopped,
+        }
+    }
+
+    pub(crate) fn options(&self, options: &WaitOptions, changed: &CancelToken) -> WaitOptions {
+        options.clone().on_jump(OnJump::Return).cancel(changed)
+    }
+
+    /// Whether a wait that ended this way is to be taken up again.
+    pub(crate) fn check(&self, woke: Woke<K>, changed: &CancelToken) -> Result<(), Woke<K>> {
+        match woke {
+            Woke::Reached | Woke::Jumped(_) | Woke::SourceChanged(_) => Ok(()),
+            Woke::Cancelled if changed.is_cancelled() => Ok(()),
+            woke => Err(woke),
+        }
+    }
+
+    pub(crate) fn clock(&self) -> &Clock<K> {
+        &self.clock
+    }
+
+    fn steady(&self) -> i64 {
+        self.clock.base().steady()
+    }
+
+    /// Whether a tick is due.
+    pub fn is_ready(&self) -> bool {
+        lock(&self.shared.schedule).is_ready(self.clock.now())
+    }
+
+    /// The time to the next tick, negative if overdue; `None` if there will be none.
+    pub fn time_until_next(&self) -> Option<Duration> {
+        lock(&self.shared.schedule).time_until_next(self.clock.now())
+    }
+
+    /// The time since the last tick was taken (or the timer was made).
+    pub fn time_since_last(&self) -> Duration {
+        lock(&self.shared.schedule).time_since_last_call(self.clock.now())
+    }
+
+    /// The period.
+    pub fn period(&self) -> Duration {
+        lock(&self.shared.schedule).period()
+    }
+
+    /// Replaces the period and gives the old one; the next tick does not move.
+    ///
+    /// # Errors
+    /// [`TimeError::NegativePeriod`].
+    pub fn exchange_period(&self, period: Duration) -> Result<Duration, TimeError> {
+        lock(&self.shared.schedule).exchange_period(period)
+    }
+
+    /// Whether it was cancelled and not reset since.
+    pub fn is_cancelled(&self) -> bool {
+        lock(&self.shared.schedule).is_cancelled()
+    }
+
+    /// No more ticks until [`reset`](Self::reset); a wait in progress returns.
+    pub fn cancel(&self) {
+        lock(&self.shared.schedule).cancel();
+        self.schedule_changed();
+    }
+
+    /// Begins anew: the next tick is one period from now, also if it was cancelled.
+    pub fn reset(&self) {
+        let now = self.clock.now();
+        lock(&self.shared.schedule).reset(now);
+        self.schedule_changed();
+        let mut on_reset = lock(&self.shared.on_reset);
+        on_reset.untold += 1;
+        drop(on_reset);
+        self.tell_resets();
+    }
+
+    /// Calls back at every reset with how many there were since the last call; at once if there were some
+    /// already.
+    pub fn on_reset(&self, callback: impl Fn(u64) + Send + Sync + 'static) {
+        lock(&self.shared.on_reset).callback = Some(Arc::new(callback));
+        self.tell_resets();
+    }
+
+    fn tell_resets(&self) {
+        let mut on_reset = lock(&self.shared.on_reset);
+        if on_reset.untold > 0
+            && let Some(callback) = on_reset.callback.clone()
+        {
+            let untold = std::mem::take(&mut on_reset.untold);
+            drop(on_reset);
+            callback(untold);
+        }
+    }
+
+    fn schedule_changed(&self) {
+        let old = std::mem::take(&mut *lock(&self.shared.changed));
+        old.cancel();
+    }
+}
+
+impl<K: Kind> fmt::Debug for Timer<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Timer").field(&*lock(&self.shared.schedule)).finish()
+    }
+}
