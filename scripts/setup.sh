@@ -3,7 +3,7 @@
 #
 #   scripts/setup.sh [rust] [lint] [packages] [python]
 #
-#   rust      checks that cargo is there
+#   rust      checks that cargo is there and new enough
 #   lint      checks that rustfmt and clippy are there, adds them by rustup
 #   packages  Debian packages (by apt as root or with passwordless sudo)
 #   python    .venv with scripts/requirements-test.txt, for the interop tests
@@ -31,9 +31,13 @@ fail() {
 }
 
 need_rust() {
-    command -v cargo >/dev/null && return
-    fail "cargo is missing (looked in PATH and ~/.cargo/bin)" \
+    command -v cargo >/dev/null || fail "cargo is missing (looked in PATH and ~/.cargo/bin)" \
         "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y"
+    local wanted have
+    wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+    have=$(cargo --version | cut -d ' ' -f 2)
+    [[ $(printf '%s\n' "$wanted" "$have" | sort -V | head -n 1) == "$wanted" ]] && return
+    fail "Rust $have is too old, $wanted or newer is needed" "rustup update stable"
 }
 
 need_lint() {

@@ -67,6 +67,20 @@ fn every_check_is_run_above() {
 }
 
 #[test]
+fn the_architecture_names_every_rule() {
+    let document = include_str!("../../ARCHITECTURE.md");
+    let lines: Vec<&str> = include_str!("tidy.rs").lines().collect();
+    let rules = lines
+        .windows(2)
+        .filter(|pair| pair[1].starts_with("    assert_tidy("));
+    let names = rules.filter_map(|pair| pair[0].strip_prefix("fn ")?.strip_suffix("() {"));
+    let missing: Vec<_> = names
+        .filter(|name| !document.contains(&format!("`{name}`")))
+        .collect();
+    assert!(missing.is_empty(), "not in ARCHITECTURE.md: {missing:?}");
+}
+
+#[test]
 fn an_unknown_check_is_a_finding() {
     assert_eq!(
         tidy::run("nonsense", Path::new(".")),

@@ -20,7 +20,7 @@ const ONLY: &str = "TIMELOOM_BENCH_ONLY";
 ///
 /// # Errors
 ///
-/// When cargo cannot be started, or `BENCHMARKS.md` cannot be read or written.
+/// When there is no such benchmark, when cargo cannot be started, or when `BENCHMARKS.md` cannot be read or written.
 pub fn run(root: &Path, options: &Options, out: &mut impl Write) -> io::Result<bool> {
     let path = root.join("BENCHMARKS.md");
     let mut page = Page::read(&std::fs::read_to_string(&path)?)?;
@@ -100,9 +100,16 @@ fn measure(
             None => page.sections.push(ran.section),
         }
     }
-    if options.only.is_some() && page.count().0 == 0 && page.failures.is_empty() {
-        page.failures
-            .push(format!("`{}`: no benchmark has such an id", page.command));
+    if page.count().0 == 0 && page.failures.is_empty() {
+        // Nothing was written yet: a mistyped prefix leaves the page as it was.
+        let what = options
+            .only
+            .as_deref()
+            .map(|only| format!(" with an id that starts with `{only}`"));
+        return Err(io::Error::other(format!(
+            "there is no benchmark{}",
+            what.unwrap_or_default()
+        )));
     }
     Ok(page)
 }
