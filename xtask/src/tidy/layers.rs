@@ -81,7 +81,8 @@ fn member_findings(member: &Member, room: &Room, architecture: &Architecture) ->
         let Some(name) = dependency.package.strip_prefix(PREFIX) else {
             continue;
         };
-        let for_tests = dependency.kind == Kind::Dev && name == TESTKIT;
+        // A crate may name itself for its tests: that is how they switch its optional features on.
+        let for_tests = dependency.kind == Kind::Dev && (name == TESTKIT || name == room.name);
         if !for_tests && !allows(room, name, architecture) {
             let rule = format!("see the room table of {DOCUMENT}");
             findings.push(format!(
@@ -160,6 +161,12 @@ mod tests {
             &findings(EXAMPLE, renamed, "", &[]),
             "`time` may not depend on `bag`",
         );
+    }
+
+    #[test]
+    fn a_crate_may_name_itself_for_its_tests() {
+        let itself = "[dev-dependencies]\ntimeloom-time = { path = \".\" }\n";
+        assert_eq!(findings(EXAMPLE, itself, "", &[]), Vec::<String>::new());
     }
 
     #[test]

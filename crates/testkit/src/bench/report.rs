@@ -10,6 +10,7 @@ const ONLY: &str = "TIMELOOM_BENCH_ONLY";
 ///
 /// An id is `<room>.<what>`, without white space: `time.now.1t`.
 /// A value is rounded to four digits first and judged as printed, so that reader and verdict never disagree.
+/// Every method that writes panics when the output is closed: a result that nobody can read must not pass.
 #[derive(Debug)]
 pub struct Bench<W: Write = io::Stdout> {
     out: W,
