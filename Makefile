@@ -1,0 +1,38 @@
+# Entry points for people and CI; `make help` lists them.
+# The logic is in scripts/ and xtask/: this file only names it.
+
+export PATH := $(PATH):$(HOME)/.cargo/bin
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test loom bench lint fmt
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## install everything that is missing (Debian packages, rustfmt, clippy, Python venv)
+	@scripts/setup.sh
+
+demo: ## see the clock at work in this terminal
+	@scripts/setup.sh rust packages
+	@cargo run -q --release --example demo -p timeloom-examples
+
+test: ## run every test: workspace, documentation examples, no_std build, loom models
+	@scripts/setup.sh rust packages
+	@scripts/test.sh
+
+loom: ## run the loom models of the clock alone
+	@scripts/setup.sh rust packages
+	@scripts/loom.sh
+
+bench: ## run the benchmarks and fill BENCHMARKS.md (ONLY=time.now: ids with this prefix)
+	@scripts/setup.sh rust packages
+	@cargo xtask bench --date "$$(date +%F)" $(if $(ONLY),--only '$(ONLY)')
+
+lint: ## check format, clippy and documentation; any warning fails
+	@scripts/setup.sh lint packages
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+fmt: ## format all Rust code
+	@scripts/setup.sh lint
+	cargo fmt --all

@@ -1,0 +1,5 @@
+//! What the tests and benchmarks of every room share.
+//!
+//! This crate is not published: rooms name it under `[dev-dependencies]` only.
+
+pub mod bench;

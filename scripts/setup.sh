@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Installs what the make targets miss, and nothing else.
+#
+#   scripts/setup.sh [rust] [lint] [packages] [python]
+#
+#   rust      checks that cargo is there and new enough
+#   lint      checks that rustfmt and clippy are there, adds them by rustup
+#   packages  Debian packages (by apt as root or with passwordless sudo)
+#   python    .venv with scripts/requirements-test.txt, for the interop tests
+#
+# Without arguments: all of them. Silent when nothing is missing.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# Every Debian package that a build or a test needs. This is the only list.
+DEBIAN_PACKAGES=(
+    build-essential # C compiler and linker: Rust links with it, bundled C (sqlite, zstd) is built with it
+    pkg-config      # lets build scripts find system libraries
+    python3-venv    # the interop tests run foreign bag readers from a venv
+)
+
+VENV=.venv
+REQUIREMENTS=scripts/requirements-test.txt
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+
+fail() {
+    printf 'setup: %s\n' "$1" >&2
+    printf '  run: %s\n' "${@:2}" >&2
+    exit 1
+}
+
+need_rust() {
+    command -v cargo >/dev/null || fail "cargo is missing (looked in PATH and ~/.cargo/bin)" \
+        "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y"
+    local wanted have
+    wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+    have=$(cargo --version | cut -d ' ' -f 2)
+    [[ $(printf '%s\n' "$wanted" "$have" | sort -V | head -n 1) == "$wanted" ]] && return
+    fail "Rust $have is too old, $wanted or newer is needed" "rustup update stable"
+}
+
+need_lint() {
+    need_rust
+    local missing=()
+    cargo fmt --version >/dev/null 2>&1 || missing+=(rustfmt)
+    cargo clippy --version >/dev/null 2>&1 || missing+=(clippy)
+    [[ ${#missing[@]} -eq 0 ]] && return
+    command -v rustup >/dev/null || fail "missing: ${missing[*]}; there is no rustup to add them" \
+        "install Rust with rustup (https://rustup.rs), or your distribution's ${missing[*]}"
+    say "adding ${missing[*]}"
+    rustup component add "${missing[@]}"
+}
+
+missing_packages() {
+    local package
+    for package in "${DEBIAN_PACKAGES[@]}"; do
+        dpkg -s "$package" 2>/dev/null | grep -q '^Status: install ok installed' || printf '%s\n' "$package"
+    done
+}
+
+need_packages() {
+    if ! command -v dpkg >/dev/null; then
+        command -v cc >/dev/null && return
+        fail "this is no Debian system and there is no C compiler" \
+            "install the equivalents of: ${DEBIAN_PACKAGES[*]}"
+    fi
+    local missing
+    mapfile -t missing < <(missing_packages)
+    [[ ${#missing[@]} -eq 0 ]] && return
+    local as_root=()
+    if [[ $EUID -ne 0 ]]; then
+        sudo -n true 2>/dev/null || fail "missing Debian packages: ${missing[*]}" \
+            "sudo apt-get update && sudo apt-get install -y ${missing[*]}"
+        as_root=(sudo -n)
+    fi
+    say "installing ${missing[*]}"
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+need_python() {
+    local installed=$VENV/requirements.installed
+    if [[ -x $VENV/bin/python ]] && cmp -s "$REQUIREMENTS" "$installed"; then return; fi
+    need_packages
+    say "making $VENV from $REQUIREMENTS"
+    python3 -m venv --clear "$VENV"
+    "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -r "$REQUIREMENTS" ||
+        fail "the test packages of $REQUIREMENTS could not be installed into $VENV" \
+            "$VENV/bin/python -m pip install -r $REQUIREMENTS"
+    cp "$REQUIREMENTS" "$installed"
+}
+
+[[ $# -gt 0 ]] || set -- rust lint packages python
+for part in "$@"; do
+    case $part in
+    rust | lint | packages | python) "need_$part" ;;
+    *) fail "unknown part: $part" "scripts/setup.sh [rust] [lint] [packages] [python]" ;;
+    esac
+done

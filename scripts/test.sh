@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Everything `make test` runs: unit and behaviour tests, documentation examples, the no_std build, loom models.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+step() { printf '\n== %s\n' "$*"; }
+
+# The interop tests find their Python by this name; no such test, no venv.
+if grep -rqs TIMELOOM_PYTHON crates/*/tests; then
+    scripts/setup.sh python
+    TIMELOOM_PYTHON=${TIMELOOM_PYTHON:-$PWD/.venv/bin/python}
+    export TIMELOOM_PYTHON
+fi
+
+if cargo nextest --version >/dev/null 2>&1; then
+    step "tests (nextest)"
+    cargo nextest run --workspace
+else
+    step "tests (cargo test; cargo-nextest would be faster: cargo install cargo-nextest --locked)"
+    cargo test --workspace --lib --bins --tests
+fi
+
+step "documentation examples"
+cargo test --workspace --doc
+
+step "timeloom-time without std"
+cargo build -p timeloom-time --no-default-features
+
+scripts/loom.sh
