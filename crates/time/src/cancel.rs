@@ -25,7 +25,10 @@ struct Inner {
 
 impl Default for Inner {
     fn default() -> Self {
-        Self { cancelled: AtomicBool::new(false), waiting: Mutex::new(Vec::new()) }
+        Self {
+            cancelled: AtomicBool::new(false),
+            waiting: Mutex::new(Vec::new()),
+        }
     }
 }
 

@@ -71,11 +71,19 @@ impl<K: Kind> Clock<K> {
             KindId::Steady | KindId::RosSteady => Passthrough::Steady,
         };
         let state = ClockState::passthrough();
-        Self::of(ClockCore::new(base.clone(), passthrough, state, Steering::Source))
+        Self::of(ClockCore::new(
+            base.clone(),
+            passthrough,
+            state,
+            Steering::Source,
+        ))
     }
 
     pub(crate) fn of(core: Arc<ClockCore>) -> Self {
-        Self { core, kind: PhantomData }
+        Self {
+            core,
+            kind: PhantomData,
+        }
     }
 
     pub(crate) fn core(&self) -> &Arc<ClockCore> {
@@ -180,7 +188,9 @@ impl<K: Kind> Clock<K> {
     }
 
     fn block(&self, goal: Goal, options: &WaitOptions) -> Woke<K> {
-        Wait::new(&self.core, goal, options, Party::Thread).block().typed()
+        Wait::new(&self.core, goal, options, Party::Thread)
+            .block()
+            .typed()
     }
 
     /// Calls back around jumps that meet the handler's threshold; in the order in which handlers were added.
@@ -211,7 +221,11 @@ impl<K: Kind> Clock<K> {
 impl<K: SimAware> Clock<K> {
     /// Whether a time source steers this clock (`use_sim_time`).
     pub fn source_state(&self) -> SourceState {
-        if self.core.is_steered() { SourceState::Active } else { SourceState::Inactive }
+        if self.core.is_steered() {
+            SourceState::Active
+        } else {
+            SourceState::Inactive
+        }
     }
 
     /// Lets a source steer this clock by hand, without a [`TimeHub`](crate::TimeHub).

@@ -4,11 +4,14 @@ use std::task::Waker;
 
 use crate::clock_state::{BaseNow, ClockState, Mode, Operation};
 use crate::duration::Duration;
-use crate::jump::RawJump;
 use crate::jump_handler::Registered;
+use crate::raw_jump::RawJump;
 use crate::reporter::Reporter;
 use crate::snapshot_cell::{Contended, Snapshot, SnapshotCell};
-use crate::sync::{AtomicBool, AtomicI64, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, ThreadId, fence, lock, spin};
+use crate::sync::{
+    AtomicBool, AtomicI64, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, ThreadId, fence, lock,
+    spin,
+};
 use crate::time_base::{Passthrough, TimeBase};
 use crate::time_hub::Hub;
 use crate::wait_cell::WaitCell;
@@ -122,7 +125,8 @@ impl ClockCore {
     /// What the clock shows, unless it is about to jump back.
     #[inline]
     pub(crate) fn try_now(&self) -> Result<i64, Contended> {
-        self.snapshot.now(|| self.base.steady(), || self.base.read(self.passthrough))
+        self.snapshot
+            .now(|| self.base.steady(), || self.base.read(self.passthrough))
     }
 
     #[cold]
@@ -169,7 +173,10 @@ impl ClockCore {
     }
 
     pub(crate) fn base_now(&self) -> BaseNow {
-        BaseNow { steady: self.base.steady(), passthrough: self.base.read(self.passthrough) }
+        BaseNow {
+            steady: self.base.steady(),
+            passthrough: self.base.read(self.passthrough),
+        }
     }
 
     /// Changes the clock. Blocks while another thread's jump handlers run; inside a handler of this clock
@@ -180,7 +187,9 @@ impl ClockCore {
         }
         let mut next = Some(operation);
         while let Some(operation) = next.take() {
-            let Some(control) = self.take_turn(operation) else { return };
+            let Some(control) = self.take_turn(operation) else {
+                return;
+            };
             if self.apply_one(control, operation) == Applied::Jump {
                 next = lock(&self.control).deferred.pop_front();
             }
@@ -191,7 +200,10 @@ impl ClockCore {
         let window = self.snapshot.write();
         let base = if control.state.is_fixed() && matches!(operation, Operation::Tick(_)) {
             // From one fixed time to the next no clock need be read.
-            BaseNow { steady: 0, passthrough: 0 }
+            BaseNow {
+                steady: 0,
+                passthrough: 0,
+            }
         } else {
             self.base_now()
         };
@@ -234,7 +246,8 @@ impl ClockCore {
     /// Takes over the figures that writers look at without the queue's lock.
     pub(crate) fn queue_changed(&self, queue: &WaitQueue) {
         self.next.store(queue.next(), Ordering::Release);
-        self.wait_forward.store(queue.forward_interest(), Ordering::Release);
+        self.wait_forward
+            .store(queue.forward_interest(), Ordering::Release);
     }
 
     /// Counts what sources sent.
@@ -270,7 +283,9 @@ impl ClockCore {
 
     /// Has steps of the system clock noticed from now on, if this clock shows it.
     pub(crate) fn watch_system_steps(&self) {
-        if self.passthrough == Passthrough::System && !self.watching_steps.swap(true, Ordering::AcqRel) {
+        if self.passthrough == Passthrough::System
+            && !self.watching_steps.swap(true, Ordering::AcqRel)
+        {
             self.base.watch_system_steps(self.this.clone());
         }
     }

@@ -1,5 +1,6 @@
-use crate::jump::{ClockChange, JumpCause, RawJump};
+use crate::jump::{ClockChange, JumpCause};
 use crate::playback_rate::PlaybackRate;
+use crate::raw_jump::RawJump;
 use crate::segment::Segment;
 
 /// Where a clock's time comes from at the moment.
@@ -132,14 +133,26 @@ impl ClockState {
             state.jumped(change, JumpCause::Source, old, new)
         } else {
             // A tick forward: only handlers and waits that ask for forward jumps care.
-            let tick = RawJump { change, cause: JumpCause::Source, old, new, epoch: self.epoch };
-            Transition { state, jump: (new > old).then_some(tick) }
+            let tick = RawJump {
+                change,
+                cause: JumpCause::Source,
+                old,
+                new,
+                epoch: self.epoch,
+            };
+            Transition {
+                state,
+                jump: (new > old).then_some(tick),
+            }
         }
     }
 
     fn switch(&self, mode: Mode, base: BaseNow) -> Transition {
         if self.mode == mode {
-            return Transition { state: *self, jump: None };
+            return Transition {
+                state: *self,
+                jump: None,
+            };
         }
         let mut state = Self { mode, ..*self };
         let (old, new) = (self.now(base), state.now(base));
@@ -160,7 +173,12 @@ impl ClockState {
         } else {
             Segment::running(now, base.steady, rate)
         };
-        let state = Self { segment, rate, paused, ..*self };
+        let state = Self {
+            segment,
+            rate,
+            paused,
+            ..*self
+        };
         Transition { state, jump: None }
     }
 
@@ -171,21 +189,43 @@ impl ClockState {
             Segment::running(time, base.steady, self.rate)
         };
         let state = Self { segment, ..*self };
-        state.jumped(ClockChange::NoChange, JumpCause::Control, self.now(base), time)
+        state.jumped(
+            ClockChange::NoChange,
+            JumpCause::Control,
+            self.now(base),
+            time,
+        )
     }
 
     fn stepped(&self, delta: i64, base: BaseNow) -> Transition {
         if self.mode == Mode::Steered {
-            return Transition { state: *self, jump: None };
+            return Transition {
+                state: *self,
+                jump: None,
+            };
         }
         let new = base.passthrough;
-        self.jumped(ClockChange::NoChange, JumpCause::SystemStep, new.saturating_sub(delta), new)
+        self.jumped(
+            ClockChange::NoChange,
+            JumpCause::SystemStep,
+            new.saturating_sub(delta),
+            new,
+        )
     }
 
     fn jumped(mut self, change: ClockChange, cause: JumpCause, old: i64, new: i64) -> Transition {
         self.epoch += 1;
-        let jump = RawJump { change, cause, old, new, epoch: self.epoch };
-        Transition { state: self, jump: Some(jump) }
+        let jump = RawJump {
+            change,
+            cause,
+            old,
+            new,
+            epoch: self.epoch,
+        };
+        Transition {
+            state: self,
+            jump: Some(jump),
+        }
     }
 }
 
@@ -193,14 +233,19 @@ impl ClockState {
 mod tests {
     use super::*;
 
-    const BASE: BaseNow = BaseNow { steady: 100, passthrough: 5_000 };
+    const BASE: BaseNow = BaseNow {
+        steady: 100,
+        passthrough: 5_000,
+    };
 
     fn at(steady: i64) -> BaseNow {
         BaseNow { steady, ..BASE }
     }
 
     fn active(value: i64) -> ClockState {
-        let started = ClockState::passthrough().apply(Operation::Tick(value), BASE).state;
+        let started = ClockState::passthrough()
+            .apply(Operation::Tick(value), BASE)
+            .state;
         started.apply(Operation::Activate, BASE).state
     }
 
@@ -209,7 +254,14 @@ mod tests {
         let transition = ClockState::passthrough().apply(Operation::Tick(7), BASE);
         assert!(transition.jump.is_none());
         assert_eq!(transition.state.now(BASE), 5_000);
-        assert_eq!(transition.state.apply(Operation::Activate, BASE).state.now(BASE), 7);
+        assert_eq!(
+            transition
+                .state
+                .apply(Operation::Activate, BASE)
+                .state
+                .now(BASE),
+            7
+        );
     }
 
     #[test]
@@ -217,14 +269,22 @@ mod tests {
         let off = active(7).apply(Operation::Deactivate, BASE);
         assert_eq!(off.jump.unwrap().change, ClockChange::RosTimeDeactivated);
         assert_eq!(off.state.now(BASE), 5_000);
-        assert_eq!(off.state.apply(Operation::Activate, BASE).state.now(BASE), 0);
+        assert_eq!(
+            off.state.apply(Operation::Activate, BASE).state.now(BASE),
+            0
+        );
     }
 
     #[test]
     fn the_first_sample_starts_the_clock() {
-        let waiting = ClockState::passthrough().apply(Operation::Activate, BASE).state;
+        let waiting = ClockState::passthrough()
+            .apply(Operation::Activate, BASE)
+            .state;
         let jump = waiting.apply(Operation::Tick(9), BASE).jump.unwrap();
-        assert_eq!((jump.change, jump.old, jump.new), (ClockChange::RosTimeStarted, 0, 9));
+        assert_eq!(
+            (jump.change, jump.old, jump.new),
+            (ClockChange::RosTimeStarted, 0, 9)
+        );
     }
 
     #[test]
@@ -246,7 +306,9 @@ mod tests {
         state.segment = Segment::running(1_000, 100, PlaybackRate::REAL_TIME);
         let paused = state.apply(Operation::Pause, at(110)).state;
         assert_eq!(paused.now(at(500)), 1_010);
-        let faster = paused.apply(Operation::SetRate(PlaybackRate::new(3.0).unwrap()), at(500)).state;
+        let faster = paused
+            .apply(Operation::SetRate(PlaybackRate::new(3.0).unwrap()), at(500))
+            .state;
         assert_eq!(faster.now(at(600)), 1_010);
         let running = faster.apply(Operation::Resume, at(600)).state;
         assert_eq!(running.now(at(610)), 1_040);
@@ -256,6 +318,11 @@ mod tests {
     fn a_system_step_is_seen_in_passthrough_only() {
         let seen = ClockState::passthrough().apply(Operation::SystemStepped(-40), BASE);
         assert_eq!(seen.jump.unwrap().delta(), -40);
-        assert!(active(7).apply(Operation::SystemStepped(-40), BASE).jump.is_none());
+        assert!(
+            active(7)
+                .apply(Operation::SystemStepped(-40), BASE)
+                .jump
+                .is_none()
+        );
     }
 }

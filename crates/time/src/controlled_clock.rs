@@ -55,7 +55,12 @@ impl ControlledClock {
             paused: true,
             ..ClockState::passthrough()
         };
-        Self(Clock::of(ClockCore::new(base.clone(), Passthrough::System, state, Steering::Calls)))
+        Self(Clock::of(ClockCore::new(
+            base.clone(),
+            Passthrough::System,
+            state,
+            Steering::Calls,
+        )))
     }
 
     /// The reference pair in force.

@@ -151,7 +151,11 @@ impl fmt::Display for TimeError {
             } => write!(
                 f,
                 "minimum {direction} jump must be {} 0, got {nanoseconds} ns",
-                if direction == "forward" { "above" } else { "below" }
+                if direction == "forward" {
+                    "above"
+                } else {
+                    "below"
+                }
             ),
         }
     }

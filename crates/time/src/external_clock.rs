@@ -33,11 +33,17 @@ impl ExternalClock {
     pub fn new(hub: &TimeHub) -> Self {
         let clock = hub.clock();
         hub.activate();
-        Self { hub: hub.clone(), clock }
+        Self {
+            hub: hub.clone(),
+            clock,
+        }
     }
 
     fn refuse(&self, action: &'static str) -> Result<(), ControlRefused> {
-        self.clock.core().reporter.report(&ClockWarning::ControlRefused { action });
+        self.clock
+            .core()
+            .reporter
+            .report(&ClockWarning::ControlRefused { action });
         Err(ControlRefused { action })
     }
 }

@@ -57,7 +57,10 @@ impl HubState {
     }
 
     pub(crate) fn rate(&self) -> Option<f64> {
-        self.extrapolator.as_ref()?.segment().map(|segment| segment.rate)
+        self.extrapolator
+            .as_ref()?
+            .segment()
+            .map(|segment| segment.rate)
     }
 
     pub(crate) fn is_overdue(&self, steady: i64) -> Option<bool> {
@@ -67,7 +70,11 @@ impl HubState {
     }
 
     /// Takes a sample: what to do on the clocks, and what to tell the owner.
-    pub(crate) fn sample(&mut self, id: &SourceId, sample: Sample) -> (Option<Operation>, Option<ClockWarning>) {
+    pub(crate) fn sample(
+        &mut self,
+        id: &SourceId,
+        sample: Sample,
+    ) -> (Option<Operation>, Option<ClockWarning>) {
         if let Some(late) = self.out_of_order(id, sample) {
             return (None, Some(late));
         }
@@ -101,7 +108,8 @@ impl HubState {
     /// Notes the sample's source; a warning if a newer sample of it was there already.
     fn out_of_order(&mut self, id: &SourceId, sample: Sample) -> Option<ClockWarning> {
         let silent_since = sample.steady.saturating_sub(SOURCE_SILENCE.nanos());
-        self.sources.retain(|source| source.id == *id || source.last_steady > silent_since);
+        self.sources
+            .retain(|source| source.id == *id || source.last_steady > silent_since);
         let Some(source) = self.sources.iter_mut().find(|source| source.id == *id) else {
             self.sources.push(Source {
                 id: id.clone(),
@@ -114,7 +122,11 @@ impl HubState {
         if let (Some(sequence), Some(newest)) = (sample.sequence, source.newest)
             && sequence <= newest
         {
-            return Some(ClockWarning::OutOfOrder { source: id.name().into(), sequence, newest });
+            return Some(ClockWarning::OutOfOrder {
+                source: id.name().into(),
+                sequence,
+                newest,
+            });
         }
         source.newest = sample.sequence.or(source.newest);
         source.last_steady = sample.steady;
@@ -123,7 +135,13 @@ impl HubState {
 
     /// A warning, once, when this source sends beside another.
     fn competitor(&mut self, id: &SourceId, steady: i64) -> Option<ClockWarning> {
-        let first = self.sources.iter().find(|source| source.id != *id)?.id.name().to_owned();
+        let first = self
+            .sources
+            .iter()
+            .find(|source| source.id != *id)?
+            .id
+            .name()
+            .to_owned();
         let source = self.sources.iter_mut().find(|source| source.id == *id)?;
         if source.reported || self.sources_alive(steady) < 2 {
             return None;
@@ -139,7 +157,10 @@ impl HubState {
 
     fn sources_alive(&self, steady: i64) -> usize {
         let silent_since = steady.saturating_sub(SOURCE_SILENCE.nanos());
-        self.sources.iter().filter(|source| source.last_steady > silent_since).count()
+        self.sources
+            .iter()
+            .filter(|source| source.last_steady > silent_since)
+            .count()
     }
 
     fn is_first(&self, id: &SourceId) -> bool {
@@ -152,7 +173,11 @@ mod tests {
     use super::*;
 
     fn at(steady: i64, time: i64) -> Sample {
-        Sample { steady, time, sequence: None }
+        Sample {
+            steady,
+            time,
+            sequence: None,
+        }
     }
 
     fn ids() -> (SourceId, SourceId) {
@@ -168,7 +193,10 @@ mod tests {
         assert!(operation.is_some(), "ROS follows both");
         assert_eq!(
             warning,
-            Some(ClockWarning::TwoSources { first: "gazebo".into(), second: "player".into() })
+            Some(ClockWarning::TwoSources {
+                first: "gazebo".into(),
+                second: "player".into()
+            })
         );
         for (id, time) in [(&a, 11), (&b, 21), (&a, 12)] {
             assert_eq!(state.sample(id, at(time, time)).1, None);
@@ -178,12 +206,18 @@ mod tests {
     #[test]
     fn the_first_source_can_be_followed_alone_until_it_is_silent() {
         let (a, b) = ids();
-        let options = TimeHubOptions { two_sources: TwoSources::FollowFirst, ..TimeHubOptions::default() };
+        let options = TimeHubOptions {
+            two_sources: TwoSources::FollowFirst,
+            ..TimeHubOptions::default()
+        };
         let mut state = HubState::new(options);
         assert!(state.sample(&a, at(1, 10)).0.is_some());
         assert!(state.sample(&b, at(2, 20)).0.is_none());
         let later = SOURCE_SILENCE.nanos() + 2;
-        assert!(state.sample(&b, at(later, 30)).0.is_some(), "the first has gone");
+        assert!(
+            state.sample(&b, at(later, 30)).0.is_some(),
+            "the first has gone"
+        );
     }
 
     #[test]
@@ -198,13 +232,21 @@ mod tests {
     fn a_late_sample_is_dropped_and_reported() {
         let (a, _) = ids();
         let mut state = HubState::new(TimeHubOptions::default());
-        let numbered = |steady, time, sequence| Sample { steady, time, sequence: Some(sequence) };
+        let numbered = |steady, time, sequence| Sample {
+            steady,
+            time,
+            sequence: Some(sequence),
+        };
         assert!(state.sample(&a, numbered(1, 10, 7)).0.is_some());
         let (operation, warning) = state.sample(&a, numbered(2, 9, 6));
         assert!(operation.is_none());
         assert_eq!(
             warning,
-            Some(ClockWarning::OutOfOrder { source: "gazebo".into(), sequence: 6, newest: 7 })
+            Some(ClockWarning::OutOfOrder {
+                source: "gazebo".into(),
+                sequence: 6,
+                newest: 7
+            })
         );
         assert!(state.sample(&a, numbered(3, 11, 8)).0.is_some());
     }

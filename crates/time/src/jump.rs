@@ -48,42 +48,6 @@ pub struct TimeJump<K: Kind> {
     pub epoch: u64,
 }
 
-/// A jump without its clock's kind; what the clock's core works with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RawJump {
-    pub(crate) change: ClockChange,
-    pub(crate) cause: JumpCause,
-    pub(crate) old: i64,
-    pub(crate) new: i64,
-    pub(crate) epoch: u64,
-}
-
-impl RawJump {
-    /// The jump's size by rcl's rule: a change of source has none.
-    pub(crate) fn delta(&self) -> i64 {
-        match self.change {
-            ClockChange::NoChange => self.new.saturating_sub(self.old),
-            _ => 0,
-        }
-    }
-
-    /// By how much a remaining duration must be moved to survive the jump.
-    pub(crate) fn shift(&self) -> i64 {
-        self.new.saturating_sub(self.old)
-    }
-
-    pub(crate) fn typed<K: Kind>(&self) -> TimeJump<K> {
-        TimeJump {
-            change: self.change,
-            cause: self.cause,
-            old: Time::from_nanos(self.old),
-            new: Time::from_nanos(self.new),
-            delta: Duration::from_nanos(self.delta()),
-            epoch: self.epoch,
-        }
-    }
-}
-
 /// Which jumps a handler or a wait cares about; rcl's rule exactly.
 ///
 /// A jump matches when the source changed and `on_clock_change` is set, or when it went at least
@@ -102,7 +66,7 @@ impl RawJump {
 pub struct JumpThreshold {
     on_clock_change: bool,
     /// `i64::MAX` when forward jumps do not matter.
-    min_forward: i64,
+    pub(crate) min_forward: i64,
     /// `i64::MIN` when backward jumps do not matter.
     min_backward: i64,
 }
@@ -125,7 +89,10 @@ impl JumpThreshold {
     };
 
     /// A threshold that matches nothing yet.
-    #[expect(clippy::new_without_default, reason = "a threshold that matches nothing is no default")]
+    #[expect(
+        clippy::new_without_default,
+        reason = "a threshold that matches nothing is no default"
+    )]
     pub const fn new() -> Self {
         Self {
             on_clock_change: false,
@@ -147,7 +114,10 @@ impl JumpThreshold {
     /// [`TimeError::JumpThresholdSign`] unless `min` is above zero.
     pub fn forward(mut self, min: Duration) -> Result<Self, TimeError> {
         if min.nanos() <= 0 {
-            return Err(TimeError::JumpThresholdSign { direction: "forward", nanoseconds: min.nanos() });
+            return Err(TimeError::JumpThresholdSign {
+                direction: "forward",
+                nanoseconds: min.nanos(),
+            });
         }
         self.min_forward = min.nanos();
         Ok(self)
@@ -159,7 +129,10 @@ impl JumpThreshold {
     /// [`TimeError::JumpThresholdSign`] unless `min` is below zero.
     pub fn backward(mut self, min: Duration) -> Result<Self, TimeError> {
         if min.nanos() >= 0 {
-            return Err(TimeError::JumpThresholdSign { direction: "backward", nanoseconds: min.nanos() });
+            return Err(TimeError::JumpThresholdSign {
+                direction: "backward",
+                nanoseconds: min.nanos(),
+            });
         }
         self.min_backward = min.nanos();
         Ok(self)
@@ -175,21 +148,12 @@ impl JumpThreshold {
         self.matches_parts(jump.change, jump.delta.nanos())
     }
 
-    pub(crate) fn matches_raw(&self, jump: &RawJump) -> bool {
-        self.matches_parts(jump.change, jump.delta())
-    }
-
-    fn matches_parts(&self, change: ClockChange, delta: i64) -> bool {
+    pub(crate) fn matches_parts(&self, change: ClockChange, delta: i64) -> bool {
         if change != ClockChange::NoChange {
             return self.on_clock_change;
         }
         (self.min_forward != i64::MAX && delta >= self.min_forward)
             || (self.min_backward != i64::MIN && delta <= self.min_backward)
-    }
-
-    /// The smallest step forward that matches; `i64::MAX` for none.
-    pub(crate) const fn forward_interest(&self) -> i64 {
-        self.min_forward
     }
 }
 
@@ -198,7 +162,9 @@ impl<K: Kind> fmt::Display for TimeJump<K> {
         match self.change {
             ClockChange::NoChange => write!(f, "time jumped by {} to {}", self.delta, self.new),
             ClockChange::RosTimeActivated => write!(f, "a time source took over at {}", self.new),
-            ClockChange::RosTimeDeactivated => write!(f, "the machine's clock took over at {}", self.new),
+            ClockChange::RosTimeDeactivated => {
+                write!(f, "the machine's clock took over at {}", self.new)
+            }
             ClockChange::RosTimeStarted => write!(f, "time started at {}", self.new),
         }
     }
@@ -207,51 +173,82 @@ impl<K: Kind> fmt::Display for TimeJump<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::Ros;
 
-    fn jump(change: ClockChange, old: i64, new: i64) -> RawJump {
-        RawJump { change, cause: JumpCause::Source, old, new, epoch: 1 }
+    fn fires(threshold: JumpThreshold, delta: i64) -> bool {
+        threshold.matches(&TimeJump::<Ros> {
+            change: ClockChange::NoChange,
+            cause: JumpCause::Source,
+            old: Time::from_nanos(1_000),
+            new: Time::from_nanos(1_000 + delta),
+            delta: Duration::from_nanos(delta),
+            epoch: 1,
+        })
     }
 
-    fn moved(delta: i64) -> RawJump {
-        jump(ClockChange::NoChange, 1_000, 1_000 + delta)
+    fn forward(nanos: i64) -> JumpThreshold {
+        JumpThreshold::new()
+            .forward(Duration::from_nanos(nanos))
+            .unwrap()
     }
 
     #[test]
     fn equality_fires_and_one_less_does_not() {
-        let threshold = JumpThreshold::new()
-            .forward(Duration::from_nanos(10))
-            .unwrap()
-            .backward(Duration::from_nanos(-5))
-            .unwrap();
-        for (delta, fires) in [(10, true), (9, false), (0, false), (-4, false), (-5, true), (-6, true)] {
-            assert_eq!(threshold.matches_raw(&moved(delta)), fires, "{delta}");
+        let threshold = forward(10).backward(Duration::from_nanos(-5)).unwrap();
+        for (delta, expected) in [
+            (10, true),
+            (9, false),
+            (0, false),
+            (-4, false),
+            (-5, true),
+            (-6, true),
+        ] {
+            assert_eq!(fires(threshold, delta), expected, "{delta}");
         }
     }
 
     #[test]
     fn a_direction_that_is_off_never_fires() {
-        let forward = JumpThreshold::new().forward(Duration::from_nanos(1)).unwrap();
-        assert!(!forward.matches_raw(&moved(-900)));
-        let backward = JumpThreshold::new().backward(Duration::from_nanos(-1)).unwrap();
-        assert!(!backward.matches_raw(&moved(900)));
-        assert!(!JumpThreshold::new().matches_raw(&moved(900)));
+        assert!(!fires(forward(1), -900));
+        let backward = JumpThreshold::new()
+            .backward(Duration::from_nanos(-1))
+            .unwrap();
+        assert!(!fires(backward, 900));
+        assert!(!fires(JumpThreshold::new(), 900));
         assert!(JumpThreshold::new().is_empty());
+        assert!(!backward.is_empty());
     }
 
     #[test]
-    fn a_source_change_has_no_length_and_fires_by_its_flag_alone() {
-        let started = jump(ClockChange::RosTimeStarted, 0, 1_700_000_000_000_000_000);
-        assert_eq!(started.delta(), 0);
-        assert!(JumpThreshold::new().clock_change().matches_raw(&started));
-        let forward = JumpThreshold::new().forward(Duration::from_nanos(1)).unwrap();
-        assert!(!forward.matches_raw(&started));
+    fn a_source_change_fires_by_its_flag_alone() {
+        assert!(
+            JumpThreshold::new()
+                .clock_change()
+                .matches_parts(ClockChange::RosTimeStarted, 0)
+        );
+        assert!(!forward(1).matches_parts(ClockChange::RosTimeStarted, 0));
     }
 
     #[test]
     fn wrong_signs_are_refused() {
         for bad in [0, -1] {
-            assert!(JumpThreshold::new().forward(Duration::from_nanos(bad)).is_err());
-            assert!(JumpThreshold::new().backward(Duration::from_nanos(-bad)).is_err());
+            assert!(
+                JumpThreshold::new()
+                    .forward(Duration::from_nanos(bad))
+                    .is_err()
+            );
+            assert!(
+                JumpThreshold::new()
+                    .backward(Duration::from_nanos(-bad))
+                    .is_err()
+            );
         }
+        assert_eq!(
+            JumpThreshold::new()
+                .forward(Duration::ZERO)
+                .unwrap_err()
+                .to_string(),
+            "minimum forward jump must be above 0, got 0 ns"
+        );
     }
 }

@@ -2,8 +2,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
 use crate::clock_core::ClockCore;
-use crate::jump::{JumpThreshold, RawJump, TimeJump};
+use crate::jump::{JumpThreshold, TimeJump};
 use crate::kind::Kind;
+use crate::raw_jump::RawJump;
 use crate::sync::{Condvar, Mutex, ThreadId, current, lock, wait_timeout};
 
 /// Callbacks around the jumps of a clock: one before the new time is out, one after.
@@ -42,7 +43,12 @@ type Callback<J> = Box<dyn Fn(&J) + Send + Sync>;
 impl<K: Kind> JumpHandler<K> {
     /// A handler without callbacks yet; the name appears in warnings.
     pub fn new(name: impl Into<String>, threshold: JumpThreshold) -> Self {
-        Self { name: name.into(), threshold, before: None, after: None }
+        Self {
+            name: name.into(),
+            threshold,
+            before: None,
+            after: None,
+        }
     }
 
     /// Called before the new time is out; reads still give the old time.
@@ -99,7 +105,9 @@ impl Registered {
     }
 
     fn call(&self, callback: Option<&Callback<RawJump>>, jump: &RawJump) -> Result<(), String> {
-        let Some(callback) = callback else { return Ok(()) };
+        let Some(callback) = callback else {
+            return Ok(());
+        };
         lock(&self.calls).push(current().id());
         let outcome = catch_unwind(AssertUnwindSafe(|| callback(jump)));
         let mut calls = lock(&self.calls);
@@ -146,7 +154,10 @@ pub struct JumpHandle {
 
 impl JumpHandle {
     pub(crate) fn new(core: &Arc<ClockCore>, handler: Arc<Registered>) -> Self {
-        Self { core: Arc::downgrade(core), handler }
+        Self {
+            core: Arc::downgrade(core),
+            handler,
+        }
     }
 }
 

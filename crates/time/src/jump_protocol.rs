@@ -14,13 +14,14 @@ use std::task::Waker;
 
 use crate::clock_core::{ClockCore, Control, Turn, signal_all};
 use crate::clock_state::{ClockState, Operation};
-use crate::jump::{JumpCause, RawJump};
+use crate::jump::JumpCause;
 use crate::jump_handler::Registered;
 use crate::machine;
+use crate::raw_jump::RawJump;
 use crate::reporter::ClockWarning;
 use crate::snapshot_cell::WriteWindow;
-use crate::wait_cell::WaitCell;
 use crate::sync::{MutexGuard, current, lock, wait_timeout};
+use crate::wait_cell::WaitCell;
 
 impl ClockCore {
     /// Waits until no jump is in progress. `None` inside a handler of this clock: the operation is then
@@ -39,7 +40,9 @@ impl ClockCore {
 
     /// Waits for the jump in progress to get further; ends it when patience does.
     fn wait_for_turn<'a>(&'a self, control: MutexGuard<'a, Control>) -> MutexGuard<'a, Control> {
-        let Some(turn) = &control.turn else { return control };
+        let Some(turn) = &control.turn else {
+            return control;
+        };
         let left = turn.deadline.saturating_sub(machine::steady());
         if left <= 0 {
             return self.give_up(control);
@@ -51,14 +54,18 @@ impl ClockCore {
     /// Ends a jump whose handler hangs.
     fn give_up<'a>(&'a self, mut control: MutexGuard<'a, Control>) -> MutexGuard<'a, Control> {
         let blocked = self.commit(&mut control);
-        let Some(turn) = control.turn.take() else { return control };
+        let Some(turn) = control.turn.take() else {
+            return control;
+        };
         let cells = self.tell_waits(&control, &turn.jump);
         drop(control);
         wake_all(blocked);
         signal_all(&cells);
         self.turned.notify_all();
         if let Some(handler) = &turn.running {
-            self.reporter.report(&ClockWarning::HandlerHangs { handler: handler.name.clone() });
+            self.reporter.report(&ClockWarning::HandlerHangs {
+                handler: handler.name.clone(),
+            });
         }
         lock(&self.control)
     }
@@ -67,7 +74,10 @@ impl ClockCore {
     /// true if it did.
     pub(crate) fn rescue(&self) -> bool {
         let control = lock(&self.control);
-        let overdue = control.turn.as_ref().is_some_and(|turn| turn.deadline <= machine::steady());
+        let overdue = control
+            .turn
+            .as_ref()
+            .is_some_and(|turn| turn.deadline <= machine::steady());
         if overdue {
             drop(self.give_up(control));
         }
@@ -99,7 +109,10 @@ impl ClockCore {
     /// Registers a task to be woken when the jump in progress is committed; false if there is none.
     pub(crate) fn wait_for_commit(&self, waker: &Waker) -> bool {
         let mut control = lock(&self.control);
-        let blocked = control.turn.as_ref().is_some_and(|turn| turn.pending.is_some());
+        let blocked = control
+            .turn
+            .as_ref()
+            .is_some_and(|turn| turn.pending.is_some());
         if blocked {
             control.blocked.push(waker.clone());
         }
@@ -131,25 +144,12 @@ impl ClockCore {
         let goes_back = jump.delta() < 0 || jump.cause == JumpCause::Control;
         let hold = goes_back && handlers.iter().any(|handler| handler.wants_before());
         window.commit(&control.state, hold);
-        let generation = self.begin(&mut control, state, jump);
+        let generation = control.begin(state, jump);
         drop(control);
         self.run_handlers(&handlers, generation, &jump, Registered::call_before);
         self.commit_if_mine(generation);
         self.run_handlers(&handlers, generation, &jump, Registered::call_after);
         self.finish(generation, &jump);
-    }
-
-    fn begin(&self, control: &mut Control, state: ClockState, jump: RawJump) -> u64 {
-        control.generation += 1;
-        control.turn = Some(Turn {
-            generation: control.generation,
-            thread: current().id(),
-            jump,
-            pending: Some(state),
-            deadline: machine::steady().saturating_add(control.patience.nanos()),
-            running: None,
-        });
-        control.generation
     }
 
     fn run_handlers(
@@ -167,14 +167,19 @@ impl ClockCore {
             }
             if let Err(message) = call(handler, jump) {
                 let handler = handler.name.clone();
-                self.reporter.report(&ClockWarning::HandlerPanicked { handler, message });
+                self.reporter
+                    .report(&ClockWarning::HandlerPanicked { handler, message });
             }
         }
     }
 
     fn commit_if_mine(&self, generation: u64) {
         let mut control = lock(&self.control);
-        if control.turn.as_ref().is_some_and(|turn| turn.generation == generation) {
+        if control
+            .turn
+            .as_ref()
+            .is_some_and(|turn| turn.generation == generation)
+        {
             let blocked = self.commit(&mut control);
             drop(control);
             wake_all(blocked);
@@ -200,7 +205,10 @@ impl ClockCore {
 
     fn finish(&self, generation: u64, jump: &RawJump) {
         let mut control = lock(&self.control);
-        let mine = control.turn.as_ref().is_some_and(|turn| turn.generation == generation);
+        let mine = control
+            .turn
+            .as_ref()
+            .is_some_and(|turn| turn.generation == generation);
         let cells = if mine {
             control.turn = None;
             self.tell_waits(&control, jump)
@@ -248,6 +256,22 @@ impl ClockCore {
             .min()
             .unwrap_or(i64::MAX);
         control.handlers = handlers.into();
+    }
+}
+
+impl Control {
+    /// Takes the turn for a jump to `state`.
+    fn begin(&mut self, state: ClockState, jump: RawJump) -> u64 {
+        self.generation += 1;
+        self.turn = Some(Turn {
+            generation: self.generation,
+            thread: current().id(),
+            jump,
+            pending: Some(state),
+            deadline: machine::steady().saturating_add(self.patience.nanos()),
+            running: None,
+        });
+        self.generation
     }
 }
 

@@ -46,6 +46,8 @@ mod player_clock;
 #[cfg(feature = "std")]
 mod rate;
 #[cfg(feature = "std")]
+mod raw_jump;
+#[cfg(feature = "std")]
 mod reporter;
 #[cfg(feature = "std")]
 mod scheduled;

@@ -1,6 +1,6 @@
 //! The machine's clocks and waits: the only file of Timeloom that asks the operating system for the time.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::atomic::AtomicU32;
 
 use rustix::event::{EventfdFlags, eventfd};
@@ -54,8 +54,6 @@ pub(crate) fn park(word: &AtomicU32, expected: u32, until: Option<i64>) {
     );
     drop(slack);
 }
-
-use std::num::NonZeroU32;
 
 /// Wakes the thread that waits on `word`.
 pub(crate) fn wake(word: &AtomicU32) {

@@ -31,7 +31,10 @@ struct Entries {
 }
 
 static GLOBAL: MachineTimers = MachineTimers {
-    entries: Mutex::new(Entries { cells: BTreeMap::new(), sequence: 0 }),
+    entries: Mutex::new(Entries {
+        cells: BTreeMap::new(),
+        sequence: 0,
+    }),
     changed: AtomicU32::new(0),
     thread: OnceLock::new(),
     watched: Mutex::new(Vec::new()),
@@ -43,7 +46,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> bool {
-    std::thread::Builder::new().name(name.into()).spawn(run).is_ok()
+    std::thread::Builder::new()
+        .name(name.into())
+        .spawn(run)
+        .is_ok()
 }
 
 impl MachineTimers {
@@ -55,11 +61,18 @@ impl MachineTimers {
         let (key, first) = {
             let mut entries = lock(&self.entries);
             entries.sequence += 1;
-            let key = TimerKey { at, sequence: entries.sequence };
+            let key = TimerKey {
+                at,
+                sequence: entries.sequence,
+            };
             entries.cells.insert(key, Arc::clone(cell));
             (key, entries.cells.keys().next() == Some(&key))
         };
-        if !*self.thread.get_or_init(|| spawn("timeloom-timers", || self.run())) {
+        if !*self.thread.get_or_init(|| {
+            spawn("timeloom-timers", || {
+                self.run();
+            })
+        }) {
             // No thread to be had: the party looks again at once and so on, slowly but correctly.
             cell.signal();
         } else if first {
@@ -73,12 +86,15 @@ impl MachineTimers {
         lock(&self.entries).cells.remove(&key);
     }
 
-    fn run(&self) {
+    fn run(&self) -> ! {
         loop {
             let seen = self.changed.load(Ordering::Acquire);
             let (due, next) = {
                 let mut entries = lock(&self.entries);
-                let later = TimerKey { at: machine::steady().saturating_add(1), sequence: 0 };
+                let later = TimerKey {
+                    at: machine::steady().saturating_add(1),
+                    sequence: 0,
+                };
                 let waiting = entries.cells.split_off(&later);
                 let due = std::mem::replace(&mut entries.cells, waiting);
                 (due, entries.cells.keys().next().map(|key| key.at))
@@ -123,7 +139,10 @@ impl MachineTimers {
     }
 
     fn stepped(&self, delta: i64) {
-        let watched: Vec<_> = lock(&self.watched).iter().filter_map(Weak::upgrade).collect();
+        let watched: Vec<_> = lock(&self.watched)
+            .iter()
+            .filter_map(Weak::upgrade)
+            .collect();
         for core in watched {
             core.apply(Operation::SystemStepped(delta));
         }

@@ -37,7 +37,11 @@ impl Participant {
 
     fn adopt(state: &Arc<VirtualState>, counted: bool) -> Self {
         WORLDS.with_borrow_mut(|worlds| worlds.push(state.id()));
-        Self { state: Arc::clone(state), counted, not_send: PhantomData }
+        Self {
+            state: Arc::clone(state),
+            counted,
+            not_send: PhantomData,
+        }
     }
 }
 
@@ -105,7 +109,10 @@ impl TimeBase {
         if let (Err(_), Some(world)) = (&spawned, &world) {
             world.leave();
         }
-        Ok(BaseThread { thread: spawned?, done })
+        Ok(BaseThread {
+            thread: spawned?,
+            done,
+        })
     }
 }
 

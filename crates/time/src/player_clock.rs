@@ -50,7 +50,8 @@ pub trait PlayerClock: Send + Sync {
 
     /// Blocks until `until`, or a jump, or for `real_time_timeout` of steady time at most (time may be paused).
     fn sleep_until(&self, until: Time<Ros>, real_time_timeout: Duration) -> Woke<Ros> {
-        self.clock().sleep_until_with(until, &WaitOptions::new().real_timeout(real_time_timeout))
+        self.clock()
+            .sleep_until_with(until, &WaitOptions::new().real_timeout(real_time_timeout))
     }
 
     /// Calls back around jumps.
@@ -68,7 +69,11 @@ pub struct ControlRefused {
 
 impl fmt::Display for ControlRefused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "can't {}: this clock follows an external time source; control that source instead", self.action)
+        write!(
+            f,
+            "can't {}: this clock follows an external time source; control that source instead",
+            self.action
+        )
     }
 }
 

@@ -42,7 +42,11 @@ impl<K: Kind> Rate<K> {
     ///
     /// # Errors
     /// [`TimeError::PeriodNotPositive`].
-    pub fn with_policy(clock: &Clock<K>, period: Duration, policy: MissedTick) -> Result<Self, TimeError> {
+    pub fn with_policy(
+        clock: &Clock<K>,
+        period: Duration,
+        policy: MissedTick,
+    ) -> Result<Self, TimeError> {
         let schedule = Schedule::rate(clock.now(), period, policy)?;
         Ok(Self(Timer::new(clock.clone(), schedule)))
     }

@@ -46,20 +46,33 @@ impl fmt::Display for ClockWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::HandlerHangs { handler } => {
-                write!(f, "jump handler `{handler}` does not return; the clock jumped without it")
+                write!(
+                    f,
+                    "jump handler `{handler}` does not return; the clock jumped without it"
+                )
             }
             Self::HandlerPanicked { handler, message } => {
                 write!(f, "jump handler `{handler}` panicked: {message}")
             }
             Self::TwoSources { first, second } => {
-                write!(f, "two sources send time: `{first}` and `{second}`; stop one of them")
+                write!(
+                    f,
+                    "two sources send time: `{first}` and `{second}`; stop one of them"
+                )
             }
-            Self::OutOfOrder { source, sequence, newest } => write!(
+            Self::OutOfOrder {
+                source,
+                sequence,
+                newest,
+            } => write!(
                 f,
                 "time source `{source}` sent sample {sequence} after sample {newest}; it was dropped"
             ),
             Self::ControlRefused { action } => {
-                write!(f, "can't {action}: this clock follows an external time source")
+                write!(
+                    f,
+                    "can't {action}: this clock follows an external time source"
+                )
             }
         }
     }

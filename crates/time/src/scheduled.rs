@@ -8,7 +8,9 @@ pub(crate) struct Scheduled(Option<TimerKey>);
 impl Scheduled {
     /// Has the wait signalled at `until`, and at no other time.
     pub(crate) fn set(&mut self, wait: &Wait, until: Option<i64>) {
-        if self.0.map(|key| key.at) == until && until.is_some_and(|at| at > wait.core().base.steady()) {
+        if self.0.map(|key| key.at) == until
+            && until.is_some_and(|at| at > wait.core().base.steady())
+        {
             return;
         }
         self.clear(wait);

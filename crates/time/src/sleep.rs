@@ -31,7 +31,12 @@ pub struct Sleep<K: Kind> {
 impl<K: Kind> Sleep<K> {
     pub(crate) fn new(core: &Arc<ClockCore>, goal: Goal, options: &WaitOptions) -> Self {
         let wait = Wait::new(core, goal, options, Party::Task(AtomicWaker::new()));
-        Self { wait, timer: Scheduled::default(), done: None, kind: PhantomData }
+        Self {
+            wait,
+            timer: Scheduled::default(),
+            done: None,
+            kind: PhantomData,
+        }
     }
 }
 

@@ -31,7 +31,11 @@ pub struct SleepDescriptor<K: Kind> {
 }
 
 impl<K: Kind> SleepDescriptor<K> {
-    pub(crate) fn new(core: &Arc<ClockCore>, goal: Goal, options: &WaitOptions) -> io::Result<Self> {
+    pub(crate) fn new(
+        core: &Arc<ClockCore>,
+        goal: Goal,
+        options: &WaitOptions,
+    ) -> io::Result<Self> {
         let event = machine::new_event()?;
         let mut descriptor = Self {
             wait: Wait::new(core, goal, options, Party::Descriptor(event)),
@@ -47,11 +51,12 @@ impl<K: Kind> SleepDescriptor<K> {
 
     /// Why the wait ended, or `None` if it goes on. Never blocks. An ended wait stays readable.
     pub fn check(&mut self) -> Option<Woke<K>> {
-        if self.done.is_none() && self.wait.cell().take() {
-            if let Party::Descriptor(event) = self.wait.cell().party() {
-                // Nothing can fail here but a cancelled timer, which an event is not.
-                let _drained = machine::drain(event);
-            }
+        if self.done.is_none()
+            && self.wait.cell().take()
+            && let Party::Descriptor(event) = self.wait.cell().party()
+        {
+            // Nothing can fail here but a cancelled timer, which an event is not.
+            let _drained = machine::drain(event);
         }
         let woke = self.look();
         if woke.is_some() {
@@ -101,6 +106,11 @@ impl<K: Kind> Drop for SleepDescriptor<K> {
 
 impl<K: Kind> std::fmt::Debug for SleepDescriptor<K> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "SleepDescriptor({}, done: {:?})", self.as_raw_fd(), self.done)
+        write!(
+            f,
+            "SleepDescriptor({}, done: {:?})",
+            self.as_raw_fd(),
+            self.done
+        )
     }
 }

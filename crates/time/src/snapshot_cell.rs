@@ -74,10 +74,14 @@ impl SnapshotCell {
     /// then no reader has seen the old state at a later instant, and time does not step back.
     pub(crate) fn write(&self) -> WriteWindow<'_> {
         let sequence = self.sequence.load(Ordering::Relaxed);
-        self.sequence.store(sequence.wrapping_add(1), Ordering::Relaxed);
+        self.sequence
+            .store(sequence.wrapping_add(1), Ordering::Relaxed);
         // A full fence, not just release: the odd number must be out before the clock is read.
         fence(Ordering::SeqCst);
-        WriteWindow { cell: self, sequence }
+        WriteWindow {
+            cell: self,
+            sequence,
+        }
     }
 
     /// What the clock shows now, without blocking.
@@ -101,7 +105,11 @@ impl SnapshotCell {
     /// The whole state, without blocking.
     pub(crate) fn load(&self) -> Result<Snapshot, Contended> {
         self.window(|flags| Snapshot {
-            mode: if flags & STEERED == 0 { Mode::Passthrough } else { Mode::Steered },
+            mode: if flags & STEERED == 0 {
+                Mode::Passthrough
+            } else {
+                Mode::Steered
+            },
             segment: Segment {
                 floor: self.floor.load(Ordering::Relaxed),
                 cap: self.cap.load(Ordering::Relaxed),
@@ -119,10 +127,18 @@ impl SnapshotCell {
             steady_ref: self.steady_ref.load(Ordering::Relaxed),
             slope: Slope {
                 mantissa: self.mantissa.load(Ordering::Relaxed),
-                shift: (flags >> SHIFT_AT) as u8,
+                shift: flags >> SHIFT_AT,
             },
-            floor: if bounded { self.floor.load(Ordering::Relaxed) } else { i64::MIN },
-            cap: if bounded { self.cap.load(Ordering::Relaxed) } else { i64::MAX },
+            floor: if bounded {
+                self.floor.load(Ordering::Relaxed)
+            } else {
+                i64::MIN
+            },
+            cap: if bounded {
+                self.cap.load(Ordering::Relaxed)
+            } else {
+                i64::MAX
+            },
         }
     }
 
@@ -156,10 +172,12 @@ impl WriteWindow<'_> {
     /// Publishes a state; `jumping` keeps readers away from it until the next one.
     pub(crate) fn commit(self, state: &ClockState, jumping: bool) {
         let (cell, segment) = (self.cell, &state.segment);
-        cell.flags.store(flags_of(state, jumping), Ordering::Relaxed);
+        cell.flags
+            .store(flags_of(state, jumping), Ordering::Relaxed);
         cell.ros_ref.store(segment.ros_ref, Ordering::Relaxed);
         cell.steady_ref.store(segment.steady_ref, Ordering::Relaxed);
-        cell.mantissa.store(segment.slope.mantissa, Ordering::Relaxed);
+        cell.mantissa
+            .store(segment.slope.mantissa, Ordering::Relaxed);
         cell.floor.store(segment.floor, Ordering::Relaxed);
         cell.cap.store(segment.cap, Ordering::Relaxed);
         cell.epoch.store(state.epoch, Ordering::Relaxed);
@@ -168,13 +186,15 @@ impl WriteWindow<'_> {
 
 impl Drop for WriteWindow<'_> {
     fn drop(&mut self) {
-        self.cell.sequence.store(self.sequence.wrapping_add(2), Ordering::Release);
+        self.cell
+            .sequence
+            .store(self.sequence.wrapping_add(2), Ordering::Release);
     }
 }
 
 fn flags_of(state: &ClockState, jumping: bool) -> u32 {
     let segment = &state.segment;
-    let mut flags = u32::from(segment.slope.shift) << SHIFT_AT;
+    let mut flags = segment.slope.shift << SHIFT_AT;
     if state.mode == Mode::Steered {
         flags |= STEERED;
         if segment.is_fixed() && segment.floor == segment.ros_ref {
@@ -196,7 +216,12 @@ mod tests {
     use crate::playback_rate::PlaybackRate;
 
     fn steered(segment: Segment) -> ClockState {
-        ClockState { mode: Mode::Steered, segment, epoch: 3, ..ClockState::passthrough() }
+        ClockState {
+            mode: Mode::Steered,
+            segment,
+            epoch: 3,
+            ..ClockState::passthrough()
+        }
     }
 
     #[test]
@@ -208,7 +233,14 @@ mod tests {
             Segment::bounded(10, 20, 0.75, 12, 99),
         ] {
             let cell = SnapshotCell::new(&steered(segment));
-            assert_eq!(cell.load().unwrap(), Snapshot { mode: Mode::Steered, segment, epoch: 3 });
+            assert_eq!(
+                cell.load().unwrap(),
+                Snapshot {
+                    mode: Mode::Steered,
+                    segment,
+                    epoch: 3
+                }
+            );
             assert_eq!(cell.now(|| 40, || unreachable!()), Ok(segment.eval(40)));
         }
     }

@@ -45,7 +45,10 @@ pub(crate) fn wait_timeout<'a, T>(
     guard: MutexGuard<'a, T>,
     _timeout: std::time::Duration,
 ) -> (MutexGuard<'a, T>, bool) {
-    (condvar.wait(guard).unwrap_or_else(PoisonError::into_inner), false)
+    (
+        condvar.wait(guard).unwrap_or_else(PoisonError::into_inner),
+        false,
+    )
 }
 
 /// One step of a short busy wait.

@@ -114,6 +114,10 @@ impl TimeBase {
 
 impl fmt::Debug for TimeBase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.is_virtual() { "TimeBase::Virtual" } else { "TimeBase::Machine" })
+        f.write_str(if self.is_virtual() {
+            "TimeBase::Virtual"
+        } else {
+            "TimeBase::Machine"
+        })
     }
 }

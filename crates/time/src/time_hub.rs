@@ -198,8 +198,15 @@ impl TimeHub {
 impl Hub {
     pub(crate) fn tick(&self, source: &SourceId, time: Time<Ros>, sequence: Option<u64>) {
         let steady = self.base.steady();
-        let sample = Sample { steady, time: time.nanos(), sequence };
-        self.deliver(Change::Sample { source: source.clone(), sample });
+        let sample = Sample {
+            steady,
+            time: time.nanos(),
+            sequence,
+        };
+        self.deliver(Change::Sample {
+            source: source.clone(),
+            sample,
+        });
     }
 
     /// Makes a change on all clocks, one change at a time. Inside a jump handler that a delivery runs, the
@@ -232,7 +239,11 @@ impl Hub {
         self.delivered.notify_all();
     }
 
-    fn deliver_one<'a>(&'a self, mut shared: MutexGuard<'a, Shared>, change: Change) -> MutexGuard<'a, Shared> {
+    fn deliver_one<'a>(
+        &'a self,
+        mut shared: MutexGuard<'a, Shared>,
+        change: Change,
+    ) -> MutexGuard<'a, Shared> {
         match change {
             Change::Sample { source, sample } => {
                 let (operation, warning) = shared.state.sample(&source, sample);
@@ -244,8 +255,10 @@ impl Hub {
             }
             Change::Deactivate => {
                 shared.state.set_source_state(SourceState::Inactive);
-                let operations: Vec<_> =
-                    [Some(Operation::Deactivate), shared.state.current()].into_iter().flatten().collect();
+                let operations: Vec<_> = [Some(Operation::Deactivate), shared.state.current()]
+                    .into_iter()
+                    .flatten()
+                    .collect();
                 self.write(shared, &operations, None)
             }
             Change::Attach(core) => self.attach_one(shared, &core),
@@ -273,9 +286,17 @@ impl Hub {
         lock(&self.shared)
     }
 
-    fn attach_one<'a>(&'a self, mut shared: MutexGuard<'a, Shared>, core: &Weak<ClockCore>) -> MutexGuard<'a, Shared> {
-        let mut clocks: Vec<_> =
-            shared.clocks.iter().filter(|clock| clock.strong_count() > 0).cloned().collect();
+    fn attach_one<'a>(
+        &'a self,
+        mut shared: MutexGuard<'a, Shared>,
+        core: &Weak<ClockCore>,
+    ) -> MutexGuard<'a, Shared> {
+        let mut clocks: Vec<_> = shared
+            .clocks
+            .iter()
+            .filter(|clock| clock.strong_count() > 0)
+            .cloned()
+            .collect();
         if clocks.iter().any(|clock| clock.ptr_eq(core)) {
             return shared;
         }
@@ -293,9 +314,18 @@ impl Hub {
         lock(&self.shared)
     }
 
-    fn detach_one<'a>(&'a self, mut shared: MutexGuard<'a, Shared>, core: &Weak<ClockCore>) -> MutexGuard<'a, Shared> {
+    fn detach_one<'a>(
+        &'a self,
+        mut shared: MutexGuard<'a, Shared>,
+        core: &Weak<ClockCore>,
+    ) -> MutexGuard<'a, Shared> {
         let before = shared.clocks.len();
-        let clocks: Vec<_> = shared.clocks.iter().filter(|clock| !clock.ptr_eq(core)).cloned().collect();
+        let clocks: Vec<_> = shared
+            .clocks
+            .iter()
+            .filter(|clock| !clock.ptr_eq(core))
+            .cloned()
+            .collect();
         let was_attached = clocks.len() < before;
         shared.clocks = clocks.into();
         drop(shared);

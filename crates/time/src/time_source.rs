@@ -54,7 +54,10 @@ impl SourceId {
 
     /// A source that its GUID identifies.
     pub fn new(name: &str, gid: [u8; 16]) -> Self {
-        Self { name: name.into(), gid }
+        Self {
+            name: name.into(),
+            gid,
+        }
     }
 
     /// The name for people.

@@ -51,7 +51,10 @@ struct OnReset {
 /// What to do about the next tick.
 pub(crate) enum Step<K: Kind> {
     Due(Tick<K>),
-    Wait { until: Time<K>, changed: CancelToken },
+    Wait {
+        until: Time<K>,
+        changed: CancelToken,
+    },
     Stopped,
 }
 
@@ -158,7 +161,11 @@ impl<K: Kind> Timer<K> {
             }
         });
         let handle = clock.add_jump_handler(handler);
-        Self { clock, shared, _follows_jumps: handle }
+        Self {
+            clock,
+            shared,
+            _follows_jumps: handle,
+        }
     }
 
     /// Blocks until the next tick.
@@ -175,18 +182,21 @@ impl<K: Kind> Timer<K> {
     /// # Errors
     /// Why there is none.
     pub fn wait_with(&self, options: &WaitOptions) -> Result<Tick<K>, Woke<K>> {
-        let give_up = options.real_timeout.map(|timeout| self.steady().saturating_add(timeout.nanos()));
+        let give_up = options
+            .real_timeout
+            .map(|timeout| self.steady().saturating_add(timeout.nanos()));
         loop {
             match self.step() {
                 Step::Due(tick) => return Ok(tick),
                 Step::Stopped => return Err(Woke::Cancelled),
                 Step::Wait { until, changed } => {
-                    let mut options = self.options(options, &changed);
+                    let mut options = Self::options(options, &changed);
                     if let Some(give_up) = give_up {
-                        options = options.real_timeout(Duration::from_nanos(give_up - self.steady()));
+                        options =
+                            options.real_timeout(Duration::from_nanos(give_up - self.steady()));
                     }
                     let woke = self.clock.sleep_until_with(until, &options);
-                    self.check(woke, &changed)?;
+                    Self::check(woke, &changed)?;
                 }
             }
         }
@@ -225,12 +235,12 @@ impl<K: Kind> Timer<K> {
         }
     }
 
-    pub(crate) fn options(&self, options: &WaitOptions, changed: &CancelToken) -> WaitOptions {
+    pub(crate) fn options(options: &WaitOptions, changed: &CancelToken) -> WaitOptions {
         options.clone().on_jump(OnJump::Return).cancel(changed)
     }
 
     /// Whether a wait that ended this way is to be taken up again.
-    pub(crate) fn check(&self, woke: Woke<K>, changed: &CancelToken) -> Result<(), Woke<K>> {
+    pub(crate) fn check(woke: Woke<K>, changed: &CancelToken) -> Result<(), Woke<K>> {
         match woke {
             Woke::Reached | Woke::Jumped(_) | Woke::SourceChanged(_) => Ok(()),
             Woke::Cancelled if changed.is_cancelled() => Ok(()),
@@ -322,6 +332,8 @@ impl<K: Kind> Timer<K> {
 
 impl<K: Kind> fmt::Debug for Timer<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Timer").field(&*lock(&self.shared.schedule)).finish()
+        f.debug_tuple("Timer")
+            .field(&*lock(&self.shared.schedule))
+            .finish()
     }
 }

@@ -31,7 +31,7 @@ impl<K: Kind> Future for TimerTick<'_, K> {
         loop {
             if let Some((sleep, changed)) = &mut this.sleep {
                 let woke = ready!(Pin::new(sleep).poll(context));
-                let checked = this.timer.check(woke, changed);
+                let checked = Timer::check(woke, changed);
                 this.sleep = None;
                 if let Err(woke) = checked {
                     return Poll::Ready(Err(woke));
@@ -41,7 +41,7 @@ impl<K: Kind> Future for TimerTick<'_, K> {
                 Step::Due(tick) => return Poll::Ready(Ok(tick)),
                 Step::Stopped => return Poll::Ready(Err(Woke::Cancelled)),
                 Step::Wait { until, changed } => {
-                    let options = this.timer.options(&WaitOptions::default(), &changed);
+                    let options = Timer::<K>::options(&WaitOptions::default(), &changed);
                     let sleep = this.timer.clock().sleep_until_async(until, &options);
                     this.sleep = Some((sleep, changed));
                 }
@@ -52,6 +52,8 @@ impl<K: Kind> Future for TimerTick<'_, K> {
 
 impl<K: Kind> fmt::Debug for TimerTick<'_, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TimerTick").field("timer", self.timer).finish_non_exhaustive()
+        f.debug_struct("TimerTick")
+            .field("timer", self.timer)
+            .finish_non_exhaustive()
     }
 }

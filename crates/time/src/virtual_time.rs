@@ -118,9 +118,9 @@ impl VirtualTime {
         name: &str,
         run: impl FnOnce() -> T + Send + 'static,
     ) -> BaseThread<T> {
-        self.base()
-            .spawn(name, run)
-            .unwrap_or_else(|error| panic!("can't start thread `{name}` of a virtual world: {error}"))
+        self.base().spawn(name, run).unwrap_or_else(|error| {
+            panic!("can't start thread `{name}` of a virtual world: {error}")
+        })
     }
 
     /// Makes the current thread take part until the guard is dropped.
@@ -144,8 +144,16 @@ impl VirtualTime {
 
     /// Sets the virtual system clock forward or back, as an administrator or NTP would.
     pub fn step_system_clock(&self, step: Duration) {
-        self.0.system_offset.fetch_add(step.nanos(), Ordering::AcqRel);
-        let watched: Vec<_> = self.0.lock().watched.iter().filter_map(Weak::upgrade).collect();
+        self.0
+            .system_offset
+            .fetch_add(step.nanos(), Ordering::AcqRel);
+        let watched: Vec<_> = self
+            .0
+            .lock()
+            .watched
+            .iter()
+            .filter_map(Weak::upgrade)
+            .collect();
         for core in watched {
             core.apply(Operation::SystemStepped(step.nanos()));
         }
@@ -184,7 +192,8 @@ impl VirtualState {
 
     #[inline]
     pub(crate) fn system(&self) -> i64 {
-        self.steady().wrapping_add(self.system_offset.load(Ordering::Acquire))
+        self.steady()
+            .wrapping_add(self.system_offset.load(Ordering::Acquire))
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -200,7 +209,10 @@ impl VirtualState {
         let own = usize::from(participant::takes_part(self.id));
         let mut world = self.lock();
         while world.busy > own {
-            world = self.idle.wait(world).unwrap_or_else(PoisonError::into_inner);
+            world = self
+                .idle
+                .wait(world)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         world
     }
@@ -212,7 +224,11 @@ impl VirtualState {
         if cell.is_signalled() || until.is_some_and(|until| until <= self.steady()) {
             return;
         }
-        let kind = if takes_part { WaitingKind::Participant } else { WaitingKind::Bystander };
+        let kind = if takes_part {
+            WaitingKind::Participant
+        } else {
+            WaitingKind::Bystander
+        };
         world.add(cell, until.unwrap_or(i64::MAX), kind);
         if takes_part {
             world.busy -= 1;
@@ -242,7 +258,9 @@ impl VirtualState {
         let key = world
             .waiting
             .iter()
-            .find(|(_, waiting)| waiting.kind != WaitingKind::Timer && std::ptr::eq(&*waiting.cell, cell))
+            .find(|(_, waiting)| {
+                waiting.kind != WaitingKind::Timer && std::ptr::eq(Arc::as_ptr(&waiting.cell), cell)
+            })
             .map(|(key, _)| *key);
         if let Some(waiting) = key.and_then(|key| world.waiting.remove(&key)) {
             world.busy += usize::from(waiting.kind == WaitingKind::Participant);
@@ -265,13 +283,15 @@ impl VirtualState {
     }
 
     /// Moves time on if everybody waits, one deadline at a time.
-    fn rest(&self, mut world: MutexGuard<'_, World>) {
+    fn rest<'a>(&'a self, mut world: MutexGuard<'a, World>) {
         while world.busy == 0 {
             self.idle.notify_all();
             if world.manual || world.participants == 0 {
                 return;
             }
-            let Some(cell) = self.pop_first(&mut world, i64::MAX - 1) else { return };
+            let Some(cell) = self.pop_first(&mut world, i64::MAX - 1) else {
+                return;
+            };
             // Outside the lock: a task's waker may run anything.
             drop(world);
             cell.raise();
@@ -286,7 +306,10 @@ impl VirtualState {
     }
 
     fn pop_first(&self, world: &mut World, target: i64) -> Option<Arc<WaitCell>> {
-        let entry = world.waiting.first_entry().filter(|entry| entry.key().at <= target)?;
+        let entry = world
+            .waiting
+            .first_entry()
+            .filter(|entry| entry.key().at <= target)?;
         let (key, waiting) = entry.remove_entry();
         world.busy += usize::from(waiting.kind == WaitingKind::Participant);
         self.steady.fetch_max(key.at, Ordering::AcqRel);
@@ -297,8 +320,17 @@ impl VirtualState {
 impl World {
     fn add(&mut self, cell: &Arc<WaitCell>, at: i64, kind: WaitingKind) -> TimerKey {
         self.sequence += 1;
-        let key = TimerKey { at, sequence: self.sequence };
-        self.waiting.insert(key, Waiting { cell: Arc::clone(cell), kind });
+        let key = TimerKey {
+            at,
+            sequence: self.sequence,
+        };
+        self.waiting.insert(
+            key,
+            Waiting {
+                cell: Arc::clone(cell),
+                kind,
+            },
+        );
         key
     }
 }

@@ -2,8 +2,9 @@ use std::fmt;
 
 use crate::cancel::CancelToken;
 use crate::duration::Duration;
-use crate::jump::{ClockChange, JumpThreshold, RawJump, TimeJump};
+use crate::jump::{ClockChange, JumpThreshold, TimeJump};
 use crate::kind::Kind;
+use crate::raw_jump::RawJump;
 
 /// What a wait does when its clock jumps or changes its source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -155,7 +156,9 @@ impl RawWoke {
     pub(crate) fn typed<K: Kind>(self) -> Woke<K> {
         match self {
             Self::Reached => Woke::Reached,
-            Self::Jumped(jump) if jump.change == ClockChange::NoChange => Woke::Jumped(jump.typed()),
+            Self::Jumped(jump) if jump.change == ClockChange::NoChange => {
+                Woke::Jumped(jump.typed())
+            }
             Self::Jumped(jump) => Woke::SourceChanged(jump.typed()),
             Self::Cancelled => Woke::Cancelled,
             Self::ShutDown => Woke::ShutDown,

@@ -1,7 +1,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::jump::{JumpCause, JumpThreshold, RawJump};
+use crate::jump::{JumpCause, JumpThreshold};
+use crate::raw_jump::RawJump;
 use crate::wait::OnJump;
 use crate::wait_cell::WaitCell;
 
@@ -34,7 +35,10 @@ impl WaitQueue {
     pub(crate) fn insert(&mut self, target: i64, entry: WaitEntry) -> WaitId {
         self.last_id += 1;
         let id = WaitId(self.last_id);
-        *self.forward.entry(entry.threshold.forward_interest()).or_default() += 1;
+        *self
+            .forward
+            .entry(entry.threshold.forward_interest())
+            .or_default() += 1;
         self.targets.insert(id, target);
         self.entries.insert((target, id), entry);
         id
@@ -60,7 +64,10 @@ impl WaitQueue {
 
     /// The earliest time that anybody waits for; `i64::MAX` for nobody.
     pub(crate) fn next(&self) -> i64 {
-        self.entries.keys().next().map_or(i64::MAX, |(target, _)| *target)
+        self.entries
+            .keys()
+            .next()
+            .map_or(i64::MAX, |(target, _)| *target)
     }
 
     /// The smallest step forward that any wait calls a jump; `i64::MAX` for none.
@@ -119,7 +126,13 @@ mod tests {
     }
 
     fn jump(old: i64, new: i64) -> RawJump {
-        RawJump { change: ClockChange::NoChange, cause: JumpCause::Source, old, new, epoch: 1 }
+        RawJump {
+            change: ClockChange::NoChange,
+            cause: JumpCause::Source,
+            old,
+            new,
+            epoch: 1,
+        }
     }
 
     #[test]
@@ -151,19 +164,29 @@ mod tests {
     #[test]
     fn each_wait_takes_a_jump_its_own_way() {
         let mut queue = WaitQueue::default();
-        let [returns, ignores, rebases] =
-            [OnJump::Return, OnJump::Ignore, OnJump::Rebase].map(|on_jump| queue.insert(50, entry(on_jump)));
+        let [returns, ignores, rebases] = [OnJump::Return, OnJump::Ignore, OnJump::Rebase]
+            .map(|on_jump| queue.insert(50, entry(on_jump)));
         queue.deliver(&jump(40, 10));
         assert_eq!(queue.get(returns).unwrap().1.jump, Some(jump(40, 10)));
         assert_eq!(queue.get(ignores).unwrap().0, 50);
-        assert_eq!(queue.get(rebases).unwrap().0, 20, "ten remained, ten remain");
+        assert_eq!(
+            queue.get(rebases).unwrap().0,
+            20,
+            "ten remained, ten remain"
+        );
         assert_eq!(queue.next(), 20);
     }
 
     #[test]
     fn a_wait_that_began_after_the_jump_is_not_told() {
         let mut queue = WaitQueue::default();
-        let fresh = queue.insert(50, WaitEntry { epoch: 1, ..entry(OnJump::Return) });
+        let fresh = queue.insert(
+            50,
+            WaitEntry {
+                epoch: 1,
+                ..entry(OnJump::Return)
+            },
+        );
         queue.deliver(&jump(40, 10));
         assert!(queue.get(fresh).unwrap().1.jump.is_none());
     }

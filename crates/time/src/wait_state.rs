@@ -47,7 +47,12 @@ const SPIN_NANOS: i64 = 60_000;
 
 impl Wait {
     /// Begins a wait. Takes short locks, never blocks for long.
-    pub(crate) fn new(core: &Arc<ClockCore>, goal: Goal, options: &WaitOptions, party: Party) -> Self {
+    pub(crate) fn new(
+        core: &Arc<ClockCore>,
+        goal: Goal,
+        options: &WaitOptions,
+        party: Party,
+    ) -> Self {
         core.watch_system_steps();
         let cell = core.base.new_cell(party);
         let timed = options.real_timeout.is_some() || options.stall.is_some();
@@ -57,7 +62,9 @@ impl Wait {
             cell,
             id: None,
             at_once: None,
-            timeout_at: options.real_timeout.map(|timeout| steady.saturating_add(timeout.nanos())),
+            timeout_at: options
+                .real_timeout
+                .map(|timeout| steady.saturating_add(timeout.nanos())),
             stall: options.stall.map(|patience| Stall {
                 patience: patience.nanos().max(1),
                 check_at: steady.saturating_add(patience.nanos().max(1)),
@@ -124,7 +131,10 @@ impl Wait {
             Look::At(until) => self.plan_until(until),
             Look::JumpInProgress if self.core.rescue() => self.plan(),
             Look::JumpInProgress => {
-                let until = self.core.jump_deadline().filter(|_| !self.core.base.is_virtual());
+                let until = self
+                    .core
+                    .jump_deadline()
+                    .filter(|_| !self.core.base.is_virtual());
                 self.plan_until(until)
             }
         }
@@ -148,7 +158,11 @@ impl Wait {
             stall.updates = updates;
             stall.check_at = steady.saturating_add(stall.patience);
         }
-        let checks = [until, self.timeout_at, self.stall.as_ref().map(|stall| stall.check_at)];
+        let checks = [
+            until,
+            self.timeout_at,
+            self.stall.as_ref().map(|stall| stall.check_at),
+        ];
         Plan::Park(checks.into_iter().flatten().min())
     }
 

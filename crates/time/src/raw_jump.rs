@@ -1,0 +1,69 @@
+use crate::duration::Duration;
+use crate::jump::{ClockChange, JumpCause, JumpThreshold, TimeJump};
+use crate::kind::Kind;
+use crate::time::Time;
+
+/// A jump without its clock's kind; what the clock's core works with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RawJump {
+    pub(crate) change: ClockChange,
+    pub(crate) cause: JumpCause,
+    pub(crate) old: i64,
+    pub(crate) new: i64,
+    pub(crate) epoch: u64,
+}
+
+impl RawJump {
+    /// The jump's size by rcl's rule: a change of source has none.
+    pub(crate) fn delta(&self) -> i64 {
+        match self.change {
+            ClockChange::NoChange => self.shift(),
+            _ => 0,
+        }
+    }
+
+    /// By how much a remaining duration must be moved to survive the jump.
+    pub(crate) fn shift(&self) -> i64 {
+        self.new.saturating_sub(self.old)
+    }
+
+    pub(crate) fn typed<K: Kind>(&self) -> TimeJump<K> {
+        TimeJump {
+            change: self.change,
+            cause: self.cause,
+            old: Time::from_nanos(self.old),
+            new: Time::from_nanos(self.new),
+            delta: Duration::from_nanos(self.delta()),
+            epoch: self.epoch,
+        }
+    }
+}
+
+impl JumpThreshold {
+    pub(crate) fn matches_raw(&self, jump: &RawJump) -> bool {
+        self.matches_parts(jump.change, jump.delta())
+    }
+
+    /// The smallest step forward that matches; `i64::MAX` for none.
+    pub(crate) const fn forward_interest(&self) -> i64 {
+        self.min_forward
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_of_source_has_no_length_but_a_shift() {
+        let started = RawJump {
+            change: ClockChange::RosTimeStarted,
+            cause: JumpCause::Source,
+            old: 0,
+            new: 1_700_000_000_000_000_000,
+            epoch: 1,
+        };
+        assert_eq!(started.delta(), 0);
+        assert_eq!(started.shift(), started.new);
+    }
+}
