@@ -1,14 +1,10 @@
 #!/usr/bin/env bash
-# The loom models of timeloom-time: every interleaving up to LOOM_MAX_PREEMPTIONS preemptions.
+# The loom models of timeloom-time (crates/time/src/loom_models.rs): every interleaving up to the number of
+# preemptions that each model names.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-
-if [[ ! -f crates/time/tests/loom.rs ]]; then
-    printf '\n== loom models: none (no crates/time/tests/loom.rs)\n'
-    exit 0
-fi
+cd "$(dirname "$0")/.."
 
 printf '\n== loom models\n'
 # `--cfg loom` changes every crate of the build: its own target directory keeps the normal build warm.
-RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-3}" \
-    cargo test -p timeloom-time --release --test loom --target-dir "${CARGO_TARGET_DIR:-target}/loom"
+RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" \
+    cargo test -p timeloom-time --release --lib --target-dir "${CARGO_TARGET_DIR:-target}/loom" -- loom_models

@@ -33,6 +33,8 @@ mod hub_state;
 mod jump_handler;
 #[cfg(feature = "std")]
 mod jump_protocol;
+#[cfg(all(test, loom))]
+mod loom_models;
 #[cfg(feature = "std")]
 mod machine;
 #[cfg(feature = "std")]

@@ -4,10 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-#[cfg(not(loom))]
 use atomic_waker::AtomicWaker;
-#[cfg(loom)]
-use loom::future::AtomicWaker;
 
 use crate::clock_core::ClockCore;
 use crate::kind::Kind;

@@ -1,9 +1,6 @@
 use std::sync::Arc;
 
-#[cfg(not(loom))]
 use atomic_waker::AtomicWaker;
-#[cfg(loom)]
-use loom::future::AtomicWaker;
 use rustix::fd::OwnedFd;
 
 use crate::sync::{AtomicU32, Ordering};

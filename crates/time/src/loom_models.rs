@@ -1,0 +1,204 @@
+//! Models of the clock's concurrency, checked by loom over all interleavings up to two preemptions (one with
+//! three threads: two would take hours).
+//!
+//! They drive the code that ships, through its own entry points; only parking is loom's. Each claim also has
+//! a mutation next to it in the documentation of what breaks: remove the fence in `ClockCore::signal_due` or
+//! in `Wait::enter` and `no_wake_up_is_lost` deadlocks; commit the new state before the handlers in
+//! `ClockCore::jump` and `nobody_reads_the_new_time_before_the_handlers_ran` fails; drop the release in
+//! `WriteWindow` and `a_snapshot_is_never_torn` fails.
+
+use std::sync::Arc;
+
+use loom::sync::atomic::{AtomicBool, Ordering};
+use loom::thread;
+
+use crate::clock_state::{ClockState, Mode};
+use crate::playback_rate::PlaybackRate;
+use crate::segment::Segment;
+use crate::snapshot_cell::{Contended, SnapshotCell};
+use crate::{CancelToken, Clock, JumpHandler, JumpThreshold, OnJump, Ros, Time, WaitOptions, Woke};
+
+fn model(preemptions: usize, check: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(check);
+}
+
+fn at(nanos: i64) -> Time<Ros> {
+    Time::from_nanos(nanos)
+}
+
+/// A ROS clock that shows what it is told.
+fn told(nanos: i64) -> Clock<Ros> {
+    let clock = Clock::new();
+    clock.set_override(at(nanos));
+    clock.activate_override();
+    clock
+}
+
+fn running(reference: i64) -> ClockState {
+    ClockState {
+        mode: Mode::Steered,
+        segment: Segment::running(reference, reference, PlaybackRate::REAL_TIME),
+        epoch: u64::try_from(reference).unwrap(),
+        ..ClockState::passthrough()
+    }
+}
+
+#[test]
+fn a_snapshot_is_never_torn() {
+    model(2, || {
+        let cell = Arc::new(SnapshotCell::new(&running(1)));
+        let writer = {
+            let cell = Arc::clone(&cell);
+            thread::spawn(move || {
+                cell.store(&running(2), false);
+                cell.store(&running(3), false);
+            })
+        };
+        {
+            match cell.load() {
+                Ok(seen) => {
+                    assert_eq!(seen.segment.ros_ref, seen.segment.steady_ref);
+                    assert_eq!(i64::try_from(seen.epoch).unwrap(), seen.segment.ros_ref);
+                }
+                Err(contended) => assert_eq!(contended, Contended::Writing),
+            }
+        }
+        writer.join().unwrap();
+        assert_eq!(cell.load().unwrap().epoch, 3);
+    });
+}
+
+#[test]
+fn no_wake_up_is_lost() {
+    model(2, || {
+        let clock = told(1);
+        let ticker = {
+            let clock = clock.clone();
+            thread::spawn(move || clock.set_override(at(2)))
+        };
+        assert_eq!(clock.sleep_until(at(2)), Woke::Reached);
+        assert_eq!(clock.now(), at(2));
+        ticker.join().unwrap();
+    });
+}
+
+#[test]
+fn two_sleepers_and_one_ticker() {
+    model(1, || {
+        let clock = told(1);
+        let ticker = {
+            let clock = clock.clone();
+            thread::spawn(move || clock.set_override(at(3)))
+        };
+        let late = {
+            let clock = clock.clone();
+            thread::spawn(move || assert_eq!(clock.sleep_until(at(3)), Woke::Reached))
+        };
+        assert_eq!(clock.sleep_until(at(2)), Woke::Reached);
+        ticker.join().unwrap();
+        late.join().unwrap();
+    });
+}
+
+#[test]
+fn nobody_reads_the_new_time_before_the_handlers_ran() {
+    model(2, || {
+        let clock = told(100);
+        let cleared = Arc::new(AtomicBool::new(false));
+        let handle = {
+            let cleared = Arc::clone(&cleared);
+            clock.add_jump_handler(
+                JumpHandler::new("clears its state", JumpThreshold::DISRUPTIVE)
+                    .before(move |_| cleared.store(true, Ordering::Relaxed)),
+            )
+        };
+        let jumper = {
+            let clock = clock.clone();
+            thread::spawn(move || clock.set_override(at(50)))
+        };
+        let seen = clock.now();
+        if seen == at(50) {
+            assert!(
+                cleared.load(Ordering::Relaxed),
+                "the new time was out before the handler was done"
+            );
+        } else {
+            assert_eq!(seen, at(100));
+        }
+        jumper.join().unwrap();
+        assert_eq!(clock.now(), at(50));
+        drop(handle);
+    });
+}
+
+#[test]
+fn a_sleeper_hears_of_a_jump_that_happens_around_its_start() {
+    model(2, || {
+        let clock = told(100);
+        let jumper = {
+            let clock = clock.clone();
+            thread::spawn(move || {
+                clock.set_override(at(50));
+                clock.set_override(at(200));
+            })
+        };
+        // It began before the jump and hears of it, or after it and is woken by the tick.
+        match clock.sleep_until(at(150)) {
+            Woke::Jumped(jump) => assert_eq!((jump.old, jump.new), (at(100), at(50))),
+            woke => assert_eq!(woke, Woke::Reached),
+        }
+        jumper.join().unwrap();
+    });
+}
+
+#[test]
+fn a_rebased_sleeper_keeps_its_remainder() {
+    model(2, || {
+        let clock = told(100);
+        let jumper = {
+            let clock = clock.clone();
+            thread::spawn(move || {
+                clock.set_override(at(40));
+                clock.set_override(at(50));
+                clock.set_override(at(110));
+            })
+        };
+        // Begun before the jump, ten to go: it ends at 50. Begun after it, seventy to go: at 110.
+        let woke = clock.sleep_until_with(at(110), &WaitOptions::new().on_jump(OnJump::Rebase));
+        assert_eq!(woke, Woke::Reached);
+        assert!(clock.now() >= at(50));
+        jumper.join().unwrap();
+    });
+}
+
+#[test]
+fn a_cancel_is_never_missed() {
+    model(2, || {
+        let clock = told(1);
+        let token = CancelToken::new();
+        let canceller = {
+            let token = token.clone();
+            thread::spawn(move || token.cancel())
+        };
+        assert_eq!(
+            clock.sleep_until_with(at(2), &WaitOptions::new().cancel(&token)),
+            Woke::Cancelled
+        );
+        canceller.join().unwrap();
+    });
+}
+
+#[test]
+fn a_shutdown_is_never_missed() {
+    model(2, || {
+        let clock = told(1);
+        let stopper = {
+            let clock = clock.clone();
+            thread::spawn(move || clock.shut_down())
+        };
+        assert_eq!(clock.sleep_until(at(2)), Woke::ShutDown);
+        stopper.join().unwrap();
+    });
+}
