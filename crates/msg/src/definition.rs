@@ -13,4 +13,5 @@ pub use interface::{ActionDefinition, ServiceDefinition};
 pub use literal::Literal;
 pub use message::{Constant, Field, MessageDefinition};
 
+pub(crate) use interface::{action_extras, service_extras};
 pub(crate) use source::{MAX_FIELDS, Source, check_text};

@@ -1,12 +1,24 @@
 #![doc = include_str!("../README.md")]
 
+pub mod cdr;
 pub mod definition;
+mod definitions;
 mod distro;
 mod error;
+mod idl;
 pub mod name;
 pub mod qos;
+pub mod schema;
+pub mod type_description;
+mod type_hash;
+pub mod value;
 
+pub use definitions::{AmentIndex, DefinitionSource, Definitions, FoundDefinition};
 pub use distro::Distro;
 pub use error::{Error, Result};
 pub use name::{InterfaceKind, TypeName};
 pub use qos::QosProfile;
+pub use schema::Schema;
+pub use type_description::TypeDescription;
+pub use type_hash::TypeHash;
+pub use value::Value;
