@@ -56,6 +56,14 @@ impl<'a> Reader<'a> {
         self.payload.len().saturating_sub(self.at)
     }
 
+    /// Goes to an offset after the header.
+    pub(crate) fn skip_to(&mut self, body_offset: u64) -> Result<()> {
+        self.at = HEADER;
+        self.check("field", body_offset)?;
+        self.at += usize::try_from(body_offset).unwrap_or(usize::MAX - HEADER);
+        Ok(())
+    }
+
     /// The position in the payload.
     pub(super) fn offset(&self) -> usize {
         self.at

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::definition::{ArrayShape, BaseType, Field, Literal, Primitive};
-use crate::{Definitions, Result, TypeName};
+use crate::{Definitions, Error, Result, TypeName};
+
+/// Most fields of a message when all nested messages are written out; the largest real ones have a few hundred.
+const MAX_FLAT_FIELDS: u64 = 1 << 18;
 
 /// The layout of a message: its fields with the layouts of nested messages.
 #[derive(Debug, PartialEq)]
@@ -12,6 +15,7 @@ pub struct StructType {
     name: TypeName,
     fields: Vec<SchemaField>,
     min_size: u64,
+    flat_fields: u64,
     has_wstring: bool,
 }
 
@@ -63,8 +67,24 @@ impl StructType {
         let sum = fields
             .iter()
             .fold(0_u64, |sum, field| sum.saturating_add(field.ty.min_size()));
+        let flat_fields = fields.iter().fold(0_u64, |sum, field| {
+            sum.saturating_add(field.ty.flat_fields())
+        });
+        if flat_fields > MAX_FLAT_FIELDS {
+            let (name, what) = (
+                name.to_string(),
+                "number of fields with those of nested messages",
+            );
+            return Err(Error::Limit {
+                name,
+                what,
+                actual: flat_fields,
+                limit: MAX_FLAT_FIELDS,
+            });
+        }
         let compiled = Arc::new(Self {
             name: name.clone(),
+            flat_fields,
             // An empty message is one byte on the wire.
             min_size: sum.max(1),
             has_wstring: fields.iter().any(|field| field.ty.has_wstring()),
@@ -153,6 +173,13 @@ impl SchemaType {
         }
     }
 
+    fn flat_fields(&self) -> u64 {
+        match &self.element {
+            Element::Struct(ty) => ty.flat_fields.saturating_add(1),
+            _ => 1,
+        }
+    }
+
     fn has_wstring(&self) -> bool {
         match &self.element {
             Element::WString(_) => true,
@@ -182,5 +209,26 @@ impl Element {
             Self::WString(Some(bound)) => format!("wstring<={bound}"),
             Self::Struct(ty) => ty.name.to_string(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Schema;
+
+    #[test]
+    fn messages_that_explode_are_refused() {
+        let mut text = "T0 a\nT0 b\n".to_owned();
+        for i in 0..25 {
+            text += &format!("===\nMSG: p/T{i}\nT{0} a\nT{0} b\n", i + 1);
+        }
+        text += "===\nMSG: p/T25\nuint8 x\n";
+        let error = Schema::parse_ros2msg("p/msg/A", &text)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("number of fields with those of nested messages"),
+            "{error}"
+        );
     }
 }

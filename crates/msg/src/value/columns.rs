@@ -1,6 +1,6 @@
 //! Messages as rows of a table, for CSV.
 
-use super::{Array, JsonStyle, Value};
+use super::{Array, JsonStyle, Struct, Value};
 use crate::definition::ArrayShape;
 use crate::schema::{Element, Schema, StructType};
 
@@ -86,7 +86,9 @@ fn name_struct(names: &mut Vec<String>, prefix: &str, ty: &StructType) {
 
 fn name_element(names: &mut Vec<String>, name: String, element: &Element) {
     match element {
-        Element::Struct(ty) if names.len() < MAX_COLUMNS => name_struct(names, &name, ty),
+        Element::Struct(ty) if names.len() < MAX_COLUMNS && !ty.fields().is_empty() => {
+            name_struct(names, &name, ty)
+        }
         _ => names.push(name),
     }
 }
@@ -100,11 +102,25 @@ fn push_cells(cells: &mut Vec<String>, value: &Value) {
         cells.push(cell(value));
         return;
     };
+    for_each_field(cells, message);
+}
+
+fn push_nested(cells: &mut Vec<String>, value: &Value) {
+    match value {
+        // An empty message has one column, so that every element has at least one.
+        Value::Struct(message) if cells.len() < MAX_COLUMNS && !message.values().is_empty() => {
+            for_each_field(cells, message)
+        }
+        _ => cells.push(cell(value)),
+    }
+}
+
+fn for_each_field(cells: &mut Vec<String>, message: &Struct) {
     for (field, value) in message.ty().fields().iter().zip(message.values()) {
         let spread = spreads(field.ty().shape).is_some() && !is_bytes(&field.ty().element);
         match value {
             _ if cells.len() >= MAX_COLUMNS => cells.push(cell(value)),
-            Value::Struct(_) => push_cells(cells, value),
+            Value::Struct(_) => push_nested(cells, value),
             Value::Array(array) if spread => push_elements(cells, array),
             _ => cells.push(cell(value)),
         }
@@ -113,12 +129,8 @@ fn push_cells(cells: &mut Vec<String>, value: &Value) {
 
 fn push_elements(cells: &mut Vec<String>, array: &Array) {
     for index in 0..array.len() {
-        match array.get(index) {
-            Some(value @ Value::Struct(_)) if cells.len() < MAX_COLUMNS => {
-                push_cells(cells, &value)
-            }
-            Some(value) => cells.push(cell(&value)),
-            None => {}
+        if let Some(value) = array.get(index) {
+            push_nested(cells, &value);
         }
     }
 }

@@ -1,1 +1,9 @@
+//! Behaviour of `timeloom-msg` against real data.
 
+mod ament;
+mod bags;
+mod golden;
+mod hashes;
+mod qos;
+mod round_trip;
+mod schemas;
