@@ -1,6 +1,6 @@
 //! The one error type of this crate.
 
-/// What can go wrong when names, definitions, QoS or payloads are read or written.
+/// What can go wrong when names, definitions, `QoS` or payloads are read or written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -68,7 +68,7 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A QoS profile or an override file cannot be read.
+    /// A `QoS` profile or an override file cannot be read.
     #[error("invalid qos profile: {reason}")]
     Qos {
         /// The reason, with the place where known.

@@ -1,4 +1,4 @@
-//! QoS profiles with every ROS 2 policy, and their YAML in bags and override files.
+//! `QoS` profiles with every ROS 2 policy, and their YAML in bags and override files.
 
 mod document;
 mod duration;

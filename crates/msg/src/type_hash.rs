@@ -59,8 +59,12 @@ impl FromStr for TypeHash {
         }
         let mut bytes = [0; 32];
         for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
-            let pair = str::from_utf8(pair).map_err(|_| wrong("it must be ASCII"))?;
-            *byte = u8::from_str_radix(pair, 16).map_err(|_| wrong("it must be hexadecimal"))?;
+            let pair = str::from_utf8(pair)
+                .ok()
+                .ok_or_else(|| wrong("it must be ASCII"))?;
+            *byte = u8::from_str_radix(pair, 16)
+                .ok()
+                .ok_or_else(|| wrong("it must be hexadecimal"))?;
         }
         Ok(Self(bytes))
     }

@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
                 .uint32s(count)?
                 .into_iter()
                 .map(|c| {
-                    u16::try_from(c).map_err(|_| Error::Payload {
+                    u16::try_from(c).ok().ok_or_else(|| Error::Payload {
                         offset,
                         what: "wide character",
                         value: c.into(),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::TypeName;
+use crate::{InterfaceKind, TypeName};
 
 /// A type of fixed size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -138,8 +138,7 @@ impl FieldType {
             BaseType::Primitive(primitive) => primitive.name().to_owned(),
             BaseType::String(bound) => bounded("string", *bound),
             BaseType::WString(bound) => bounded("wstring", *bound),
-            BaseType::Message(name) if name.package() == package => name.name().to_owned(),
-            BaseType::Message(name) => name.short(),
+            BaseType::Message(name) => reference(name, package),
         };
         match self.shape {
             ArrayShape::Single => base,
@@ -153,6 +152,19 @@ impl FieldType {
 impl fmt::Display for FieldType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.spelling(""))
+    }
+}
+
+/// The shortest spelling that a parser reads back as the same type.
+fn reference(name: &TypeName, package: &str) -> String {
+    let builtin =
+        Primitive::parse(name.name()).is_some() || ["string", "wstring"].contains(&name.name());
+    if name.kind() != InterfaceKind::Msg {
+        name.to_string()
+    } else if name.package() == package && !builtin {
+        name.name().to_owned()
+    } else {
+        name.short()
     }
 }
 

@@ -207,7 +207,8 @@ fn parse_parts<const N: usize>(
     };
     parts
         .try_into()
-        .map_err(|_| source.expected(format!("{N} parts with `---` between them"), &found))
+        .ok()
+        .ok_or_else(|| source.expected(format!("{N} parts with `---` between them"), &found))
 }
 
 #[cfg(test)]

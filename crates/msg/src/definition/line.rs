@@ -127,11 +127,12 @@ fn parse_base(source: Source<'_>, package: &str, text: &str) -> Result<BaseType>
 }
 
 fn parse_reference(source: Source<'_>, package: &str, text: &str) -> Result<TypeName> {
-    let name = match text.contains('/') {
-        true => TypeName::parse(text),
-        false => TypeName::new(package, InterfaceKind::Msg, text),
+    let name = if text.contains('/') {
+        TypeName::parse(text)
+    } else {
+        TypeName::new(package, InterfaceKind::Msg, text)
     };
-    name.map_err(|_| source.expected("a type", text))
+    name.ok().ok_or_else(|| source.expected("a type", text))
 }
 
 fn parse_size(source: Source<'_>, text: &str) -> Result<u32> {

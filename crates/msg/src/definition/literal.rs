@@ -157,15 +157,17 @@ fn parse_float(text: &str) -> Option<f64> {
 /// Removes outer quotes; `None` when an inner quote is not escaped.
 fn unquote(text: &str) -> Option<String> {
     for quote in ['"', '\''] {
-        let Some(inner) = text.strip_prefix(quote).and_then(|t| t.strip_suffix(quote)) else {
-            continue;
-        };
-        let escaped = format!("\\{quote}");
-        let value = inner.replace(&escaped, "\u{0}");
-        if value.contains(quote) {
-            return None;
+        let inner = text.strip_prefix(quote).and_then(|t| t.strip_suffix(quote));
+        let Some(inner) = inner else { continue };
+        let mut value = String::with_capacity(inner.len());
+        for c in inner.chars() {
+            // Only the quote itself is escaped, as rosidl reads it.
+            if c == quote && value.pop() != Some('\\') {
+                return None;
+            }
+            value.push(c);
         }
-        return Some(value.replace('\u{0}', &quote.to_string()));
+        return Some(value);
     }
     Some(text.to_owned())
 }

@@ -147,7 +147,10 @@ mod tests {
                 .to_string()
                 .contains("definition length is 5242880")
         );
-        let many: String = (0..20_000).map(|i| format!("uint8 A{i}=1\n")).collect();
+        let many = (0..20_000)
+            .map(|i| format!("uint8 A{i}=1"))
+            .collect::<Vec<_>>()
+            .join("\n");
         assert!(
             parse(&many)
                 .unwrap_err()

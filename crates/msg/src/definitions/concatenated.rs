@@ -173,7 +173,7 @@ fn header(source: Source<'_>, line: &str) -> Result<(TypeName, Form)> {
         "IDL" => Form::Idl,
         _ => return Err(wrong()),
     };
-    let name = TypeName::parse(name.trim()).map_err(|_| wrong())?;
+    let name = TypeName::parse(name.trim()).ok().ok_or_else(wrong)?;
     Ok((name, form))
 }
 

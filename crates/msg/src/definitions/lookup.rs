@@ -75,7 +75,7 @@ impl Definitions {
                     .for_each(|message| self.insert(message));
             }
             (Some(FoundDefinition::Ros(text)), InterfaceKind::Msg) => {
-                self.insert(MessageDefinition::parse(&file, &text)?)
+                self.insert(MessageDefinition::parse(&file, &text)?);
             }
             (Some(FoundDefinition::Ros(text)), InterfaceKind::Srv) => {
                 self.insert_service(&ServiceDefinition::parse(&file, &text)?);

@@ -1,6 +1,7 @@
 //! The order in which rosbag2 writes dependencies, and the text that it stores.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use super::Definitions;
 use crate::definition::{ActionDefinition, MessageDefinition, ServiceDefinition};
@@ -44,10 +45,8 @@ impl Definitions {
         }
         for dependency in dependencies {
             let body = self.require(&dependency, name)?;
-            text.push_str(&format!(
-                "\n{SEPARATOR}\nMSG: {}\n{body}",
-                dependency.short()
-            ));
+            // Writing to a string cannot fail.
+            let _ok = write!(text, "\n{SEPARATOR}\nMSG: {}\n{body}", dependency.short());
         }
         Ok(text)
     }
@@ -143,10 +142,12 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn visit(&mut self, message: &MessageDefinition) -> Result<usize> {
         self.check_depth(&message.name, 0)?;
-        let children: BTreeMap<String, &TypeName> =
-            message.references().map(|n| (n.short(), n)).collect();
+        let children: BTreeSet<(String, &TypeName)> = message
+            .references()
+            .map(|name| (name.short(), name))
+            .collect();
         let mut below = 0;
-        for child in children.into_values() {
+        for (_, child) in children {
             if self.path.contains(child) {
                 return Err(Error::Cycle {
                     name: child.to_string(),
@@ -255,7 +256,10 @@ mod tests {
         all.insert(
             MessageDefinition::parse(&TypeName::parse("p/msg/D100").unwrap(), "int8 x\n").unwrap(),
         );
-        let text: String = (0..100).map(|i| format!("E{i:03} e{i}\n")).collect();
+        let mut text = String::new();
+        for i in 0..100 {
+            writeln!(text, "E{i:03} e{i}").unwrap();
+        }
         for i in 0..100 {
             let own = TypeName::parse(&format!("p/msg/E{i:03}")).unwrap();
             let body = if i == 0 {

@@ -142,12 +142,15 @@ impl Parser<'_> {
         }
         let parts: Vec<&str> = scoped.split("::").collect();
         let name = match (parts.as_slice(), self.scopes.as_slice()) {
-            ([package, kind, name], _) => TypeName::parse(&format!("{package}/{kind}/{name}")),
-            ([name], [package, kind, ..]) => TypeName::parse(&format!("{package}/{kind}/{name}")),
+            ([package, kind, name], _) | ([name], [package, kind, ..]) => {
+                TypeName::parse(&format!("{package}/{kind}/{name}"))
+            }
             ([name], [package]) => TypeName::new(package, InterfaceKind::Msg, name),
             _ => return Err(source.expected("`package::msg::Name`", &scoped)),
         };
-        let name = name.map_err(|_| source.expected("`package::msg::Name`", &scoped))?;
+        let name = name
+            .ok()
+            .ok_or_else(|| source.expected("`package::msg::Name`", &scoped))?;
         Ok(FieldType::single(BaseType::Message(name)))
     }
 }

@@ -1,8 +1,8 @@
-//! Durations of QoS policies: seconds and nanoseconds as `rmw` keeps them.
+//! Durations of `QoS` policies: seconds and nanoseconds as `rmw` keeps them.
 
 use serde::Deserialize;
 
-/// A QoS duration, kept as it was written so that a bag can be rewritten byte for byte.
+/// A `QoS` duration, kept as it was written so that a bag can be rewritten byte for byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 pub struct QosDuration {
     /// Whole seconds.

@@ -1,4 +1,4 @@
-//! Writes QoS profiles exactly as rosbag2 (yaml-cpp) does.
+//! Writes `QoS` profiles exactly as rosbag2 (yaml-cpp) does.
 
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
-//! One QoS profile.
+//! One `QoS` profile.
 
 use super::{Durability, History, Liveliness, QosDuration, Reliability};
 
-/// All QoS policies of a publisher or subscription.
+/// All `QoS` policies of a publisher or subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct QosProfile {
     /// How many samples are kept.

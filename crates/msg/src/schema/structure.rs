@@ -214,13 +214,15 @@ impl Element {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use crate::Schema;
 
     #[test]
     fn messages_that_explode_are_refused() {
         let mut text = "T0 a\nT0 b\n".to_owned();
         for i in 0..25 {
-            text += &format!("===\nMSG: p/T{i}\nT{0} a\nT{0} b\n", i + 1);
+            writeln!(text, "===\nMSG: p/T{i}\nT{0} a\nT{0} b", i + 1).unwrap();
         }
         text += "===\nMSG: p/T25\nuint8 x\n";
         let error = Schema::parse_ros2msg("p/msg/A", &text)

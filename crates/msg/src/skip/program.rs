@@ -13,7 +13,7 @@ pub(super) enum Op {
     Repeat {
         count: Option<u32>,
         min_size: u64,
-        body: Box<[Op]>,
+        body: Box<[Self]>,
     },
 }
 
@@ -80,13 +80,12 @@ fn run<const BIG_ENDIAN: bool>(ops: &[Op], body: &[u8], start: u64) -> Option<u6
                 min_size,
                 body: inner,
             } => {
-                let count = match count {
-                    Some(count) => *count,
-                    None => {
-                        let (count, after) = read_u32::<BIG_ENDIAN>(body, at)?;
-                        at = after;
-                        count
-                    }
+                let count = if let Some(count) = count {
+                    *count
+                } else {
+                    let (count, after) = read_u32::<BIG_ENDIAN>(body, at)?;
+                    at = after;
+                    count
                 };
                 // Each element takes bytes, so the payload bounds the loop.
                 if u64::from(count).checked_mul(*min_size)? > (body.len() as u64).saturating_sub(at)

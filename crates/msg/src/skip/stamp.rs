@@ -3,8 +3,8 @@
 use super::field::FieldProgram;
 use super::program::read_u32;
 use crate::cdr::Endian;
-use crate::definition::ArrayShape;
-use crate::schema::{Element, Schema};
+use crate::definition::{ArrayShape, Primitive};
+use crate::schema::{Element, Schema, SchemaType};
 use crate::{Error, Result};
 
 /// A time as ROS sends it: `builtin_interfaces/msg/Time`.
@@ -48,13 +48,7 @@ impl StampProgram {
         ];
         places.into_iter().find_map(|(place, path)| {
             let field = FieldProgram::compile(schema, path).ok()?;
-            let is_time = match (&field.ty().element, field.ty().shape) {
-                (Element::Struct(ty), ArrayShape::Single) => {
-                    ty.name().to_string() == "builtin_interfaces/msg/Time"
-                }
-                _ => false,
-            };
-            is_time.then_some(Self { place, field })
+            is_time(field.ty()).then_some(Self { place, field })
         })
     }
 
@@ -90,6 +84,27 @@ impl StampProgram {
             available,
         })
     }
+}
+
+/// Whether a field is one `builtin_interfaces/msg/Time`, also by its layout: a bag may define anything under that name.
+fn is_time(ty: &SchemaType) -> bool {
+    let (Element::Struct(time), ArrayShape::Single) = (&ty.element, ty.shape) else {
+        return false;
+    };
+    let named = |index: usize, name: &str, primitive| {
+        let element = Element::Primitive(primitive);
+        let wanted = SchemaType {
+            element,
+            shape: ArrayShape::Single,
+        };
+        time.fields()
+            .get(index)
+            .is_some_and(|field| field.name() == name && *field.ty() == wanted)
+    };
+    time.name().to_string() == "builtin_interfaces/msg/Time"
+        && time.fields().len() == 2
+        && named(0, "sec", Primitive::Int32)
+        && named(1, "nanosec", Primitive::Uint32)
 }
 
 #[inline]

@@ -5,7 +5,7 @@ use crate::{Error, Result};
 
 impl Value {
     /// The value at a dotted path, such as `header.stamp.sec` or `points[3].x`.
-    pub fn get(&self, path: &str) -> Option<Value> {
+    pub fn get(&self, path: &str) -> Option<Self> {
         let mut current = self.clone();
         for part in path.split('.') {
             let (name, mut indices) = part.split_once('[').unwrap_or((part, ""));

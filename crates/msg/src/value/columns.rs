@@ -87,7 +87,7 @@ fn name_struct(names: &mut Vec<String>, prefix: &str, ty: &StructType) {
 fn name_element(names: &mut Vec<String>, name: String, element: &Element) {
     match element {
         Element::Struct(ty) if names.len() < MAX_COLUMNS && !ty.fields().is_empty() => {
-            name_struct(names, &name, ty)
+            name_struct(names, &name, ty);
         }
         _ => names.push(name),
     }
@@ -109,7 +109,7 @@ fn push_nested(cells: &mut Vec<String>, value: &Value) {
     match value {
         // An empty message has one column, so that every element has at least one.
         Value::Struct(message) if cells.len() < MAX_COLUMNS && !message.values().is_empty() => {
-            for_each_field(cells, message)
+            for_each_field(cells, message);
         }
         _ => cells.push(cell(value)),
     }

@@ -83,10 +83,10 @@ fn push_array(out: &mut String, array: &Array, style: JsonStyle) {
         Array::Float32(items) => push_list(out, items, |out, v| push_single(out, *v)),
         Array::Float64(items) => push_list(out, items, |out, v| push_double(out, *v)),
         Array::String(items) => {
-            push_list(out, items, |out, v| push_text(out, &v.to_string_lossy()))
+            push_list(out, items, |out, v| push_text(out, &v.to_string_lossy()));
         }
         Array::WString(items) => {
-            push_list(out, items, |out, v| push_text(out, &v.to_string_lossy()))
+            push_list(out, items, |out, v| push_text(out, &v.to_string_lossy()));
         }
         Array::Struct(items) => push_list(out, items, |out, v| push_struct(out, v, style)),
     }

@@ -1,4 +1,4 @@
-//! Values of real messages against another decoder (PyPI rosbags 0.11.9).
+//! Values of real messages against another decoder (`PyPI` rosbags 0.11.9).
 
 use serde_json::Value as Json;
 use timeloom_msg::Schema;

@@ -2,6 +2,7 @@
 
 mod ament;
 mod bags;
+mod fuzz;
 mod golden;
 mod hashes;
 mod qos;

@@ -1,4 +1,4 @@
-//! QoS blocks of real bags: read, and written back byte for byte.
+//! `QoS` blocks of real bags: read, and written back byte for byte.
 
 use serde::Deserialize;
 use timeloom_msg::qos::{
