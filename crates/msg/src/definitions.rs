@@ -1,0 +1,97 @@
+//! A set of definitions that know each other.
+
+mod ament;
+mod builtin;
+mod concatenated;
+mod lookup;
+mod order;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use ament::AmentIndex;
+pub use lookup::{DefinitionSource, FoundDefinition};
+
+use crate::definition::{ActionDefinition, MessageDefinition, ServiceDefinition};
+use crate::{Error, Result, Schema, TypeName};
+
+/// Definitions of messages by type name, with the parts of services and actions among them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Definitions {
+    messages: BTreeMap<TypeName, Arc<MessageDefinition>>,
+}
+
+impl Definitions {
+    /// Adds a message, or replaces the one of the same name.
+    pub fn insert(&mut self, message: MessageDefinition) {
+        self.messages
+            .insert(message.name.clone(), Arc::new(message));
+    }
+
+    /// Adds the messages of a service.
+    pub fn insert_service(&mut self, service: &ServiceDefinition) {
+        service
+            .messages()
+            .into_iter()
+            .for_each(|message| self.insert(message));
+    }
+
+    /// Adds the messages of an action.
+    pub fn insert_action(&mut self, action: &ActionDefinition) {
+        action
+            .messages()
+            .into_iter()
+            .for_each(|message| self.insert(message));
+    }
+
+    /// Adds all definitions of `other`; those win where both have the same name.
+    pub fn extend(&mut self, other: &Self) {
+        for (name, message) in &other.messages {
+            self.messages.insert(name.clone(), Arc::clone(message));
+        }
+    }
+
+    /// The definition of a type.
+    pub fn get(&self, name: &TypeName) -> Option<&Arc<MessageDefinition>> {
+        self.messages.get(name)
+    }
+
+    /// All definitions, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<MessageDefinition>> {
+        self.messages.values()
+    }
+
+    /// The number of definitions.
+    pub fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Whether there is no definition.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Compiles the schema of a type, such as `sensor_msgs/msg/Imu`.
+    ///
+    /// # Errors
+    /// When the type or one that it uses is not defined, contains itself, or is nested too deeply.
+    pub fn schema(&self, name: &str) -> Result<Schema> {
+        Schema::compile(self, &TypeName::parse(name)?)
+    }
+
+    pub(crate) fn messages_mut(&mut self) -> &mut BTreeMap<TypeName, Arc<MessageDefinition>> {
+        &mut self.messages
+    }
+
+    pub(crate) fn require(
+        &self,
+        name: &TypeName,
+        user: &TypeName,
+    ) -> Result<&Arc<MessageDefinition>> {
+        let missing = || Error::UnknownType {
+            wanted: name.to_string(),
+            user: user.to_string(),
+        };
+        self.get(name).ok_or_else(missing)
+    }
+}

@@ -1,0 +1,251 @@
+//! Concatenated definitions, as bags store them: a root, then sections after `====` lines.
+
+use super::Definitions;
+use super::order::{action_base, service_base};
+use crate::definition::{
+    ActionDefinition, MessageDefinition, ServiceDefinition, Source, check_text,
+};
+use crate::{Error, InterfaceKind, Result, TypeName, idl};
+
+/// Most sections of one text.
+const MAX_SECTIONS: usize = 4096;
+
+impl Definitions {
+    /// Reads a schema with encoding `ros2msg`, as MCAP and sqlite3 bags hold it.
+    ///
+    /// The root is `name`; for a part of a service or an action, the text is that of the whole `.srv` or `.action`.
+    /// The texts that rosbag2 stores for services (`SRV:` in the first line) are read too.
+    pub fn parse_ros2msg(name: &TypeName, text: &str) -> Result<Self> {
+        Self::parse_sections(name, text, Form::Msg)
+    }
+
+    /// Reads a schema with encoding `ros2idl`.
+    pub fn parse_ros2idl(name: &TypeName, text: &str) -> Result<Self> {
+        Self::parse_sections(name, text, Form::Idl)
+    }
+
+    fn parse_sections(name: &TypeName, text: &str, root_form: Form) -> Result<Self> {
+        check_text(&name.to_string(), text)?;
+        let sections = split(name, text, root_form)?;
+        let mut all = Self::default();
+        for section in sections.iter().skip(1) {
+            all.add_section(section)?;
+        }
+        // A text may start with a headed section for the root itself; then nothing stands before it.
+        let root_is_headed =
+            all.get(name).is_some() && sections.first().is_some_and(|s| s.text.trim().is_empty());
+        if let Some(root) = sections.first().filter(|_| !root_is_headed) {
+            all.add_section(root)?;
+        }
+        Ok(all)
+    }
+
+    fn add_section(&mut self, section: &Section<'_>) -> Result<()> {
+        let messages = match (section.form, section.name.kind()) {
+            (Form::Idl, _) => idl::parse(&section.name, section.text, section.line)?,
+            (Form::Msg, InterfaceKind::Msg) => {
+                vec![MessageDefinition::parse_lines(
+                    &section.name,
+                    section.text.lines(),
+                    section.line,
+                )?]
+            }
+            (Form::Msg, InterfaceKind::Srv) => ServiceDefinition::parse_from(
+                &service_base(&section.name),
+                section.text,
+                section.line,
+            )?
+            .messages(),
+            (Form::Msg, InterfaceKind::Action) => {
+                let base = action_base(&section.name).unwrap_or_else(|| section.name.clone());
+                ActionDefinition::parse_from(&base, section.text, section.line)?.messages()
+            }
+        };
+        for message in messages {
+            self.add_once(message, section)?;
+        }
+        Ok(())
+    }
+
+    /// Old rosbag2 repeats sections: the same again is fine, another layout is not.
+    fn add_once(&mut self, message: MessageDefinition, section: &Section<'_>) -> Result<()> {
+        match self.get(&message.name) {
+            Some(known) if known.fields != message.fields => {
+                let name = message.name.to_string();
+                let source = Source {
+                    name: &name,
+                    line: section.line,
+                };
+                Err(source.expected(
+                    "the same fields as in the section before",
+                    &message.to_string(),
+                ))
+            }
+            _ => {
+                self.insert(message);
+                Ok(())
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Form {
+    Msg,
+    Idl,
+}
+
+struct Section<'a> {
+    name: TypeName,
+    form: Form,
+    text: &'a str,
+    /// The number of the first line of `text`.
+    line: u32,
+}
+
+/// Splits a text into the root (first, perhaps empty) and its headed sections.
+fn split<'a>(root: &TypeName, text: &'a str, root_form: Form) -> Result<Vec<Section<'a>>> {
+    let full = root.to_string();
+    let mut sections = vec![Section {
+        name: root.clone(),
+        form: root_form,
+        text: "",
+        line: 1,
+    }];
+    let (mut start, mut offset, mut line) = (0, 0, 0_u32);
+    let mut awaits_header = false;
+    for raw in text.split_inclusive('\n') {
+        line = line.saturating_add(1);
+        let (begin, trimmed) = (offset, raw.trim());
+        offset += raw.len();
+        if is_separator(trimmed) {
+            if let Some(section) = sections.last_mut().filter(|_| !awaits_header) {
+                section.text = text.get(start..begin).unwrap_or_default();
+            }
+            awaits_header = true;
+        } else if awaits_header && !trimmed.is_empty() {
+            let source = Source { name: &full, line };
+            let (name, form) = header(source, trimmed)?;
+            sections.push(Section {
+                name,
+                form,
+                text: "",
+                line: line.saturating_add(1),
+            });
+            awaits_header = false;
+            start = offset;
+            if sections.len() > MAX_SECTIONS {
+                let (actual, limit) = (sections.len() as u64, MAX_SECTIONS as u64);
+                return Err(Error::Limit {
+                    name: full,
+                    what: "number of sections",
+                    actual,
+                    limit,
+                });
+            }
+        }
+    }
+    if awaits_header {
+        return Err(
+            Source { name: &full, line }.expected("`MSG: package/Type` after the separator", "")
+        );
+    }
+    if let Some(section) = sections.last_mut() {
+        section.text = text.get(start..).unwrap_or_default();
+    }
+    Ok(sections)
+}
+
+fn is_separator(line: &str) -> bool {
+    line.len() >= 3 && line.bytes().all(|b| b == b'=')
+}
+
+fn header(source: Source<'_>, line: &str) -> Result<(TypeName, Form)> {
+    let wrong = || {
+        source.expected(
+            "`MSG: package/Type`, `SRV: …`, `ACTION: …` or `IDL: …`",
+            line,
+        )
+    };
+    let (keyword, name) = line.split_once(':').ok_or_else(wrong)?;
+    let form = match keyword {
+        "MSG" | "SRV" | "ACTION" => Form::Msg,
+        "IDL" => Form::Idl,
+        _ => return Err(wrong()),
+    };
+    let name = TypeName::parse(name.trim()).ok().ok_or_else(wrong)?;
+    Ok((name, form))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(name: &str, text: &str) -> Result<Definitions> {
+        Definitions::parse_ros2msg(&TypeName::parse(name).unwrap(), text)
+    }
+
+    fn names(definitions: &Definitions) -> Vec<String> {
+        definitions.iter().map(|m| m.name.to_string()).collect()
+    }
+
+    #[test]
+    fn root_and_sections() {
+        let all = parse(
+            "p/msg/A",
+            "B b\n\n================\nMSG: p/B\nint8 x\n===\nMSG: q/msg/C\n",
+        )
+        .unwrap();
+        assert_eq!(names(&all), ["p/msg/A", "p/msg/B", "q/msg/C"]);
+        assert!(
+            all.get(&TypeName::parse("q/C").unwrap())
+                .unwrap()
+                .fields
+                .is_empty()
+        );
+        assert_eq!(names(&parse("p/msg/Empty", "").unwrap()), ["p/msg/Empty"]);
+    }
+
+    #[test]
+    fn services_with_and_without_the_first_header() {
+        let plain = parse("p/srv/S_Event", "int8 a\n---\nint8 b\n").unwrap();
+        let headed = parse("p/srv/S_Event", "====\nSRV: p/srv/S\nint8 a\n---\nint8 b\n").unwrap();
+        assert_eq!(plain, headed);
+        assert_eq!(
+            names(&plain),
+            [
+                "p/srv/S",
+                "p/srv/S_Event",
+                "p/srv/S_Request",
+                "p/srv/S_Response"
+            ]
+        );
+    }
+
+    #[test]
+    fn repeated_sections_must_agree() {
+        let text = |second| format!("B b\n===\nMSG: p/B\nint8 x\n===\nMSG: p/B\n{second} x\n");
+        assert!(parse("p/msg/A", &text("int8")).is_ok());
+        let error = parse("p/msg/A", &text("int16")).unwrap_err().to_string();
+        assert!(
+            error.starts_with("line 7 of p/msg/B: expected the same fields"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn errors_count_lines_of_the_whole_text() {
+        let error = parse("p/msg/A", "B b\n===\nMSG: p/B\nint8 x y\n")
+            .unwrap_err()
+            .to_string();
+        assert_eq!(error, "line 4 of p/msg/B: expected a int8 value, found `y`");
+        let error = parse("p/msg/A", "B b\n===\nWHAT: p/B\n")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("line 3 of p/msg/A: expected `MSG: package/Type`"),
+            "{error}"
+        );
+        assert!(parse("p/msg/A", "B b\n===\n").is_err());
+    }
+}

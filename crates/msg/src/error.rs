@@ -1,0 +1,138 @@
+//! The one error type of this crate.
+
+/// What can go wrong when names, definitions, `QoS` or payloads are read or written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A ROS name breaks the naming rules.
+    #[error("invalid {what} `{name}`: {reason}")]
+    Name {
+        /// Which kind of name it is, such as `topic name`.
+        what: &'static str,
+        /// The name as it was given.
+        name: String,
+        /// The rule that it breaks.
+        reason: &'static str,
+    },
+    /// A type name is not of the form `package/msg/Name`.
+    #[error("invalid type name `{name}`: expected {expected}")]
+    TypeName {
+        /// The name as it was given.
+        name: String,
+        /// The form that was expected.
+        expected: &'static str,
+    },
+    /// A definition text breaks the grammar.
+    #[error("line {line} of {name}: expected {expected}, found {found}")]
+    Definition {
+        /// The type that the text defines.
+        name: String,
+        /// The line, counted from 1.
+        line: u32,
+        /// What the grammar asks for at this place.
+        expected: String,
+        /// What is there instead.
+        found: String,
+    },
+    /// A definition is larger or deeper than anything that ROS uses.
+    #[error("{name}: {what} is {actual}, the limit is {limit}")]
+    Limit {
+        /// The type or document.
+        name: String,
+        /// What is too large.
+        what: &'static str,
+        /// Its size.
+        actual: u64,
+        /// The largest accepted size.
+        limit: u64,
+    },
+    /// A type is used that no definition is known for.
+    #[error("{wanted} is used by {user} but is not defined")]
+    UnknownType {
+        /// The missing type.
+        wanted: String,
+        /// Who asked for it.
+        user: String,
+    },
+    /// A type contains itself.
+    #[error("{name} contains itself")]
+    Cycle {
+        /// The type on the cycle.
+        name: String,
+    },
+    /// Text that is not a `RIHS01_` hash of 64 hexadecimal digits.
+    #[error("invalid type hash `{text}`: {reason}")]
+    TypeHash {
+        /// The text as it was given.
+        text: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A `QoS` profile or an override file cannot be read.
+    #[error("invalid qos profile: {reason}")]
+    Qos {
+        /// The reason, with the place where known.
+        reason: String,
+    },
+    /// The four bytes before a payload name an encoding that is not plain CDR.
+    #[error(
+        "unsupported encapsulation {id:#06x}: expected plain CDR (0x0000, 0x0001, 0x0006 or 0x0007)"
+    )]
+    Encapsulation {
+        /// The encapsulation identifier.
+        id: u16,
+    },
+    /// A payload ends before the value is complete, or announces more than it holds.
+    #[error(
+        "payload too short at byte {offset} for {what}: {needed} bytes needed, {available} left"
+    )]
+    ShortPayload {
+        /// Where in the payload, the encapsulation header included.
+        offset: usize,
+        /// What was being read.
+        what: &'static str,
+        /// How many bytes it takes at least.
+        needed: u64,
+        /// How many bytes are left.
+        available: usize,
+    },
+    /// A payload holds a value that its type does not allow.
+    #[error("invalid {what} at byte {offset}: {value}")]
+    Payload {
+        /// Where in the payload, the encapsulation header included.
+        offset: usize,
+        /// What was being read.
+        what: &'static str,
+        /// The offending value.
+        value: u64,
+    },
+    /// A value does not fit its schema.
+    #[error("{path}: expected {expected}, found {found}")]
+    Mismatch {
+        /// The field, as a dotted path.
+        path: String,
+        /// The type in the schema.
+        expected: String,
+        /// The kind of the value.
+        found: String,
+    },
+    /// A dotted path leads to no field.
+    #[error("{name} has no field `{path}`")]
+    Path {
+        /// The message type.
+        name: String,
+        /// The path that was asked for.
+        path: String,
+    },
+    /// A definition file could not be read.
+    #[error("cannot read {path}: {reason}")]
+    Read {
+        /// The file.
+        path: String,
+        /// The system's reason.
+        reason: String,
+    },
+}
+
+/// The result type of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,26 @@
+#![doc = include_str!("../README.md")]
+
+pub mod cdr;
+pub mod definition;
+mod definitions;
+mod distro;
+mod error;
+mod idl;
+pub mod name;
+pub mod qos;
+pub mod schema;
+mod skip;
+pub mod type_description;
+mod type_hash;
+pub mod value;
+
+pub use definitions::{AmentIndex, DefinitionSource, Definitions, FoundDefinition};
+pub use distro::Distro;
+pub use error::{Error, Result};
+pub use name::{InterfaceKind, TypeName};
+pub use qos::QosProfile;
+pub use schema::Schema;
+pub use skip::{FieldProgram, Stamp, StampPlace, StampProgram};
+pub use type_description::TypeDescription;
+pub use type_hash::TypeHash;
+pub use value::Value;

@@ -1,0 +1,12 @@
+//! Reads one field of a payload without decoding the rest.
+//!
+//! A type is compiled once into a short program that steps over what stands before the field: one addition where the
+//! layout is fixed, one length where it is not.
+
+mod compile;
+mod field;
+mod program;
+mod stamp;
+
+pub use field::FieldProgram;
+pub use stamp::{Stamp, StampPlace, StampProgram};

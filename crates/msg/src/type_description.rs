@@ -1,0 +1,59 @@
+//! Type descriptions, as `~/get_type_description` answers them.
+
+mod definition;
+mod field_type;
+mod json;
+mod value;
+
+pub use field_type::FieldTypeDescription;
+
+use crate::{Definitions, Result, TypeName};
+
+/// One field of a described type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldDescription {
+    /// The name.
+    pub name: String,
+    /// The type.
+    pub ty: FieldTypeDescription,
+    /// The default as text, empty when there is none; it is no part of the hash.
+    pub default_value: String,
+}
+
+/// One described type, without those that it uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndividualTypeDescription {
+    /// The full name, such as `std_msgs/msg/String`.
+    pub type_name: String,
+    /// The fields, in wire order.
+    pub fields: Vec<FieldDescription>,
+}
+
+/// A type and every type that it uses, the content of `type_description_interfaces/msg/TypeDescription`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypeDescription {
+    /// The type itself.
+    pub type_description: IndividualTypeDescription,
+    /// The types that it uses, sorted by name.
+    pub referenced_type_descriptions: Vec<IndividualTypeDescription>,
+}
+
+impl TypeDescription {
+    /// Describes a type.
+    ///
+    /// # Errors
+    /// When the type, or one that it uses, is not defined.
+    pub fn of(definitions: &Definitions, name: &TypeName) -> Result<Self> {
+        let mut references = definitions.dependencies(name)?;
+        references.sort();
+        let describe = |wanted: &TypeName| {
+            definitions
+                .require(wanted, name)
+                .map(|message| IndividualTypeDescription::of(message))
+        };
+        Ok(Self {
+            type_description: describe(name)?,
+            referenced_type_descriptions: references.iter().map(describe).collect::<Result<_>>()?,
+        })
+    }
+}

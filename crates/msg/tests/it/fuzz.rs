@@ -1,0 +1,203 @@
+//! The fuzz targets on stable Rust: real inputs, changed at random from a fixed seed.
+
+#[path = "../../../../fuzz/src/cdr.rs"]
+#[expect(unreachable_pub, reason = "the fuzz crate exports it")]
+mod cdr;
+#[path = "../../../../fuzz/src/idl.rs"]
+#[expect(unreachable_pub, reason = "the fuzz crate exports it")]
+mod idl;
+#[path = "../../../../fuzz/src/msg.rs"]
+#[expect(unreachable_pub, reason = "the fuzz crate exports it")]
+mod msg;
+
+use std::collections::BTreeMap;
+
+use crate::bags;
+
+/// How often each input is changed; `TIMELOOM_FUZZ_ROUNDS` asks for more.
+fn rounds() -> u32 {
+    std::env::var("TIMELOOM_FUZZ_ROUNDS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(150)
+}
+
+/// A small generator of random numbers (xorshift), the same on every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.next() % limit.max(1) as u64).unwrap()
+    }
+
+    /// Changes a few places of an input: bits, bytes, lengths, copies, cuts.
+    fn mutate(&mut self, input: &[u8], words: &[&str]) -> Vec<u8> {
+        let mut data = input.to_vec();
+        for _ in 0..=self.below(4) {
+            let at = self.below(data.len() + 1);
+            match self.below(8) {
+                0 if at < data.len() => data[at] ^= 1 << self.below(8),
+                1 if at < data.len() => data[at] = u8::try_from(self.next() & 0xff).unwrap(),
+                2 => data.truncate(at),
+                3 => {
+                    let end = (at + self.below(16)).min(data.len());
+                    data.drain(at..end);
+                }
+                4 => {
+                    let end = (at + self.below(32)).min(data.len());
+                    let copy = data[at..end].to_vec();
+                    let to = self.below(data.len() + 1);
+                    data.splice(to..to, copy);
+                }
+                5 if at + 4 <= data.len() => {
+                    let number = [0, 1, 255, 65_535, u32::MAX][self.below(5)];
+                    data[at..at + 4].copy_from_slice(&number.to_le_bytes());
+                }
+                6 if !words.is_empty() => {
+                    let word = words[self.below(words.len())];
+                    data.splice(at..at, word.bytes());
+                }
+                _ => data.insert(at, b' '),
+            }
+        }
+        data
+    }
+}
+
+fn run(target: fn(&[u8]), inputs: &[Vec<u8>], words: &[&str]) {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for input in inputs {
+        target(input);
+        for _ in 0..rounds() {
+            target(&random.mutate(input, words));
+        }
+    }
+}
+
+#[test]
+fn fuzz_payloads() {
+    let mut inputs = Vec::new();
+    for message in bags::messages("jazzy_zstd_fast") {
+        let Some(choice) = cdr::TYPES
+            .iter()
+            .position(|name| *name == message.schema.name)
+        else {
+            continue;
+        };
+        let mut input = vec![u8::try_from(choice).unwrap()];
+        input.extend(message.payload);
+        inputs.push((message.topic, input));
+    }
+    // Two of each topic are enough.
+    let mut count: BTreeMap<String, u32> = BTreeMap::new();
+    inputs.retain(|(topic, _)| {
+        let seen = count.entry(topic.clone()).or_default();
+        *seen += 1;
+        *seen <= 2
+    });
+    let mut inputs: Vec<Vec<u8>> = inputs.into_iter().map(|(_, input)| input).collect();
+    for (choice, name) in cdr::TYPES.iter().enumerate() {
+        let schema = timeloom_msg::Definitions::builtin().schema(name).unwrap();
+        for first in [0, 1, 6, 7] {
+            let mut input = vec![u8::try_from(choice).unwrap()];
+            input.extend(schema.encode(&schema.default_value().unwrap()).unwrap());
+            input[2] = first;
+            inputs.push(input);
+        }
+    }
+    run(cdr::fuzz_cdr, &inputs, &[]);
+}
+
+#[test]
+fn fuzz_definitions() {
+    let words = [
+        "int32",
+        "string<=",
+        "[<=3]",
+        "[2]",
+        "[]",
+        "T t\n",
+        "=",
+        "\"",
+        "'",
+        "#",
+        "---\n",
+        "====\nMSG: p/",
+        "wstring w\n",
+        "p/T",
+        "\n",
+        "uint8 x\n",
+        "float64 d 1.5\n",
+        "stamp",
+        "header",
+        "builtin_interfaces/Time stamp\n",
+        "\u{0}",
+        "-",
+        "true",
+    ];
+    let mut texts = std::collections::BTreeSet::new();
+    for bag in bags::BAGS {
+        texts.extend(
+            bags::messages(bag)
+                .iter()
+                .map(|message| bags::schema_text(message).to_owned()),
+        );
+    }
+    let mut inputs: Vec<Vec<u8>> = texts.into_iter().map(String::into_bytes).collect();
+    inputs.push(
+        b"A a\nA[3] b\n====\nMSG: p/A\nuint8 x\nB[] b\n====\nMSG: p/B\nstring<=4 s\nint8 C=-1\n"
+            .to_vec(),
+    );
+    inputs.push(b"int8 order\n---\nint8[] s\n---\nT t\n".to_vec());
+    run(msg::fuzz_msg, &inputs, &words);
+}
+
+#[test]
+fn fuzz_idl() {
+    let words = [
+        "module",
+        "struct",
+        "sequence<",
+        ">",
+        "{",
+        "}",
+        ";",
+        "::",
+        "@default (value=",
+        ")",
+        "typedef",
+        "const",
+        "long long",
+        "unsigned",
+        "\"",
+        "/*",
+        "*/",
+        "//",
+        "#",
+        "[3]",
+        "string<",
+        "wstring",
+        "T",
+        "p",
+        "msg",
+        "\n",
+    ];
+    let inputs = [
+        "module p { module msg { typedef double d__9[9]; module T_Constants { const uint8 A = 1; const string S = \"a\" \"b\"; }; struct T { @default (value=1.5) double x; d__9 c; sequence<uint8, 3> s; sequence<O> o; string<5> n; boolean b; }; struct O { wstring w; octet r; char c; long long l; }; }; };",
+        "module p { module srv { struct T_Request { long a; }; struct T_Response { unsigned long long b; }; }; };",
+        "================================================================================\nIDL: p/msg/T\nmodule p { module msg { struct T { p::msg::U u; }; }; };\n====\nIDL: p/msg/U\nmodule p { module msg { struct U { uint8 structure_needs_at_least_one_member; }; }; };",
+    ];
+    let inputs: Vec<Vec<u8>> = inputs.iter().map(|text| text.as_bytes().to_vec()).collect();
+    for _ in 0..8 {
+        run(idl::fuzz_idl, &inputs, &words);
+    }
+    timeloom_msg::Schema::parse_ros2idl("p/msg/T", str::from_utf8(&inputs[0]).unwrap()).unwrap();
+    timeloom_msg::Schema::parse_ros2idl("p/msg/T", str::from_utf8(&inputs[2]).unwrap()).unwrap();
+}

@@ -1,0 +1,10 @@
+//! Behaviour of `timeloom-msg` against real data.
+
+mod ament;
+mod bags;
+mod fuzz;
+mod golden;
+mod hashes;
+mod qos;
+mod round_trip;
+mod schemas;

@@ -1,0 +1,5 @@
+//! Fuzz targets as plain functions: libFuzzer calls them, and so do the tests of each crate.
+
+pub mod cdr;
+pub mod idl;
+pub mod msg;
