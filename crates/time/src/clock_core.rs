@@ -9,8 +9,7 @@ use crate::raw_jump::RawJump;
 use crate::reporter::Reporter;
 use crate::snapshot_cell::{Contended, Snapshot, SnapshotCell};
 use crate::sync::{
-    AtomicBool, AtomicI64, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, ThreadId, fence, lock,
-    spin,
+    AtomicBool, AtomicI64, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, ThreadId, lock, spin,
 };
 use crate::time_base::{Passthrough, TimeBase};
 use crate::time_hub::Hub;
@@ -234,8 +233,7 @@ impl ClockCore {
 
     /// Signals the waits that may be due when the clock can reach `horizon` by itself.
     fn signal_due(&self, horizon: i64) {
-        // Pairs with the fence in `Wait`: either it sees the new time, or this sees its deadline.
-        fence(Ordering::SeqCst);
+        // A wait files its deadline under the control lock: it saw the new time, or this sees its deadline.
         if self.next.load(Ordering::Acquire) <= horizon {
             let due = lock(&self.queue).up_to(horizon);
             // Outside the lock: a task's waker may run anything.

@@ -1,11 +1,8 @@
 //! Models of the clock's concurrency, checked by loom over all interleavings up to two preemptions (one with
 //! three threads: two would take hours).
 //!
-//! They drive the code that ships, through its own entry points; only parking is loom's. Each claim also has
-//! a mutation next to it in the documentation of what breaks: remove the fence in `ClockCore::signal_due` or
-//! in `Wait::enter` and `no_wake_up_is_lost` deadlocks; commit the new state before the handlers in
-//! `ClockCore::jump` and `nobody_reads_the_new_time_before_the_handlers_ran` fails; drop the release in
-//! `WriteWindow` and `a_snapshot_is_never_torn` fails.
+//! They drive the code that ships, through its own entry points; only parking is loom's. That they can fail was
+//! tried by breaking the code: see the closing note of issue 2.
 
 use std::sync::Arc;
 

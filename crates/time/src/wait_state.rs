@@ -3,7 +3,7 @@ use std::sync::Arc;
 use crate::cancel::CancelToken;
 use crate::clock_core::ClockCore;
 use crate::jump::JumpThreshold;
-use crate::sync::{Ordering, current, fence, lock};
+use crate::sync::{current, lock};
 use crate::wait::{OnJump, Precision, RawWoke, WaitOptions};
 use crate::wait_cell::{Party, WaitCell};
 use crate::wait_queue::{WaitEntry, WaitId};
@@ -110,9 +110,8 @@ impl Wait {
             },
         ));
         self.core.queue_changed(&queue);
+        // The control lock is held to here: a tick comes wholly before (and was seen) or after (and sees this).
         drop((queue, control));
-        // Pairs with the fence in `ClockCore::signal_due`.
-        fence(Ordering::SeqCst);
     }
 
     /// Looks at everything that can end the wait.

@@ -1,0 +1,35 @@
+#![doc = include_str!("../README.md")]
+
+mod capabilities;
+mod endpoint;
+mod error;
+mod event;
+mod gid;
+mod graph;
+mod loss_tracker;
+mod node_name;
+mod participant;
+mod publisher;
+mod qos_match;
+mod sample;
+mod service;
+mod spec;
+mod subscription;
+
+pub use capabilities::{Capabilities, LossKnowledge};
+pub use endpoint::{EndpointInfo, EndpointKind};
+pub use error::{Error, Result};
+pub use event::{EndpointEvent, QosPolicy};
+pub use gid::Gid;
+pub use graph::{Graph, GraphEvent, GraphObserver, GraphWatch};
+pub use loss_tracker::{LossTracker, SequenceStep, WriterAccount};
+pub use node_name::NodeName;
+pub use participant::{Node, Participant};
+pub use publisher::{PublishOptions, Publisher};
+pub use qos_match::{Incompatibility, adapt_to_offers, compatible};
+pub use sample::Sample;
+pub use service::{
+    Reply, ReplyReceiver, Request, RequestHandler, RequestId, ServiceClient, ServiceServer,
+};
+pub use spec::{ServiceSpec, TopicSpec};
+pub use subscription::{Receiver, Subscription};

@@ -1,0 +1,223 @@
+use std::collections::BTreeMap;
+
+use crate::gid::Gid;
+
+/// Counts what is missing from each writer's consecutive numbers.
+///
+/// Exact between the first and the last sample received of a writer; what lies before and after is unknown and
+/// never counted. A sample that comes late, after a gap was counted, takes its place back.
+///
+/// ```
+/// use timeloom_wire::{Gid, LossTracker, SequenceStep};
+/// let mut losses = LossTracker::default();
+/// let writer = Gid([1; 16]);
+/// assert_eq!(losses.sample(writer, 7), SequenceStep::First);
+/// assert_eq!(losses.sample(writer, 10), SequenceStep::Gap(2));
+/// assert_eq!(losses.sample(writer, 8), SequenceStep::Late);
+/// assert_eq!(losses.account(&writer).unwrap().lost, 1);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct LossTracker {
+    writers: BTreeMap<Gid, Writer>,
+}
+
+#[derive(Clone, Debug)]
+struct Writer {
+    account: WriterAccount,
+    /// Gaps that a late sample may still fill, newest last; bounded.
+    open: Vec<Gap>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    first: u64,
+    last: u64,
+}
+
+/// What is known of one writer's samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriterAccount {
+    /// The number of the first sample received.
+    pub first: u64,
+    /// The highest number received.
+    pub last: u64,
+    /// How many different samples were received.
+    pub received: u64,
+    /// How many between the first and the last were not.
+    pub lost: u64,
+    /// How many came twice.
+    pub duplicates: u64,
+}
+
+/// What a sample's number says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SequenceStep {
+    /// The writer's first: how many came before is unknown.
+    First,
+    /// The next one.
+    Next,
+    /// This many are missing before it.
+    Gap(u64),
+    /// It was counted as lost and came after all: one fewer is lost.
+    Late,
+    /// It was received before.
+    Duplicate,
+}
+
+/// More open gaps than this are not remembered: a sample later than that many gaps counts as a duplicate.
+const MAX_OPEN_GAPS: usize = 64;
+
+impl LossTracker {
+    /// Takes in a sample's number.
+    pub fn sample(&mut self, writer: Gid, sequence: u64) -> SequenceStep {
+        let Some(known) = self.writers.get_mut(&writer) else {
+            let account = WriterAccount {
+                first: sequence,
+                last: sequence,
+                received: 1,
+                lost: 0,
+                duplicates: 0,
+            };
+            self.writers.insert(
+                writer,
+                Writer {
+                    account,
+                    open: Vec::new(),
+                },
+            );
+            return SequenceStep::First;
+        };
+        known.step(sequence)
+    }
+
+    /// A writer said that its last number is `last`: what was sent up to there and not received is lost.
+    ///
+    /// Gives how many more are lost than was known. Nothing for a writer that nothing was received of.
+    pub fn writer_ended(&mut self, writer: &Gid, last: u64) -> u64 {
+        let Some(known) = self.writers.get_mut(writer) else {
+            return 0;
+        };
+        let missing = last.saturating_sub(known.account.last);
+        known.account.lost += missing;
+        known.account.last = known.account.last.max(last);
+        missing
+    }
+
+    /// What is known of one writer.
+    pub fn account(&self, writer: &Gid) -> Option<&WriterAccount> {
+        self.writers.get(writer).map(|known| &known.account)
+    }
+
+    /// What is known of all writers.
+    pub fn accounts(&self) -> impl Iterator<Item = (&Gid, &WriterAccount)> {
+        self.writers
+            .iter()
+            .map(|(gid, known)| (gid, &known.account))
+    }
+
+    /// How many samples are lost in all.
+    pub fn lost(&self) -> u64 {
+        self.writers.values().map(|known| known.account.lost).sum()
+    }
+}
+
+impl Writer {
+    fn step(&mut self, sequence: u64) -> SequenceStep {
+        let expected = self.account.last + 1;
+        if sequence >= expected {
+            let missing = sequence - expected;
+            self.account.last = sequence;
+            self.account.received += 1;
+            if missing == 0 {
+                return SequenceStep::Next;
+            }
+            self.account.lost += missing;
+            self.remember(Gap {
+                first: expected,
+                last: sequence - 1,
+            });
+            return SequenceStep::Gap(missing);
+        }
+        if self.fill(sequence) {
+            self.account.lost -= 1;
+            self.account.received += 1;
+            return SequenceStep::Late;
+        }
+        self.account.duplicates += 1;
+        SequenceStep::Duplicate
+    }
+
+    fn remember(&mut self, gap: Gap) {
+        if self.open.len() == MAX_OPEN_GAPS {
+            self.open.remove(0);
+        }
+        self.open.push(gap);
+    }
+
+    /// Takes one number out of the open gaps; false if it is in none.
+    fn fill(&mut self, sequence: u64) -> bool {
+        let Some(at) = self
+            .open
+            .iter()
+            .rposition(|gap| (gap.first..=gap.last).contains(&sequence))
+        else {
+            return false;
+        };
+        let gap = self.open.remove(at);
+        let parts = [
+            (sequence > gap.first).then(|| Gap {
+                first: gap.first,
+                last: sequence - 1,
+            }),
+            (sequence < gap.last).then(|| Gap {
+                first: sequence + 1,
+                last: gap.last,
+            }),
+        ];
+        for part in parts.into_iter().flatten().rev() {
+            self.open.insert(at, part);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const WRITER: Gid = Gid([7; 16]);
+
+    #[test]
+    fn what_lies_before_the_first_is_not_counted() {
+        let mut losses = LossTracker::default();
+        assert_eq!(losses.sample(WRITER, 1_000), SequenceStep::First);
+        assert_eq!(losses.lost(), 0);
+    }
+
+    #[test]
+    fn a_writer_that_says_where_it_ended_closes_the_account() {
+        let mut losses = LossTracker::default();
+        losses.sample(WRITER, 5);
+        assert_eq!(losses.writer_ended(&WRITER, 9), 4);
+        assert_eq!(losses.writer_ended(&WRITER, 9), 0);
+        assert_eq!(losses.writer_ended(&Gid::UNKNOWN, 9), 0);
+        assert_eq!(losses.lost(), 4);
+    }
+
+    proptest! {
+        #[test]
+        fn received_and_lost_make_up_the_whole(numbers in prop::collection::vec(1u64..60, 1..80)) {
+            let mut losses = LossTracker::default();
+            for number in &numbers {
+                losses.sample(WRITER, *number);
+            }
+            let account = *losses.account(&WRITER).unwrap();
+            let seen: std::collections::BTreeSet<_> =
+                numbers.iter().copied().filter(|number| *number >= account.first).collect();
+            prop_assert_eq!(account.received, seen.len() as u64);
+            prop_assert_eq!(account.received + account.lost, account.last - account.first + 1);
+            prop_assert_eq!(account.received + account.duplicates, numbers.len() as u64);
+        }
+    }
+}

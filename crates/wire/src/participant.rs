@@ -1,0 +1,77 @@
+use std::sync::Arc;
+
+use timeloom_time::TimeBase;
+
+use crate::capabilities::Capabilities;
+use crate::error::Result;
+use crate::graph::{GraphObserver, GraphWatch};
+use crate::node_name::NodeName;
+use crate::publisher::Publisher;
+use crate::service::{ReplyReceiver, RequestHandler, ServiceClient, ServiceServer};
+use crate::spec::{ServiceSpec, TopicSpec};
+use crate::subscription::{Receiver, Subscription};
+
+/// One process's presence in a ROS domain.
+pub trait Participant: Send + Sync {
+    /// What the transport is, for people: its name, version and domain.
+    fn describe(&self) -> String;
+
+    /// What it can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// The time it runs on.
+    fn time_base(&self) -> TimeBase;
+
+    /// Makes a node, visible in the graph until dropped.
+    ///
+    /// # Errors
+    /// When the middleware refuses it.
+    fn node(&self, name: NodeName) -> Result<Arc<dyn Node>>;
+
+    /// Tells the observer everything in the graph, then every change, until the watch is dropped.
+    ///
+    /// Calls come one at a time, from this call and then from the transport's own thread.
+    fn watch_graph(&self, observer: GraphObserver) -> GraphWatch;
+}
+
+/// A node of ours: what makes endpoints.
+pub trait Node: Send + Sync {
+    /// Its name.
+    fn name(&self) -> &NodeName;
+
+    /// Publishes on a topic.
+    ///
+    /// # Errors
+    /// When the middleware refuses the name, the type or the `QoS`.
+    fn publish(&self, topic: &TopicSpec) -> Result<Box<dyn Publisher>>;
+
+    /// Subscribes to a topic.
+    ///
+    /// # Errors
+    /// When the middleware refuses the name, the type or the `QoS`.
+    fn subscribe(
+        &self,
+        topic: &TopicSpec,
+        receiver: Arc<dyn Receiver>,
+    ) -> Result<Box<dyn Subscription>>;
+
+    /// Answers a service.
+    ///
+    /// # Errors
+    /// When the middleware refuses the name, the type or the `QoS`.
+    fn serve(
+        &self,
+        service: &ServiceSpec,
+        handler: Arc<dyn RequestHandler>,
+    ) -> Result<Box<dyn ServiceServer>>;
+
+    /// Calls a service.
+    ///
+    /// # Errors
+    /// When the middleware refuses the name, the type or the `QoS`.
+    fn client(
+        &self,
+        service: &ServiceSpec,
+        receiver: Arc<dyn ReplyReceiver>,
+    ) -> Result<Box<dyn ServiceClient>>;
+}

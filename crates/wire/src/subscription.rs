@@ -1,0 +1,27 @@
+use crate::event::EndpointEvent;
+use crate::gid::Gid;
+use crate::sample::Sample;
+
+/// Takes what a subscription receives, on the transport's own thread.
+///
+/// Calls of one subscription never overlap. Return quickly: while a call runs, the next sample waits in the
+/// middleware, and what does not fit there is lost.
+pub trait Receiver: Send + Sync {
+    /// A sample came.
+    fn sample(&self, sample: Sample);
+
+    /// No further sample is at hand: the moment to wake somebody, once for many samples.
+    fn pause(&self) {}
+
+    /// Something else happened to the subscription.
+    fn event(&self, _event: EndpointEvent) {}
+}
+
+/// A subscription; dropping it ends it. No call of its receiver begins after the drop.
+pub trait Subscription: Send + Sync {
+    /// Who it is in the graph.
+    fn gid(&self) -> Gid;
+
+    /// How many publishers it is matched with.
+    fn matched(&self) -> usize;
+}
