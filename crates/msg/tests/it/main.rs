@@ -5,6 +5,7 @@ mod bags;
 mod fuzz;
 mod golden;
 mod hashes;
+mod idl;
 mod qos;
 mod round_trip;
 mod schemas;
