@@ -97,13 +97,13 @@ fn stamps() -> bool {
     let builtin = Definitions::builtin();
     let imu = builtin.schema("sensor_msgs/msg/Imu").expect("a schema");
     let imu_bytes = payload(&imu, |value| {
-        value.set("header.frame_id", "imu_link").expect("a field")
+        value.set("header.frame_id", "imu_link").expect("a field");
     });
     let image = builtin.schema("sensor_msgs/msg/Image").expect("a schema");
     let image_bytes = payload(&image, |value| {
         value
             .set("data", Array::Uint8(vec![1; 1 << 20]))
-            .expect("a field")
+            .expect("a field");
     });
     let (late, late_bytes) = late_header();
     let mut ok = true;

@@ -1,4 +1,8 @@
 //! Behaviour of `timeloom-msg` against real data.
+#![expect(
+    clippy::unwrap_used,
+    reason = "in helpers of tests too a failure is a failed test"
+)]
 
 mod ament;
 mod bags;
