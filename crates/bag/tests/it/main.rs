@@ -1,0 +1,4 @@
+//! Behaviour of `timeloom-bag` as its users see it.
+
+mod metadata;
+mod support;
