@@ -1,9 +1,14 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod error;
+pub mod mcap;
 mod message;
 pub mod metadata;
+mod source;
 mod statistics;
+pub mod storage;
 mod topic;
 pub mod yaml;
 
@@ -11,4 +16,5 @@ pub use error::{Error, Result};
 pub use message::Message;
 pub use metadata::BagMetadata;
 pub use statistics::{LossCause, RecorderLoss, TopicStatistics};
+pub use storage::{Order, Query, StorageId, StorageReader, StorageWriter, WriteOutcome};
 pub use topic::{MessageDefinition, TopicId, TopicInfo};

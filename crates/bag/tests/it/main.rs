@@ -1,4 +1,5 @@
 //! Behaviour of `timeloom-bag` as its users see it.
 
+mod conformance;
 mod metadata;
 mod support;

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The golden bags, recorded by the real rosbag2.
-pub fn bags() -> PathBuf {
+pub(crate) fn bags() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/bags")
 }
 
 /// All files below a directory, sorted.
-pub fn files_below(directory: &Path) -> Vec<PathBuf> {
+pub(crate) fn files_below(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![directory.to_path_buf()];
     while let Some(directory) = open.pop() {
@@ -27,7 +27,7 @@ pub fn files_below(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Every directory below the golden bags that holds a `metadata.yaml`.
-pub fn bag_directories() -> Vec<PathBuf> {
+pub(crate) fn bag_directories() -> Vec<PathBuf> {
     files_below(&bags())
         .into_iter()
         .filter(|path| path.file_name().is_some_and(|name| name == "metadata.yaml"))
