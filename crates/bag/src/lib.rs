@@ -7,6 +7,7 @@ pub mod mcap;
 mod message;
 pub mod metadata;
 mod source;
+pub mod sqlite;
 mod statistics;
 pub mod storage;
 mod topic;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use timeloom_bag::conformance::{Subject, run};
 use timeloom_bag::mcap::{McapCompression, McapOptions, McapReader, McapWriter};
+use timeloom_bag::sqlite::{SqliteOptions, SqliteReader, SqliteWriter};
 use timeloom_bag::{BagMetadata, Result, StorageReader, StorageWriter};
 
 struct Mcap(McapOptions);
@@ -100,4 +101,54 @@ fn mcap_without_summary_index_and_checksums() {
         chunking: false,
         ..bare
     });
+}
+
+struct Sqlite(SqliteOptions);
+
+impl Subject for Sqlite {
+    fn name(&self) -> &'static str {
+        "sqlite3"
+    }
+
+    fn create(
+        &self,
+        path: &Path,
+        metadata: Option<&BagMetadata>,
+    ) -> Result<Box<dyn StorageWriter>> {
+        Ok(Box::new(SqliteWriter::create(
+            path,
+            self.0.clone(),
+            metadata,
+        )?))
+    }
+
+    fn open(&self, path: &Path) -> Result<Box<dyn StorageReader>> {
+        Ok(Box::new(SqliteReader::open(path)?))
+    }
+
+    fn keeps_publish_time(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn sqlite3_presets() {
+    for preset in ["none", "resilient"] {
+        let directory = tempfile::tempdir().unwrap();
+        run(
+            &Sqlite(SqliteOptions::preset(preset).unwrap()),
+            directory.path(),
+        );
+    }
+}
+
+#[test]
+fn sqlite3_with_small_batches_and_pages() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = SqliteOptions {
+        max_batch_messages: 3,
+        page_size: 4096,
+        ..SqliteOptions::default()
+    };
+    run(&Sqlite(options), directory.path());
 }
