@@ -162,6 +162,18 @@ pub trait StorageReader: Send {
     /// Starts to read by a query; may be called again at any time.
     fn start(&mut self, query: &Query) -> Result<()>;
 
-    /// The next message of the query, borrowed until the next call; `None` at the end.
-    fn next_message(&mut self) -> Result<Option<Message<'_>>>;
+    /// Moves to the next message of the query; `false` at the end.
+    fn advance(&mut self) -> Result<bool>;
+
+    /// The message that [`advance`](Self::advance) moved to, borrowed until the next call.
+    fn message(&self) -> Option<Message<'_>>;
+
+    /// Moves to the next message and returns it; `None` at the end.
+    fn next_message(&mut self) -> Result<Option<Message<'_>>> {
+        Ok(if self.advance()? {
+            self.message()
+        } else {
+            None
+        })
+    }
 }

@@ -8,7 +8,7 @@ use super::decode::Unpacker;
 use super::open_chunk::OpenChunk;
 use super::options::McapLimits;
 use crate::source::Source;
-use crate::{Error, Message, Order, Query, Result};
+use crate::{Message, Order, Query, Result};
 
 /// The next message of an open block: directed time, directed place of the block, slot.
 type Head = Reverse<(i64, i64, usize)>;
@@ -82,26 +82,38 @@ impl Cursor {
         })
     }
 
-    /// The next message of the query.
-    pub(crate) fn next<'c>(&'c mut self, blocks: &mut Blocks<'_>) -> Result<Option<Message<'c>>> {
+    /// Moves to the next message of the query; `false` at the end.
+    pub(crate) fn advance(&mut self, blocks: &mut Blocks<'_>) -> Result<bool> {
         loop {
             if let Some((slot, limit)) = self.current {
-                if self.open[slot].peek().is_some_and(|time| {
+                let next = self.open[slot].peek();
+                if next.is_some_and(|time| {
                     self.query.order == Order::File || self.directed(time) <= limit
                 }) {
-                    return self.deliver(blocks, slot).map(Some);
+                    if self.open[slot].evicted {
+                        self.reload(blocks, slot)?;
+                    }
+                    self.open[slot].next += 1;
+                    return Ok(true);
                 }
                 self.current = None;
                 self.requeue(slot);
             }
-            if !self.advance(blocks)? {
-                return Ok(None);
+            if !self.choose(blocks)? {
+                return Ok(false);
             }
         }
     }
 
+    /// The message that [`advance`](Self::advance) moved to.
+    pub(crate) fn message(&self) -> Option<Message<'_>> {
+        let (slot, _) = self.current?;
+        let chunk = self.open.get(slot)?;
+        chunk.message(chunk.next.checked_sub(1)?, &self.topics)
+    }
+
     /// Chooses the block with the next message; `false` at the end.
-    fn advance(&mut self, blocks: &mut Blocks<'_>) -> Result<bool> {
+    fn choose(&mut self, blocks: &mut Blocks<'_>) -> Result<bool> {
         loop {
             let next_block = self.next_block_time(blocks);
             let next_open = self.heap.peek().map(|Reverse((time, ..))| *time);
@@ -214,29 +226,13 @@ impl Cursor {
         }
     }
 
-    fn deliver<'c>(&'c mut self, blocks: &mut Blocks<'_>, slot: usize) -> Result<Message<'c>> {
-        if self.open[slot].evicted {
-            let chunk = &mut self.open[slot];
-            if let Some(block) = blocks.table.get(chunk.block) {
-                chunk.load(blocks.source, blocks.unpacker, blocks.limits, block, false)?;
-            }
-            self.memory += self.open[slot].memory();
-            self.limit_memory(blocks.limits.max_open_bytes, slot);
-        }
+    fn reload(&mut self, blocks: &mut Blocks<'_>, slot: usize) -> Result<()> {
         let chunk = &mut self.open[slot];
-        let place = chunk.next;
-        chunk.next += 1;
-        let chunk = &self.open[slot];
-        chunk
-            .message(place, &self.topics)
-            .ok_or_else(|| Error::Record {
-                path: blocks.source.path().to_path_buf(),
-                offset: blocks
-                    .table
-                    .get(chunk.block)
-                    .map_or(0, |block| block.offset),
-                opcode: super::record::op::MESSAGE,
-                reason: "the file changed while it was read",
-            })
+        if let Some(block) = blocks.table.get(chunk.block) {
+            chunk.load(blocks.source, blocks.unpacker, blocks.limits, block, false)?;
+        }
+        self.memory += self.open[slot].memory();
+        self.limit_memory(blocks.limits.max_open_bytes, slot);
+        Ok(())
     }
 }

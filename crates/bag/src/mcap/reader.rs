@@ -292,7 +292,7 @@ impl StorageReader for McapReader {
         Ok(())
     }
 
-    fn next_message(&mut self) -> Result<Option<Message<'_>>> {
+    fn advance(&mut self) -> Result<bool> {
         let mut blocks = Blocks {
             source: self.source.as_mut(),
             unpacker: &mut self.unpacker,
@@ -300,6 +300,10 @@ impl StorageReader for McapReader {
             limits: &self.limits,
             summary: &self.summary,
         };
-        self.cursor.next(&mut blocks)
+        self.cursor.advance(&mut blocks)
+    }
+
+    fn message(&self) -> Option<Message<'_>> {
+        self.cursor.message()
     }
 }

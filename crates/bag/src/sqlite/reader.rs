@@ -252,17 +252,19 @@ impl StorageReader for SqliteReader {
         Ok(())
     }
 
-    fn next_message(&mut self) -> Result<Option<Message<'_>>> {
+    fn advance(&mut self) -> Result<bool> {
         let ids = &self.ids;
         let topics = |id: i64| {
             ids.binary_search(&id)
                 .ok()
                 .and_then(|at| u32::try_from(at).ok())
         };
-        let more = self
-            .page
+        self.page
             .advance(&self.connection, topics)
-            .map_err(Error::sqlite(&self.path))?;
-        Ok(if more { self.page.message() } else { None })
+            .map_err(Error::sqlite(&self.path))
+    }
+
+    fn message(&self) -> Option<Message<'_>> {
+        self.page.message()
     }
 }
