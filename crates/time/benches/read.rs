@@ -14,7 +14,8 @@ use std::time::Duration as StdDuration;
 use pinned::loop_on_pinned_threads;
 use timeloom_testkit::bench::{Bench, Measured, Rounds, Variant};
 use timeloom_time::{
-    Clock, ControlledClock, Duration, PlayerClock, Ros, Steady, Time, TimeBase, WaitOptions,
+    Clock, ControlledClock, Duration, PlaybackRate, PlayerClock, Ros, Steady, Time, TimeBase,
+    WaitOptions,
 };
 use usual_clock::{AtomicSim, MutexPlayer, MutexSim, monotonic};
 
@@ -26,6 +27,8 @@ const START: i64 = 1_700_000_000_000_000_000;
 /// Every clock that is read: ours, and what others do.
 struct Clocks {
     controlled: ControlledClock,
+    /// Not at real-time rate, so that the product of rate and time is really worked out.
+    slowed: ControlledClock,
     sim: Clock<Ros>,
     mutex_player: MutexPlayer,
     atomic_sim: AtomicSim,
@@ -34,14 +37,18 @@ struct Clocks {
 
 impl Clocks {
     fn new() -> Self {
-        let controlled = ControlledClock::new(&TimeBase::machine(), Time::from_nanos(START));
-        controlled
-            .resume()
-            .expect("a controlled clock takes orders");
+        let controlled = |rate| {
+            let clock = ControlledClock::new(&TimeBase::machine(), Time::from_nanos(START));
+            let rate = PlaybackRate::new(rate).expect("a usable rate");
+            let controlled = clock.set_rate(rate).and_then(|()| clock.resume());
+            controlled.expect("a controlled clock takes orders");
+            clock
+        };
         let sim = Clock::new();
         sim.activate_override();
         let clocks = Self {
-            controlled,
+            controlled: controlled(1.0),
+            slowed: controlled(0.7),
             sim,
             mutex_player: MutexPlayer::new(START),
             atomic_sim: AtomicSim::new(START),
@@ -59,10 +66,10 @@ impl Clocks {
         self.mutex_sim.set(time);
         self.mutex_player.set(time);
         // A new reference pair at the same rate: a write, but no jump.
-        let rate = self.controlled.reference().rate;
-        self.controlled
-            .set_rate(rate)
-            .expect("a controlled clock takes orders");
+        for clock in [&self.controlled, &self.slowed] {
+            let written = clock.set_rate(clock.reference().rate);
+            written.expect("a controlled clock takes orders");
+        }
     }
 }
 
@@ -90,6 +97,7 @@ fn read<'a, T>(name: &'a str, threads: usize, now: impl Fn() -> T + Sync + 'a) -
 fn player_variants(clocks: &Clocks, threads: usize) -> Vec<Measured> {
     Rounds::new(ROUNDS, SLICE).run(&mut [
         read("controlled", threads, || black_box(clocks).controlled.now()),
+        read("at rate 0.7", threads, || black_box(clocks).slowed.now()),
         read("clock_gettime", threads, monotonic),
         read("mutex and f64", threads, || {
             black_box(clocks).mutex_player.now()
@@ -119,12 +127,14 @@ fn instant() -> std::time::Instant {
 fn controlled(bench: &mut Bench, clocks: &Clocks) {
     for threads in [1, 2] {
         let measured = player_variants(clocks, threads);
-        let [ours, bare, mutex, ..] = &measured[..] else {
+        let [ours, slowed, bare, mutex, ..] = &measured[..] else {
             unreachable!("as many results as variants")
         };
         let id = format!("time.read.controlled.{threads}t");
         bench.ratio_at_most(&id, ours.ratio_to(bare), 1.15);
         note_all(bench, &id, &measured);
+        let id = format!("time.read.controlled.rate_{threads}t");
+        bench.ratio_at_most(&id, slowed.ratio_to(bare), 1.15);
         if threads == 2 {
             let id = "time.read.controlled.mutex_2t";
             bench.ratio_at_least(id, mutex.ratio_to(ours), 4.0);
