@@ -39,10 +39,7 @@ impl PlaybackRate {
     /// Real time: one second per second.
     pub const REAL_TIME: Self = Self {
         value: 1.0,
-        slope: Slope {
-            mantissa: 1 << FRACTION_BITS,
-            shift: FRACTION_BITS,
-        },
+        slope: Slope::ONE,
     };
 
     /// Accepts any finite rate above zero.
@@ -81,6 +78,12 @@ impl Slope {
     pub(crate) const ZERO: Self = Self {
         mantissa: 0,
         shift: 0,
+    };
+
+    /// Real time.
+    pub(crate) const ONE: Self = Self {
+        mantissa: 1 << FRACTION_BITS,
+        shift: FRACTION_BITS,
     };
 
     /// The exact slope of a finite, non-negative number.

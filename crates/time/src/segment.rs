@@ -82,12 +82,22 @@ impl Segment {
     /// Clock time at steady time `steady`.
     #[inline]
     pub fn eval(&self, steady: i64) -> i64 {
+        self.line(steady).max(self.floor).min(self.cap)
+    }
+
+    /// Clock time at steady time `steady`, not kept within the bounds.
+    #[inline]
+    pub(crate) fn line(&self, steady: i64) -> i64 {
+        if self.slope == Slope::ONE
+            && let Some(elapsed) = steady.checked_sub(self.steady_ref)
+            && let Some(line) = self.ros_ref.checked_add(elapsed)
+        {
+            return line;
+        }
         let elapsed = steady.saturating_sub(self.steady_ref);
         let line = i128::from(self.ros_ref) + self.slope.scale(elapsed);
         // In range but for clocks that run for centuries, so the conversion is the common case.
-        i64::try_from(line)
-            .unwrap_or(if line < 0 { i64::MIN } else { i64::MAX })
-            .clamp(self.floor, self.cap)
+        i64::try_from(line).unwrap_or(if line < 0 { i64::MIN } else { i64::MAX })
     }
 
     /// The first steady time at which the clock shows `ros` or later; `None` if this segment never does.
