@@ -22,7 +22,11 @@ fn main() {
     let mut early = 0;
     let wants = |ids: &[&str]| ids.iter().any(|id| bench.wants(id));
     let [waits_block, waits_are_async] = [
-        wants(&["time.sleep.default", "time.sleep.precise", "time.sleep.early"]),
+        wants(&[
+            "time.sleep.default",
+            "time.sleep.precise",
+            "time.sleep.early",
+        ]),
         wants(&["time.sleep.async", "time.sleep.early"]),
     ];
     if waits_block {
@@ -46,7 +50,7 @@ fn blocking(bench: &mut Bench) -> u64 {
     let results = in_turns(&mut [
         Sleeper::new("default", |at| reached(clock.sleep_until_with(at, &normal))),
         Sleeper::new("precise", |at| {
-            reached(clock.sleep_until_with(at, &precise))
+            reached(clock.sleep_until_with(at, &precise));
         }),
         Sleeper::new("thread::sleep", |at| thread_sleep(left(&clock, at))),
         Sleeper::new("spin_sleep", |at| spin_sleeper.sleep(left(&clock, at))),
