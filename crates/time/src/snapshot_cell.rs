@@ -250,6 +250,8 @@ mod tests {
                 }
             );
             assert_eq!(cell.now(|| 40, || unreachable!()), Ok(segment.eval(40)));
+            let stands = segment.is_fixed().then_some(segment.eval(40));
+            assert_eq!(cell.fixed(), stands);
         }
     }
 
@@ -260,10 +262,21 @@ mod tests {
     }
 
     #[test]
+    fn a_write_in_progress_is_reported_and_ends_without_a_commit() {
+        let cell = SnapshotCell::new(&steered(Segment::fixed(1)));
+        let window = cell.write();
+        assert_eq!(cell.now(|| 0, || 0), Err(Contended::Writing));
+        assert_eq!((cell.fixed(), cell.load()), (None, Err(Contended::Writing)));
+        drop(window);
+        assert_eq!(cell.fixed(), Some(1));
+    }
+
+    #[test]
     fn a_jump_in_progress_is_reported_not_read() {
         let cell = SnapshotCell::new(&steered(Segment::fixed(1)));
         cell.write().commit(&steered(Segment::fixed(1)), true);
         assert_eq!(cell.now(|| 0, || 0), Err(Contended::Jumping));
+        assert_eq!(cell.fixed(), None);
         assert_eq!(cell.load(), Err(Contended::Jumping));
     }
 }
