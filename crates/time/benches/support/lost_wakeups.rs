@@ -59,7 +59,7 @@ pub(crate) fn soak(bench: &mut Bench) {
         bench.note(
             id,
             format_args!(
-                "{STEPS} steps, {sleepers} sleepers, {} real parks",
+                "{STEPS} steps, sleepers: {sleepers}, {} real parks",
                 soaked.parks
             ),
         );
