@@ -24,7 +24,7 @@ pub enum Precision {
     /// As close as the kernel's timers come without busy waiting: some 50 µs.
     #[default]
     Normal,
-    /// Busy waits the last 60 µs: about 1 µs, at a few per cent of a core for a thousand waits a second.
+    /// Busy waits the last 50 µs: about 1 µs, at a few per cent of a core for a thousand waits a second.
     Precise,
 }
 

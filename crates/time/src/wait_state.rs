@@ -43,7 +43,7 @@ pub(crate) enum Plan {
 
 /// How long before its time a precise wait stops sleeping and starts to spin: more than the usual
 /// latency of a wake-up, at a few per cent of a core for a thousand waits a second.
-const SPIN_NANOS: i64 = 60_000;
+const SPIN_NANOS: i64 = 50_000;
 
 impl Wait {
     /// Begins a wait. Takes short locks, never blocks for long.
