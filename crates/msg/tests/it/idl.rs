@@ -92,9 +92,10 @@ fn idl(message: &MessageDefinition) -> String {
         message.name.name(),
     );
     let typedefs: Vec<String> = typedefs.into_iter().collect();
-    let constants = match constants.is_empty() {
-        true => String::new(),
-        false => format!("    module {name}_Constants {{\n{constants}    }};\n"),
+    let constants = if constants.is_empty() {
+        constants
+    } else {
+        format!("    module {name}_Constants {{\n{constants}    }};\n")
     };
     format!(
         "// generated\n#include \"x/msg/Y.idl\"\n\nmodule {package} {{\n  module {kind} {{\n    {}\n{constants}    struct {name} {{\n{body}    }};\n  }};\n}};\n",
