@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
     pub(super) fn wide_text(&mut self, bound: Option<u32>) -> Result<WideText> {
         let offset = self.at;
         let count = self.uint32()? as usize;
-        let mut units = match self.wide {
+        let units = match self.wide {
             WideChars::TwoBytes => self.uint16s(count)?,
             WideChars::FourBytes => self
                 .uint32s(count)?
@@ -180,9 +180,6 @@ impl<'a> Reader<'a> {
                 })
                 .collect::<Result<_>>()?,
         };
-        if units.last() == Some(&0) {
-            units.pop();
-        }
         check_bound(offset, "wide string length", units.len(), bound)?;
         Ok(WideText::from_units(units))
     }
