@@ -92,8 +92,13 @@ fn idl(message: &MessageDefinition) -> String {
         message.name.name(),
     );
     let typedefs: Vec<String> = typedefs.into_iter().collect();
+    let constants = if constants.is_empty() {
+        constants
+    } else {
+        format!("    module {name}_Constants {{\n{constants}    }};\n")
+    };
     format!(
-        "// generated\n#include \"x/msg/Y.idl\"\n\nmodule {package} {{\n  module {kind} {{\n    {}\n    module {name}_Constants {{\n{constants}    }};\n    struct {name} {{\n{body}    }};\n  }};\n}};\n",
+        "// generated\n#include \"x/msg/Y.idl\"\n\nmodule {package} {{\n  module {kind} {{\n    {}\n{constants}    struct {name} {{\n{body}    }};\n  }};\n}};\n",
         typedefs.join("\n    ")
     )
 }

@@ -13,3 +13,4 @@ mod idl;
 mod qos;
 mod round_trip;
 mod schemas;
+mod wire;
