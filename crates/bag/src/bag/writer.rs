@@ -60,13 +60,14 @@ struct OpenFile {
 
 impl BagWriter {
     /// Creates the directory of a new bag, its first file and a first `metadata.yaml`.
-    pub fn create(directory: &Path, options: BagOptions) -> Result<Self> {
+    pub fn create(directory: &Path, mut options: BagOptions) -> Result<Self> {
         if directory.exists() {
             return Err(Error::Exists {
                 path: directory.to_path_buf(),
             });
         }
         options.check()?;
+        options.fit_pages();
         fs::create_dir_all(directory).map_err(Error::io(directory, "create"))?;
         let name = directory.file_name().map_or_else(
             || "bag".to_owned(),
@@ -95,7 +96,7 @@ impl BagWriter {
         writer.open_next()?;
         let metadata = writer
             .closer
-            .metadata_with_open_file(&writer.topics, &writer.current_name());
+            .metadata_of_open_file(&writer.topics, &writer.current_name());
         write_metadata_file(directory, &metadata)?;
         if let Some(parent) = directory
             .parent()
@@ -265,7 +266,7 @@ impl BagWriter {
             .file_name()
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
-        let metadata = self.closer.metadata_with_open_file(&[], &name);
+        let metadata = self.closer.metadata_of_open_file(&[], &name);
         let mut writer = self.options.storage.create(&path, &metadata)?;
         for topic in &self.topics {
             writer.add_topic(topic)?;

@@ -77,9 +77,9 @@ impl Closer {
         std::mem::take(&mut lock(&self.state).outcome)
     }
 
-    /// The metadata of the closed files and of one that was just opened.
-    pub(super) fn metadata_with_open_file(&self, topics: &[TopicInfo], name: &str) -> BagMetadata {
-        with_open_file(lock(&self.state).metadata.clone(), topics, name)
+    /// The metadata of a file that was just opened, without the others.
+    pub(super) fn metadata_of_open_file(&self, topics: &[TopicInfo], name: &str) -> BagMetadata {
+        with_open_file(without_files(&lock(&self.state).metadata), topics, name)
     }
 
     /// Waits for all files and returns the final metadata, the account of each topic, and what went wrong.
@@ -117,7 +117,9 @@ fn close_all(
     state: &Mutex<State>,
 ) {
     for file in files {
-        let outcome = close_one(file, directory, compression, state);
+        // While files pile up, the metadata of the last one tells about all.
+        let write_metadata = files.is_empty();
+        let outcome = close_one(file, directory, compression, state, write_metadata);
         lock(state).outcome.absorb(outcome);
     }
 }
@@ -127,6 +129,7 @@ fn close_one(
     directory: &Path,
     compression: Option<i32>,
     state: &Mutex<State>,
+    write_metadata: bool,
 ) -> WriteOutcome {
     let ClosingFile {
         path,
@@ -136,13 +139,15 @@ fn close_one(
         next,
     } = file;
     let before = lock(state).metadata.clone();
+    let alone = without_files(&before);
     let name = path
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
+    // A file embeds what it holds itself: with many splits, the whole bag in each of them would outgrow the messages.
     let (summary, mut outcome) = writer.finish(&mut |summary| {
         with_file(
-            before.clone(),
+            alone.clone(),
             &topics,
             &name,
             &with_losses(summary, &losses),
@@ -170,10 +175,24 @@ fn close_one(
         Some(next) => with_open_file(metadata, &topics, &next),
         None => metadata,
     };
-    if let Err(error) = write_metadata_file(directory, &shown) {
+    if write_metadata && let Err(error) = write_metadata_file(directory, &shown) {
         outcome.fail(error);
     }
     outcome
+}
+
+/// The same bag without its files and counts.
+fn without_files(metadata: &BagMetadata) -> BagMetadata {
+    BagMetadata {
+        version: metadata.version,
+        storage_identifier: metadata.storage_identifier.clone(),
+        starting_time_ns: NO_START_TIME,
+        compression_format: metadata.compression_format.clone(),
+        compression_mode: metadata.compression_mode.clone(),
+        custom_data: metadata.custom_data.clone(),
+        ros_distro: metadata.ros_distro.clone(),
+        ..BagMetadata::default()
+    }
 }
 
 /// The account of each topic in a file, with what was lost before the storage.
