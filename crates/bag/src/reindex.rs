@@ -98,7 +98,7 @@ impl Rebuild {
             .into_iter()
             .chain(self.metadata.ending_time_ns())
             .max();
-        if name.ends_with(".zstd") {
+        if name.strip_suffix(".zstd").is_some() {
             self.metadata.compression_format = "zstd".into();
             self.metadata.compression_mode = "FILE".into();
         }
