@@ -6,6 +6,10 @@
     clippy::unwrap_used,
     reason = "a benchmark may stop at the first error"
 )]
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "pseudo-random bytes and places"
+)]
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
