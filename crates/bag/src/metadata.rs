@@ -9,7 +9,7 @@ pub use file::{METADATA_FILE, read_metadata_file, write_metadata_file};
 pub(crate) use file::{safe_relative_path, sync_directory};
 
 use crate::yaml::Node;
-use crate::{TopicInfo, TopicStatistics};
+use crate::{MessageDefinition, TopicInfo, TopicStatistics};
 
 /// The newest version that the original rosbag2 writes.
 pub const ROSBAG2_VERSION: u32 = 9;
@@ -79,11 +79,32 @@ pub struct FileRecord {
     pub extra: Vec<(String, Node)>,
 }
 
+impl TopicRecord {
+    /// A topic without messages.
+    pub fn new(topic: &TopicInfo) -> Self {
+        let topic = TopicInfo {
+            definition: MessageDefinition::default(),
+            ..topic.clone()
+        };
+        Self {
+            topic,
+            ..Self::default()
+        }
+    }
+}
+
 impl BagMetadata {
     /// Log time of the last message, `None` when there is no message.
     pub fn ending_time_ns(&self) -> Option<i64> {
         (self.starting_time_ns != NO_START_TIME)
             .then(|| self.starting_time_ns.saturating_add(self.duration_ns))
+    }
+
+    /// Whether this is what a writer leaves that was killed: the last file has no messages yet.
+    pub fn is_unfinished(&self) -> bool {
+        let open =
+            |file: &FileRecord| file.starting_time_ns == NO_START_TIME && file.message_count == 0;
+        self.files.last().is_some_and(open)
     }
 
     /// Whether the messages are compressed one by one.

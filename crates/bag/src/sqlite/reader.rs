@@ -64,6 +64,16 @@ impl SqliteReader {
         Ok(reader)
     }
 
+    /// The database ids of the topics by dense id.
+    pub(crate) fn database_ids(&self) -> &[i64] {
+        &self.ids
+    }
+
+    /// The open database, for a recovery that reads it row by row.
+    pub(crate) fn into_connection(self) -> Connection {
+        self.connection
+    }
+
     fn read_metadata(&mut self, layout: Layout) -> rusqlite::Result<()> {
         if layout.metadata {
             let sql = "SELECT metadata FROM metadata ORDER BY id DESC LIMIT 1";
@@ -195,9 +205,12 @@ fn escape(path: &Path) -> String {
     for byte in absolute.as_os_str().as_encoded_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => {
-                escaped.push(char::from(*byte))
+                escaped.push(char::from(*byte));
             }
-            _ => escaped.push_str(&format!("%{byte:02X}")),
+            _ => {
+                let code = format!("%{byte:02X}");
+                escaped.push_str(&code);
+            }
         }
     }
     escaped
