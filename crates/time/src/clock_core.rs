@@ -185,14 +185,24 @@ impl ClockCore {
         if matches!(operation, Operation::Tick(_) | Operation::Steer { .. }) {
             self.updates.fetch_add(1, Ordering::Relaxed);
         }
-        let mut next = Some(operation);
-        while let Some(operation) = next.take() {
+        let Some(control) = self.take_turn(operation) else {
+            return;
+        };
+        if self.apply_one(control, operation) == Applied::Jump {
+            self.apply_deferred();
+        }
+    }
+
+    /// Does all that handlers asked for, in their order.
+    fn apply_deferred(&self) {
+        loop {
+            let Some(operation) = lock(&self.control).deferred.pop_front() else {
+                return;
+            };
             let Some(control) = self.take_turn(operation) else {
                 return;
             };
-            if self.apply_one(control, operation) == Applied::Jump {
-                next = lock(&self.control).deferred.pop_front();
-            }
+            self.apply_one(control, operation);
         }
     }
 
