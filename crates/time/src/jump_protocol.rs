@@ -106,17 +106,14 @@ impl ClockCore {
         }
     }
 
-    /// Registers a task to be woken when the jump in progress is committed; false if there is none.
-    pub(crate) fn wait_for_commit(&self, waker: &Waker) -> bool {
+    /// Registers a task to be woken when the jump in progress is committed, and says when patience with it
+    /// ends; `None` if there is no jump.
+    pub(crate) fn wait_for_commit(&self, waker: &Waker) -> Option<i64> {
         let mut control = lock(&self.control);
-        let blocked = control
-            .turn
-            .as_ref()
-            .is_some_and(|turn| turn.pending.is_some());
-        if blocked {
-            control.blocked.push(waker.clone());
-        }
-        blocked
+        let turn = control.turn.as_ref()?;
+        let deadline = turn.pending.is_some().then_some(turn.deadline)?;
+        control.blocked.push(waker.clone());
+        Some(deadline)
     }
 
     /// Runs a jump from start to end.

@@ -50,6 +50,8 @@ struct Shared {
     clocks: Arc<[Weak<ClockCore>]>,
     /// The thread that writes to the clocks at the moment.
     delivering: Option<ThreadId>,
+    /// Counts deliveries.
+    delivery: u64,
     /// What that thread's own jump handlers asked for.
     deferred: Vec<Change>,
 }
@@ -85,8 +87,6 @@ pub struct TimeHubOptions {
     pub two_sources: TwoSources,
 }
 
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
-
 impl TimeHub {
     /// A hub of its own.
     pub fn new(base: &TimeBase) -> Self {
@@ -101,6 +101,7 @@ impl TimeHub {
                 state: HubState::new(options),
                 clocks: Arc::new([]),
                 delivering: None,
+                delivery: 0,
                 deferred: Vec::new(),
             }),
             delivered: Condvar::new(),
@@ -195,6 +196,17 @@ impl TimeHub {
     }
 }
 
+impl Shared {
+    /// How long a delivery may take: as long as the most patient clock lets its handlers.
+    fn patience(&self) -> std::time::Duration {
+        let clocks = self.clocks.iter().filter_map(Weak::upgrade);
+        clocks
+            .map(|core| core.patience())
+            .max()
+            .unwrap_or(std::time::Duration::from_secs(1))
+    }
+}
+
 impl Hub {
     pub(crate) fn tick(&self, source: &SourceId, time: Time<Ros>, sequence: Option<u64>) {
         let steady = self.base.steady();
@@ -219,14 +231,16 @@ impl Hub {
                 shared.deferred.push(change);
                 return;
             }
-            let (guard, timed_out) = wait_timeout(&self.delivered, shared, PATIENCE);
+            let (seen, patience) = (shared.delivery, shared.patience());
+            let (guard, timed_out) = wait_timeout(&self.delivered, shared, patience);
             shared = guard;
-            if timed_out {
-                // A jump handler hangs; its clock has given up on it by now, and so does the hub.
+            if timed_out && shared.delivery == seen {
+                // A jump handler hangs; its clock gives up on it now, and so does the hub.
                 break;
             }
         }
         shared.delivering = Some(me);
+        shared.delivery += 1;
         shared = self.deliver_one(shared, change);
         while !shared.deferred.is_empty() && shared.delivering == Some(me) {
             let deferred = shared.deferred.remove(0);

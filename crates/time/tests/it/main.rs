@@ -1,6 +1,7 @@
 //! Behaviour tests of timeloom-time.
 
 mod extrapolator;
+mod hanging_handlers;
 mod jumps;
 mod schedule;
 mod support;
