@@ -101,6 +101,13 @@ impl ClockState {
     pub(crate) fn apply(&self, operation: Operation, base: BaseNow) -> Transition {
         match operation {
             Operation::Tick(time) => self.steer(Segment::fixed(time), false, base),
+            // Extrapolation that ran ahead of its source waits for it; only a jump goes back.
+            Operation::Steer {
+                segment,
+                jump: false,
+            } if self.mode == Mode::Steered => {
+                self.steer(segment.with_floor(self.now(base)), false, base)
+            }
             Operation::Steer { segment, jump } => self.steer(segment, jump, base),
             Operation::Activate => self.switch(Mode::Steered, base),
             Operation::Deactivate => self.switch(Mode::Passthrough, base),
@@ -113,15 +120,11 @@ impl ClockState {
     }
 
     fn steer(&self, segment: Segment, jump: bool, base: BaseNow) -> Transition {
-        let mut state = Self { segment, ..*self };
+        let state = Self { segment, ..*self };
         if self.mode == Mode::Passthrough {
             return Transition { state, jump: None };
         }
         let old = self.now(base);
-        if !jump && !segment.is_fixed() {
-            // Extrapolation that ran ahead of its source waits for it; only a jump goes back.
-            state.segment = segment.with_floor(old);
-        }
         let new = state.now(base);
         // From zero the first sample starts the clock: that is no leap of fifty years.
         let change = if old == 0 && new != 0 {

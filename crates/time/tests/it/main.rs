@@ -1,5 +1,6 @@
 //! Behaviour tests of timeloom-time.
 
+mod external_clock;
 mod extrapolator;
 mod hanging_handlers;
 mod jumps;
