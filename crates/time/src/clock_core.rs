@@ -4,6 +4,7 @@ use std::task::Waker;
 
 use crate::clock_state::{BaseNow, ClockState, Mode, Operation};
 use crate::duration::Duration;
+use crate::follow::Follow;
 use crate::jump_handler::Registered;
 use crate::raw_jump::RawJump;
 use crate::reporter::Reporter;
@@ -21,7 +22,8 @@ use crate::wait_queue::WaitQueue;
 ///
 /// Readers touch only `snapshot`. Everything that changes the clock is an
 /// [`Operation`] and goes through [`apply`](Self::apply); jumps follow the protocol in `jump_protocol.rs`.
-/// Lock order: `control`, then `queue`, then a wait cell's own. No lock is held during callbacks.
+/// Lock order: `control`, then `queue` or a follower's own, then a wait cell's own. No lock is held during
+/// callbacks.
 pub(crate) struct ClockCore {
     pub(crate) snapshot: SnapshotCell,
     pub(crate) base: TimeBase,
@@ -49,6 +51,7 @@ pub(crate) struct ClockCore {
 pub(crate) struct Control {
     pub(crate) state: ClockState,
     pub(crate) handlers: Arc<[Arc<Registered>]>,
+    pub(crate) followers: Vec<Weak<dyn Follow>>,
     /// The smallest step forward that a handler calls a jump.
     pub(crate) handler_forward: i64,
     /// The jump whose handlers run at the moment.
@@ -93,6 +96,7 @@ impl ClockCore {
             control: Mutex::new(Control {
                 state,
                 handlers: Arc::new([]),
+                followers: Vec::new(),
                 handler_forward: i64::MAX,
                 patience: DEFAULT_PATIENCE,
                 turn: None,
