@@ -186,7 +186,11 @@ impl ClockCore {
     /// Changes the clock. Blocks while another thread's jump handlers run; inside a handler of this clock
     /// the change is deferred until the jump is over.
     pub(crate) fn apply(&self, operation: Operation) {
-        if matches!(operation, Operation::Tick(_) | Operation::Steer { .. }) {
+        // A source that takes over has its full patience from then on.
+        if matches!(
+            operation,
+            Operation::Tick(_) | Operation::Steer { .. } | Operation::Activate
+        ) {
             self.updates.fetch_add(1, Ordering::Relaxed);
         }
         let Some(control) = self.take_turn(operation) else {

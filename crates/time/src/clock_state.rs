@@ -35,6 +35,13 @@ pub(crate) struct BaseNow {
     pub(crate) passthrough: i64,
 }
 
+impl BaseNow {
+    /// How far the clock in passthrough is ahead of steady time.
+    pub(crate) fn offset(self) -> i64 {
+        self.passthrough.wrapping_sub(self.steady)
+    }
+}
+
 /// A change of a clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operation {

@@ -27,8 +27,19 @@ pub(crate) struct WaitEntry {
     pub(crate) threshold: JumpThreshold,
     /// The clock's epoch as this wait knows it.
     pub(crate) epoch: u64,
+    /// System time less steady time as this wait knows it, if it waits for system time.
+    pub(crate) system_offset: i64,
     /// A jump that ends the wait.
     pub(crate) jump: Option<RawJump>,
+}
+
+impl WaitEntry {
+    /// Whether the wait began after the system clock was set, but before the clock was told of it.
+    fn knows_step(&self, jump: &RawJump, system_offset: i64) -> bool {
+        // By whether it is nearer to having seen all of the step or nothing of it: offsets are measured.
+        let missed = system_offset.abs_diff(self.system_offset);
+        jump.cause == JumpCause::SystemStep && missed < jump.shift().unsigned_abs() / 2
+    }
 }
 
 impl WaitQueue {
@@ -83,15 +94,20 @@ impl WaitQueue {
             .collect()
     }
 
-    /// Tells every wait that began before the jump about it; gives the cells to signal.
-    pub(crate) fn deliver(&mut self, jump: &RawJump) -> Vec<Arc<WaitCell>> {
+    /// Tells every wait that began before the jump about it; gives the cells to signal. `system_offset` is
+    /// system time less steady time.
+    pub(crate) fn deliver(&mut self, jump: &RawJump, system_offset: i64) -> Vec<Arc<WaitCell>> {
         let mut moved = Vec::new();
         for ((target, id), entry) in &mut self.entries {
             if entry.epoch >= jump.epoch {
                 continue;
             }
             entry.epoch = jump.epoch;
-            let counts = jump.cause == JumpCause::Control || entry.threshold.matches_raw(jump);
+            if entry.knows_step(jump, system_offset) {
+                continue;
+            }
+            entry.system_offset = system_offset;
+            let counts = jump.cause != JumpCause::Source || entry.threshold.matches_raw(jump);
             match entry.on_jump {
                 OnJump::Return if counts => entry.jump = entry.jump.or(Some(*jump)),
                 OnJump::Rebase if counts => moved.push((*target, *id)),
@@ -121,6 +137,7 @@ mod tests {
             on_jump,
             threshold: JumpThreshold::DISRUPTIVE,
             epoch: 0,
+            system_offset: 0,
             jump: None,
         }
     }
@@ -166,7 +183,7 @@ mod tests {
         let mut queue = WaitQueue::default();
         let [returns, ignores, rebases] = [OnJump::Return, OnJump::Ignore, OnJump::Rebase]
             .map(|on_jump| queue.insert(50, entry(on_jump)));
-        queue.deliver(&jump(40, 10));
+        queue.deliver(&jump(40, 10), 0);
         assert_eq!(queue.get(returns).unwrap().1.jump, Some(jump(40, 10)));
         assert_eq!(queue.get(ignores).unwrap().0, 50);
         assert_eq!(
@@ -187,7 +204,7 @@ mod tests {
                 ..entry(OnJump::Return)
             },
         );
-        queue.deliver(&jump(40, 10));
+        queue.deliver(&jump(40, 10), 0);
         assert!(queue.get(fresh).unwrap().1.jump.is_none());
     }
 }

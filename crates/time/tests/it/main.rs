@@ -8,3 +8,6 @@ mod rcl_timer;
 mod schedule;
 mod support;
 mod types;
+mod waiting;
+mod waits;
+mod waits_and_jumps;
