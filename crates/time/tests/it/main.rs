@@ -6,6 +6,7 @@ mod hanging_handlers;
 mod jumps;
 mod rcl_timer;
 mod schedule;
+mod stress;
 mod support;
 mod types;
 mod waiting;
