@@ -42,7 +42,7 @@ pub(crate) struct VirtualState {
     steady: AtomicI64,
     system_offset: AtomicI64,
     world: Mutex<World>,
-    /// Signalled when the last busy participant starts to wait.
+    /// Signalled when a busy participant starts to wait.
     idle: Condvar,
     id: u64,
 }
@@ -134,7 +134,6 @@ impl VirtualTime {
         while let Some(cell) = self.0.next_due(target) {
             cell.raise();
         }
-        self.0.steady.fetch_max(target, Ordering::AcqRel);
     }
 
     /// Waits until all participants wait.
@@ -284,8 +283,9 @@ impl VirtualState {
 
     /// Moves time on if everybody waits, one deadline at a time.
     fn rest<'a>(&'a self, mut world: MutexGuard<'a, World>) {
+        // Also when somebody is still busy: that may be the one who waits for all others.
+        self.idle.notify_all();
         while world.busy == 0 {
-            self.idle.notify_all();
             if world.manual || world.participants == 0 {
                 return;
             }
@@ -299,10 +299,15 @@ impl VirtualState {
         }
     }
 
-    /// The next cell due up to `target`, with time moved on to its deadline.
+    /// The next cell due up to `target`, with time moved on to its deadline; to `target` if there is none.
     fn next_due(&self, target: i64) -> Option<Arc<WaitCell>> {
         let mut world = self.lock_idle();
-        self.pop_first(&mut world, target)
+        let due = self.pop_first(&mut world, target);
+        if due.is_none() {
+            // With the lock held, so that nobody begins to wait for a time that is passed over.
+            self.steady.fetch_max(target, Ordering::AcqRel);
+        }
+        due
     }
 
     fn pop_first(&self, world: &mut World, target: i64) -> Option<Arc<WaitCell>> {

@@ -9,6 +9,7 @@ mod schedule;
 mod stress;
 mod support;
 mod types;
+mod virtual_time;
 mod waiting;
 mod waits;
 mod waits_and_jumps;
