@@ -299,6 +299,10 @@ impl ClockCore {
         std::mem::replace(&mut *lock(&self.hub), hub)
     }
 
+    pub(crate) fn is_on_hub(&self, hub: &Hub) -> bool {
+        std::ptr::eq(lock(&self.hub).as_ptr(), hub)
+    }
+
     /// Has steps of the system clock noticed from now on, if this clock shows it.
     pub(crate) fn watch_system_steps(&self) {
         if self.passthrough == Passthrough::System

@@ -8,6 +8,7 @@ mod rcl_timer;
 mod schedule;
 mod stress;
 mod support;
+mod time_source;
 mod types;
 mod virtual_time;
 mod waiting;
