@@ -1,5 +1,7 @@
 //! Behaviour tests of timeloom-time.
 
+mod algebra;
+mod controlled_clock;
 mod external_clock;
 mod extrapolator;
 mod hanging_handlers;
