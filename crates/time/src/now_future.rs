@@ -1,13 +1,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-
-#[cfg(not(loom))]
-use atomic_waker::AtomicWaker;
-#[cfg(loom)]
-use loom::future::AtomicWaker;
 
 use crate::clock::{Clock, NoTime};
 use crate::kind::Kind;
@@ -60,9 +54,8 @@ impl Watchdog {
     /// Patience is measured on the machine's clock, whatever base the clock is on.
     fn set(&mut self, waker: &Waker, at: i64) {
         self.clear();
-        let task = AtomicWaker::new();
-        task.register(waker);
-        let cell: Arc<WaitCell> = WaitCell::new(Party::Task(task), None);
+        let cell = WaitCell::new(Party::task(), None);
+        cell.register(waker);
         self.0 = Some(TimeBase::machine().schedule(&cell, at));
     }
 

@@ -4,11 +4,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-#[cfg(not(loom))]
-use atomic_waker::AtomicWaker;
-#[cfg(loom)]
-use loom::future::AtomicWaker;
-
 use crate::clock_core::ClockCore;
 use crate::kind::Kind;
 use crate::scheduled::Scheduled;
@@ -30,7 +25,7 @@ pub struct Sleep<K: Kind> {
 
 impl<K: Kind> Sleep<K> {
     pub(crate) fn new(core: &Arc<ClockCore>, goal: Goal, options: &WaitOptions) -> Self {
-        let wait = Wait::new(core, goal, options, Party::Task(AtomicWaker::new()));
+        let wait = Wait::new(core, goal, options, Party::task());
         Self {
             wait,
             timer: Scheduled::default(),
@@ -48,9 +43,7 @@ impl<K: Kind> Future for Sleep<K> {
         if let Some(woke) = this.done {
             return Poll::Ready(woke.typed());
         }
-        if let Party::Task(waker) = this.wait.cell().party() {
-            waker.register(context.waker());
-        }
+        this.wait.cell().register(context.waker());
         loop {
             this.wait.cell().take();
             match this.wait.plan() {

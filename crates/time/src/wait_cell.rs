@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::task::Waker;
 
 #[cfg(not(loom))]
 use atomic_waker::AtomicWaker;
@@ -32,6 +33,13 @@ pub(crate) enum Party {
     Descriptor(OwnedFd),
 }
 
+impl Party {
+    /// A task; see [`WaitCell::register`].
+    pub(crate) fn task() -> Self {
+        Self::Task(AtomicWaker::new())
+    }
+}
+
 const QUIET: u32 = 0;
 const SIGNALLED: u32 = 1;
 
@@ -48,6 +56,16 @@ impl WaitCell {
 
     pub(crate) fn party(&self) -> &Party {
         &self.party
+    }
+
+    /// Has a task woken by the next signal; other parties need no waker.
+    pub(crate) fn register(&self, waker: &Waker) {
+        if let Party::Task(task) = &self.party {
+            #[cfg(not(loom))]
+            task.register(waker);
+            #[cfg(loom)]
+            task.register_by_ref(waker);
+        }
     }
 
     /// Tells the party to look again. Cheap when it was told already.

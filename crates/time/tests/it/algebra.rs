@@ -118,23 +118,27 @@ impl Pair {
             Step::Pause => {
                 model.anchor(shows);
                 model.paused = true;
-                self.clock.pause().unwrap();
+                self.clock.pause().expect("a controlled clock takes orders");
             }
             Step::Resume => {
                 model.anchor(shows);
                 model.paused = false;
-                self.clock.resume().unwrap();
+                self.clock
+                    .resume()
+                    .expect("a controlled clock takes orders");
             }
             Step::Rate(rate) => {
                 model.anchor(shows);
                 model.rate = rate;
                 self.clock
-                    .set_rate(PlaybackRate::new(rate).unwrap())
-                    .unwrap();
+                    .set_rate(PlaybackRate::new(rate).expect("a controlled clock takes orders"))
+                    .expect("a controlled clock takes orders");
             }
             Step::Jump(to) => {
                 model.anchor(to);
-                self.clock.jump(at(to)).unwrap();
+                self.clock
+                    .jump(at(to))
+                    .expect("a controlled clock takes orders");
             }
         }
     }

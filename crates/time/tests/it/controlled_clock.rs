@@ -13,12 +13,15 @@ fn running(start: i64, rate: f64) -> (VirtualTime, ControlledClock) {
     let world = VirtualTime::manual();
     let clock = ControlledClock::new(&world.base(), at(start));
     set_rate(&clock, rate);
-    clock.resume().unwrap();
+    clock.resume().expect("a controlled clock takes orders");
     (world, clock)
 }
 
 fn set_rate(clock: &ControlledClock, rate: f64) {
-    clock.set_rate(PlaybackRate::new(rate).unwrap()).unwrap();
+    let rate = PlaybackRate::new(rate).expect("a legal rate");
+    clock
+        .set_rate(rate)
+        .expect("a controlled clock takes orders");
 }
 
 /// `steadytime_precision`.

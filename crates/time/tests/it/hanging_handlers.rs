@@ -30,8 +30,8 @@ fn add_hanging(
     let (release, released) = channel::<()>();
     let released = Mutex::new(released);
     let hang = move || {
-        entered.send(()).unwrap();
-        let _ended = released.lock().unwrap().recv();
+        entered.send(()).expect("the test listens");
+        let _ended = released.lock().expect("no panic").recv();
     };
     let handler = JumpHandler::new("hanging", DISRUPTIVE);
     let handler = match phase {

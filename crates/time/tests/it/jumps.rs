@@ -110,8 +110,8 @@ fn jump_in_progress() -> (Clock<Ros>, impl FnOnce() + Send) {
     let (release, released) = channel::<()>();
     let released = Mutex::new(released);
     let handler = JumpHandler::new("slow", DISRUPTIVE).before(move |_| {
-        entered.send(()).unwrap();
-        let _ended = released.lock().unwrap().recv();
+        entered.send(()).expect("no panic");
+        let _ended = released.lock().expect("no panic").recv();
     });
     let handle = clock.add_jump_handler(handler);
     let jumper = clock.clone();
@@ -119,10 +119,10 @@ fn jump_in_progress() -> (Clock<Ros>, impl FnOnce() + Send) {
         jumper.set_override(at(10));
         drop(handle);
     });
-    inside.recv().unwrap();
+    inside.recv().expect("no panic");
     (clock, move || {
         drop(release);
-        jumping.join().unwrap();
+        jumping.join().expect("no panic");
     })
 }
 

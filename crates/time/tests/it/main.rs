@@ -15,6 +15,7 @@ mod stress;
 mod support;
 mod time_source;
 mod types;
+mod upstream_bugs;
 mod virtual_time;
 mod waiting;
 mod waits;

@@ -141,7 +141,7 @@ fn is_cancelled_before_and_after<K: Kind>(world: &VirtualTime, clock: &Clock<K>)
     });
     world.settle();
     token.cancel();
-    assert_eq!(sleeping.join().unwrap(), Woke::Cancelled);
+    assert_eq!(sleeping.join().expect("no panic"), Woke::Cancelled);
     assert_eq!(clock.sleep_for_with(secs(9), &options), Woke::Cancelled);
     let other = WaitOptions::new()
         .cancel(&CancelToken::new())
@@ -151,7 +151,7 @@ fn is_cancelled_before_and_after<K: Kind>(world: &VirtualTime, clock: &Clock<K>)
     world.settle();
     world.advance(ms(1));
     assert_eq!(
-        untouched.join().unwrap(),
+        untouched.join().expect("no panic"),
         Woke::TimedOut,
         "a token ends its own waits only"
     );

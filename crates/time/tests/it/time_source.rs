@@ -1,7 +1,7 @@
 //! Hubs, sources and `use_sim_time`: what rclcpp's and rclpy's time source tests prove.
 //!
 //! Not re-created: `check_use_clock_thread_*` (there is no thread per node to switch on), invalid clock types
-//! (attaching a steady clock does not compile), parameters and `/clock` QoS (the node's and the wire's).
+//! (attaching a steady clock does not compile), parameters and the quality of service of `/clock` (the node's and the wire's).
 
 use std::io;
 
@@ -209,7 +209,7 @@ impl Drop for Probe {
     }
 }
 
-fn probe(log: &Log<&'static str>, fails: bool) -> Box<Probe> {
+fn probe(log: &Log<&'static str>, fails: bool) -> Box<dyn TimeSource> {
     let log = log.clone();
     Box::new(Probe {
         log,

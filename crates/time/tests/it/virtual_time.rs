@@ -34,8 +34,8 @@ fn crowd() -> Vec<(i64, usize)> {
         .map(|who| {
             let (clock, log) = (clock.clone(), log.clone());
             // One after the other to the starting line, so that the order of arrival is fixed.
-            let start = begin + ms(1) + ns(i64::try_from(who).unwrap());
-            let thread = world.spawn("runner", move || {
+            let start = begin + ms(1) + ns(i64::try_from(who).expect("a few"));
+            world.spawn("runner", move || {
                 assert!(clock.sleep_until(start).is_reached());
                 for round in 1..=20 {
                     let period = ms(if who % 2 == 0 { 10 } else { 5 });
@@ -43,13 +43,12 @@ fn crowd() -> Vec<(i64, usize)> {
                     assert!(woke.is_reached());
                     log.push(((clock.now() - begin).nanos(), who));
                 }
-            });
-            thread
+            })
         })
         .collect();
     drop(inside);
     for thread in threads {
-        thread.join().unwrap();
+        thread.join().expect("no panic");
     }
     log.take()
 }

@@ -32,7 +32,7 @@ pub(crate) struct Waiting<K: Kind> {
 enum Kinds<K: Kind> {
     Thread(Option<BaseThread<Woke<K>>>),
     Future(Pin<Box<Sleep<K>>>, Arc<Flag>),
-    Descriptor(SleepDescriptor<K>),
+    Descriptor(Box<SleepDescriptor<K>>),
 }
 
 #[derive(Default)]
@@ -66,7 +66,7 @@ impl<K: Kind> Waiting<K> {
             }
             Form::Descriptor => {
                 let descriptor = clock.sleep_until_descriptor(until, options);
-                Kinds::Descriptor(descriptor.expect("a file descriptor"))
+                Kinds::Descriptor(Box::new(descriptor.expect("a file descriptor")))
             }
         };
         let mut waiting = Self {

@@ -36,8 +36,11 @@ fn extrapolated_on(world: &VirtualTime) -> Clock<Ros> {
 
 fn controlled_on(world: &VirtualTime, rate: f64) -> ControlledClock {
     let clock = ControlledClock::new(&world.base(), at_ms(1_000));
-    clock.set_rate(PlaybackRate::new(rate).unwrap()).unwrap();
-    clock.resume().unwrap();
+    let rate = PlaybackRate::new(rate).expect("a legal rate");
+    clock
+        .set_rate(rate)
+        .expect("a controlled clock takes orders");
+    clock.resume().expect("a controlled clock takes orders");
     clock
 }
 
