@@ -237,9 +237,9 @@ impl ClockCore {
     ///
     /// Under the control lock, so that no wait misses a jump or hears of two in the wrong order.
     fn tell_waits(&self, _control: &Control, jump: &RawJump) -> Vec<Arc<WaitCell>> {
-        let system_offset = self.base_now().offset();
+        let base = self.base_now();
         let mut queue = lock(&self.queue);
-        let cells = queue.deliver(jump, system_offset);
+        let cells = queue.deliver(jump, base);
         self.queue_changed(&queue);
         cells
     }

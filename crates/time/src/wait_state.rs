@@ -107,7 +107,7 @@ impl Wait {
                 on_jump: self.options.on_jump.unwrap_or(on_jump),
                 threshold: self.options.threshold.unwrap_or(JumpThreshold::DISRUPTIVE),
                 epoch: control.state.epoch,
-                system_offset: base.offset(),
+                base,
                 jump: None,
             },
         ));

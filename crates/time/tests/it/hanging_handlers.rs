@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use timeloom_time::{
@@ -188,4 +188,31 @@ fn the_drop_of_a_handle_waits_for_a_call_in_progress() {
     drop(release);
     assert!(dropping.join().unwrap(), "the callback had ended");
     jumping.join().unwrap();
+}
+
+/// Each of two handlers waits for the other's clock: whoever loses patience first goes on.
+#[test]
+fn handlers_that_jump_each_others_clocks_do_not_deadlock() {
+    let clocks = [(); 2].map(|()| overridden(at(100)));
+    let both_inside = Arc::new(Barrier::new(2));
+    let handles = [0, 1].map(|mine| {
+        clocks[mine].set_handler_patience(ms(2));
+        let (other, barrier) = (clocks[1 - mine].clone(), Arc::clone(&both_inside));
+        let first = AtomicBool::new(true);
+        let handler = JumpHandler::new("crossed", DISRUPTIVE).before(move |_| {
+            if first.swap(false, Ordering::SeqCst) {
+                barrier.wait();
+                other.set_override(at(10));
+            }
+        });
+        clocks[mine].add_jump_handler(handler)
+    });
+    let threads = clocks
+        .clone()
+        .map(|clock| thread::spawn(move || clock.set_override(at(50))));
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    assert_eq!(clocks.each_ref().map(Clock::now), [at(10); 2]);
+    drop(handles);
 }

@@ -332,6 +332,26 @@ fn a_sample_that_the_transport_delivers_late_is_dropped_and_reported() {
     );
 }
 
+/// A simulator that is started again counts from one again.
+#[test]
+fn a_source_that_counts_anew_is_followed_again_after_a_while() {
+    let (world, hub, sink) = hub();
+    let warnings = reports(&hub);
+    let clock = hub.clock();
+    hub.activate();
+    sink.tick_numbered(at(5_000), 1_000);
+    for sequence in 1..40 {
+        world.advance(ms(100));
+        sink.tick_numbered(at(sequence.try_into().unwrap()), sequence);
+    }
+    assert_eq!(clock.now(), at(39));
+    assert_eq!(
+        warnings.take().len(),
+        19,
+        "two seconds of doubt, each sample reported"
+    );
+}
+
 /// A source stamped by hand and a hub's source do not fight over what is attached where.
 #[test]
 fn a_clock_without_a_hub_is_steered_by_hand() {
