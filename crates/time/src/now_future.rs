@@ -3,6 +3,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use atomic_waker::AtomicWaker;
+
 use crate::clock::{Clock, NoTime};
 use crate::kind::Kind;
 use crate::time::Time;
@@ -54,8 +56,9 @@ impl Watchdog {
     /// Patience is measured on the machine's clock, whatever base the clock is on.
     fn set(&mut self, waker: &Waker, at: i64) {
         self.clear();
-        let cell = WaitCell::new(Party::task(), None);
-        cell.register(waker);
+        let task = AtomicWaker::new();
+        task.register(waker);
+        let cell = WaitCell::new(Party::Task(task), None);
         self.0 = Some(TimeBase::machine().schedule(&cell, at));
     }
 

@@ -4,6 +4,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use atomic_waker::AtomicWaker;
+
 use crate::clock_core::ClockCore;
 use crate::kind::Kind;
 use crate::scheduled::Scheduled;
@@ -25,7 +27,7 @@ pub struct Sleep<K: Kind> {
 
 impl<K: Kind> Sleep<K> {
     pub(crate) fn new(core: &Arc<ClockCore>, goal: Goal, options: &WaitOptions) -> Self {
-        let wait = Wait::new(core, goal, options, Party::task());
+        let wait = Wait::new(core, goal, options, Party::Task(AtomicWaker::new()));
         Self {
             wait,
             timer: Scheduled::default(),
@@ -43,7 +45,9 @@ impl<K: Kind> Future for Sleep<K> {
         if let Some(woke) = this.done {
             return Poll::Ready(woke.typed());
         }
-        this.wait.cell().register(context.waker());
+        if let Party::Task(waker) = this.wait.cell().party() {
+            waker.register(context.waker());
+        }
         loop {
             this.wait.cell().take();
             match this.wait.plan() {

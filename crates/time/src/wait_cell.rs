@@ -1,10 +1,6 @@
 use std::sync::Arc;
-use std::task::Waker;
 
-#[cfg(not(loom))]
 use atomic_waker::AtomicWaker;
-#[cfg(loom)]
-use loom::future::AtomicWaker;
 use rustix::fd::OwnedFd;
 
 use crate::sync::{AtomicU32, Ordering};
@@ -33,13 +29,6 @@ pub(crate) enum Party {
     Descriptor(OwnedFd),
 }
 
-impl Party {
-    /// A task; see [`WaitCell::register`].
-    pub(crate) fn task() -> Self {
-        Self::Task(AtomicWaker::new())
-    }
-}
-
 const QUIET: u32 = 0;
 const SIGNALLED: u32 = 1;
 
@@ -56,16 +45,6 @@ impl WaitCell {
 
     pub(crate) fn party(&self) -> &Party {
         &self.party
-    }
-
-    /// Has a task woken by the next signal; other parties need no waker.
-    pub(crate) fn register(&self, waker: &Waker) {
-        if let Party::Task(task) = &self.party {
-            #[cfg(not(loom))]
-            task.register(waker);
-            #[cfg(loom)]
-            task.register_by_ref(waker);
-        }
     }
 
     /// Tells the party to look again. Cheap when it was told already.

@@ -2,10 +2,10 @@
 
 use timeloom_time::{
     Clock, ClockChange, ControlledClock, JumpCause, JumpHandler, JumpThreshold, OnJump,
-    PlayerClock, Ros, System, Time, TimeJump, VirtualTime, WaitOptions, Woke,
+    PlayerClock, Ros, SourceId, System, Time, TimeJump, VirtualTime, WaitOptions, Woke,
 };
 
-use crate::support::{Log, at, at_ms, ms, ns, secs};
+use crate::support::{Log, at, at_ms, extrapolating, ms, ns, secs};
 use crate::waiting::{FORMS, Form, Waiting};
 
 fn options(on_jump: OnJump) -> WaitOptions {
@@ -296,4 +296,35 @@ fn waiting_for_the_start_of_time_ends_with_the_first_sample() {
     clock.set_override(at(1));
     assert_eq!(starting.join().unwrap(), Woke::Reached);
     assert!(clock.started());
+}
+
+#[test]
+fn a_wait_on_an_extrapolated_clock_hears_of_the_jump_of_its_source() {
+    for form in FORMS {
+        let world = VirtualTime::manual();
+        let hub = extrapolating(&world.base());
+        let clock = hub.clock();
+        hub.activate();
+        let sink = hub.sink(SourceId::named("sim"));
+        for sample in [1_000, 1_100, 1_200] {
+            sink.tick(at_ms(sample));
+            world.advance(ms(if sample < 1_200 { 100 } else { 50 }));
+        }
+        let begin = |on_jump| Waiting::begin(form, &world, &clock, at_ms(1_450), &options(on_jump));
+        let [returns, mut ignores, mut rebases] =
+            [OnJump::Return, OnJump::Ignore, OnJump::Rebase].map(begin);
+        sink.tick(at_ms(500));
+        let woke = returns.end();
+        assert!(
+            matches!(woke, Woke::Jumped(jump) if (jump.old, jump.new) == (at_ms(1_250), at_ms(500))),
+            "{woke:?}"
+        );
+        world.advance(ms(100));
+        sink.tick(at_ms(600));
+        world.advance(ms(100) - ns(1));
+        rebases.goes_on();
+        world.advance(ns(1));
+        assert_eq!(rebases.end(), Woke::Reached, "two hundred were left");
+        ignores.goes_on();
+    }
 }
