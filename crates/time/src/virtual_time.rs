@@ -233,7 +233,11 @@ impl VirtualState {
             world.busy -= 1;
         }
         self.rest(world);
-        cell.park(None);
+        // A thread that waits is filed and counted until its cell is raised: a wake-up that was meant for its
+        // last wait and comes late must not let it file itself a second time.
+        while !cell.is_signalled() {
+            cell.park(None);
+        }
     }
 
     pub(crate) fn schedule(&self, cell: &Arc<WaitCell>, at: i64) -> TimerKey {
@@ -337,5 +341,31 @@ impl World {
             },
         );
         key
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_wake_up_of_the_last_wait_does_not_end_the_next() {
+        let world = VirtualTime::manual();
+        let base = world.base();
+        let cell = base.new_cell(Party::Thread);
+        let until = world.0.steady() + 1_000;
+        let (parked, state) = (Arc::clone(&cell), Arc::clone(&world.0));
+        let waiting = world.spawn("waits", move || {
+            base.park(&parked, Some(until));
+            state.steady()
+        });
+        world.settle();
+        for _ in 0..100 {
+            cell.wake_without_signal();
+            std::thread::yield_now();
+        }
+        assert!(!waiting.is_finished());
+        world.advance(Duration::from_nanos(1_000));
+        assert_eq!(waiting.join().unwrap(), until);
     }
 }

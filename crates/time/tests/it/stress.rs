@@ -296,3 +296,30 @@ fn a_timer_survives_a_source_that_jumps_back_and_forth() {
     timer.cancel();
     waiting.join().unwrap();
 }
+
+/// A wake-up that comes late, when its thread waits for the next thing already, must not count it twice.
+#[test]
+fn participants_that_hand_over_all_the_time_stay_counted() {
+    let world = VirtualTime::new();
+    let clock = Clock::<Steady>::on(&world.base());
+    let inside = world.enter();
+    let threads: Vec<_> = (0..4)
+        .map(|who| {
+            let (clock, budget) = (clock.clone(), Budget::new());
+            world.spawn("runner", move || {
+                let mut rounds = 0_i64;
+                while budget.is_left() && rounds < 20_000 {
+                    assert!(clock.sleep_for(ns(who % 2 + 1)).is_reached());
+                    rounds += 1;
+                }
+                rounds
+            })
+        })
+        .collect();
+    drop(inside);
+    let begin = clock.now();
+    for thread in threads {
+        assert!(thread.join().unwrap() > 0);
+    }
+    assert!(clock.now() >= begin);
+}
