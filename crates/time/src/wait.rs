@@ -62,7 +62,7 @@ impl WaitOptions {
 
     /// Which jumps of a time source count; [`JumpThreshold::DISRUPTIVE`] unless set.
     ///
-    /// A jump by a call (a seek) always counts.
+    /// A jump by a call (a seek) and a step of the system clock always count.
     #[must_use]
     pub fn jump_threshold(mut self, threshold: JumpThreshold) -> Self {
         self.threshold = Some(threshold);

@@ -89,7 +89,8 @@ impl Wait {
             self.at_once = Some(RawWoke::Jumped(turn.jump));
             return;
         }
-        let now = control.state.now(self.core.base_now());
+        let base = self.core.base_now();
+        let now = control.state.now(base);
         let (target, on_jump) = match goal {
             Goal::At(target) => (target, OnJump::Return),
             Goal::After(duration) => (now.saturating_add(duration), OnJump::Rebase),
@@ -106,6 +107,7 @@ impl Wait {
                 on_jump: self.options.on_jump.unwrap_or(on_jump),
                 threshold: self.options.threshold.unwrap_or(JumpThreshold::DISRUPTIVE),
                 epoch: control.state.epoch,
+                base,
                 jump: None,
             },
         ));
