@@ -1,75 +1,12 @@
 //! Skip-programs against full decode and against a copy of the payload, in one run.
-//!
-//! Prints `ratio msg.<id> <value> bar <bound> ok|short` and `note` lines; exits with 1 when a bar is missed.
 
 use std::hint::black_box;
-use std::process::ExitCode;
+use std::io::Stdout;
 use std::time::Duration;
 
 use timeloom_msg::value::Array;
 use timeloom_msg::{Definitions, Schema, StampProgram, TypeHash, Value};
-
-/// Rounds of each measurement; the fastest counts, as others use the machine too.
-const ROUNDS: u32 = 15;
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a benchmark measures the machine's own time"
-)]
-fn now() -> std::time::Instant {
-    std::time::Instant::now()
-}
-
-/// The least time of one call, of `calls` in each round.
-fn fastest<T>(calls: u32, mut call: impl FnMut() -> T) -> Duration {
-    let mut best = Duration::MAX;
-    for _ in 0..ROUNDS {
-        let start = now();
-        for _ in 0..calls {
-            black_box(call());
-        }
-        best = best.min(start.elapsed());
-    }
-    best / calls.max(1)
-}
-
-/// Times too short for [`Duration`]: nanoseconds of one call.
-fn nanos<T>(calls: u32, mut call: impl FnMut() -> T) -> f64 {
-    let mut best = f64::MAX;
-    for _ in 0..ROUNDS {
-        let start = now();
-        for _ in 0..calls {
-            black_box(call());
-        }
-        best = best.min(start.elapsed().as_secs_f64() * 1e9 / f64::from(calls));
-    }
-    best
-}
-
-#[expect(clippy::print_stdout, reason = "the output of a benchmark")]
-fn line(text: &str) {
-    println!("{text}");
-}
-
-/// Prints a ratio that must reach its bar; says whether it does.
-fn at_least(id: &str, value: f64, bar: f64) -> bool {
-    let ok = value >= bar;
-    line(&format!(
-        "ratio msg.{id} {value:.2} bar >={bar} {}",
-        if ok { "ok" } else { "short" }
-    ));
-    ok
-}
-
-/// Prints a ratio that must stay below its bar; says whether it does.
-fn at_most(id: &str, value: f64, bar: f64) -> bool {
-    let ok = value <= bar;
-    line(&format!(
-        "ratio msg.{id} {value:.3} bar <={bar} {}",
-        if ok { "ok" } else { "short" }
-    ));
-    ok
-}
+use timeloom_testkit::bench::{Bench, Rounds, Variant};
 
 fn payload(schema: &Schema, fill: impl Fn(&mut Value)) -> Vec<u8> {
     let mut value = schema.default_value().expect("a default");
@@ -93,7 +30,15 @@ fn late_header() -> (Schema, Vec<u8>) {
     (schema, bytes)
 }
 
-fn stamps() -> bool {
+/// A message whose stamp is read: its name, type, payload, and how much cheaper that is than to decode it.
+struct Case {
+    id: &'static str,
+    schema: Schema,
+    bytes: Vec<u8>,
+    bar: f64,
+}
+
+fn cases() -> [Case; 3] {
     let builtin = Definitions::builtin();
     let imu = builtin.schema("sensor_msgs/msg/Imu").expect("a schema");
     let imu_bytes = payload(&imu, |value| {
@@ -106,69 +51,108 @@ fn stamps() -> bool {
             .expect("a field");
     });
     let (late, late_bytes) = late_header();
-    let mut ok = true;
-    let cases = [
-        ("imu", &imu, &imu_bytes, 30.0),
-        ("late_header", &late, &late_bytes, 8.0),
-        ("image_1mb", &image, &image_bytes, 1000.0),
-    ];
-    for (id, schema, bytes, bar) in cases {
-        let program = StampProgram::compile(schema).expect("a stamp");
-        let calls = if bytes.len() > 100_000 { 50 } else { 20_000 };
-        let skip = nanos(200_000, || program.read(black_box(bytes)));
-        let decode = nanos(calls, || schema.decode(black_box(bytes)));
-        let mut copy = vec![0; bytes.len()];
-        let memcpy = nanos(calls.max(1000), || {
-            copy.copy_from_slice(black_box(bytes));
-            copy.first().copied()
-        });
-        line(&format!(
-            "note msg.{id} stamp {skip:.1} ns, decode {decode:.1} ns, memcpy {memcpy:.1} ns, {} bytes",
-            bytes.len()
-        ));
-        ok &= at_least(&format!("stamp_vs_decode.{id}"), decode / skip, bar);
-        if bytes.len() > 100_000 {
-            ok &= at_most(&format!("stamp_vs_memcpy.{id}"), skip / memcpy, 0.01);
-            ok &= at_most(&format!("decode_vs_memcpy.{id}"), decode / memcpy, 2.5);
-        }
-    }
-    ok
+    [
+        Case {
+            id: "imu",
+            schema: imu,
+            bytes: imu_bytes,
+            bar: 30.0,
+        },
+        Case {
+            id: "late_header",
+            schema: late,
+            bytes: late_bytes,
+            bar: 8.0,
+        },
+        Case {
+            id: "image_1mb",
+            schema: image,
+            bytes: image_bytes,
+            bar: 1000.0,
+        },
+    ]
 }
 
-fn definitions() {
+fn rounds() -> Rounds {
+    Rounds::new(15, Duration::from_millis(4))
+}
+
+fn stamp(bench: &mut Bench<Stdout>, case: &Case) {
+    let (id, bytes) = (case.id, &case.bytes);
+    let program = StampProgram::compile(&case.schema).expect("a stamp");
+    let mut copy = vec![0; bytes.len()];
+    let measured = rounds().run(&mut [
+        Variant::looped("stamp", || program.read(black_box(bytes))),
+        Variant::looped("decode", || case.schema.decode(black_box(bytes))),
+        Variant::looped("memcpy", || {
+            copy.copy_from_slice(black_box(bytes));
+            copy.first().copied()
+        }),
+    ]);
+    let [stamp, decode, memcpy] = &measured[..] else {
+        unreachable!("invariant: three variants, three measurements")
+    };
+    let (s, d, m) = (stamp.median(), decode.median(), memcpy.median());
+    bench.note(
+        &format!("msg.{id}"),
+        format!(
+            "stamp {s:.1} ns, decode {d:.1} ns, memcpy {m:.1} ns, {} bytes",
+            bytes.len()
+        ),
+    );
+    bench.ratio_at_least(
+        &format!("msg.stamp_vs_decode.{id}"),
+        decode.ratio_to(stamp),
+        case.bar,
+    );
+    if bytes.len() > 100_000 {
+        bench.ratio_at_most(
+            &format!("msg.stamp_vs_memcpy.{id}"),
+            stamp.ratio_to(memcpy),
+            0.01,
+        );
+        bench.ratio_at_most(
+            &format!("msg.decode_vs_memcpy.{id}"),
+            decode.ratio_to(memcpy),
+            2.5,
+        );
+    }
+}
+
+fn definitions(bench: &mut Bench<Stdout>) {
     let builtin = Definitions::builtin();
     let imu = builtin.schema("sensor_msgs/msg/Imu").expect("a schema");
     let text = imu.ros2msg().expect("a text");
-    let parse = fastest(200, || Schema::parse_ros2msg("sensor_msgs/msg/Imu", &text));
-    let bytes_per_second = text.len() as f64 / parse.as_secs_f64();
-    line(&format!(
-        "note msg.parse_imu {parse:?} for {} bytes, {:.1} MB/s",
-        text.len(),
-        bytes_per_second / 1e6
-    ));
     let description = imu.type_description().expect("a description");
-    let hash = fastest(200, || TypeHash::of(&description));
-    line(&format!("note msg.rihs01_imu {hash:?}"));
-    let compile = fastest(200, || builtin.schema("sensor_msgs/msg/Imu"));
-    line(&format!("note msg.compile_imu {compile:?}"));
     let value = imu.default_value().expect("a default");
     let bytes = imu.encode(&value).expect("a payload");
-    line(&format!(
-        "note msg.encode_imu {:.0} ns",
-        nanos(5000, || imu.encode(&value))
-    ));
-    line(&format!(
-        "note msg.json_imu {:.0} ns",
-        nanos(5000, || imu.decode(&bytes).map(|value| value.to_json()))
-    ));
+    let measured = rounds().run(&mut [
+        Variant::looped("parse", || {
+            Schema::parse_ros2msg("sensor_msgs/msg/Imu", &text)
+        }),
+        Variant::looped("rihs01", || TypeHash::of(&description)),
+        Variant::looped("compile", || builtin.schema("sensor_msgs/msg/Imu")),
+        Variant::looped("encode", || imu.encode(&value)),
+        Variant::looped("decode and json", || {
+            imu.decode(&bytes).map(|value| value.to_json())
+        }),
+    ]);
+    for variant in measured {
+        bench.note(
+            "msg.imu",
+            format!(
+                "{} of sensor_msgs/msg/Imu {:.0} ns",
+                variant.name(),
+                variant.median()
+            ),
+        );
+    }
 }
 
-fn main() -> ExitCode {
-    let ok = stamps();
-    definitions();
-    if ok {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+fn main() {
+    let mut bench = Bench::from_env();
+    for case in cases() {
+        stamp(&mut bench, &case);
     }
+    definitions(&mut bench);
 }
