@@ -7,7 +7,7 @@ use crate::duration::Duration;
 use crate::follow::Follow;
 use crate::jump_handler::Registered;
 use crate::raw_jump::RawJump;
-use crate::reporter::Reporter;
+use crate::reporter::{ClockWarning, Reporter};
 use crate::snapshot_cell::{Contended, Snapshot, SnapshotCell};
 use crate::sync::{
     AtomicBool, AtomicI64, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, ThreadId, lock, spin,
@@ -192,6 +192,9 @@ impl ClockCore {
     /// Changes the clock. Blocks while another thread's jump handlers run; inside a handler of this clock
     /// the change is deferred until the jump is over.
     pub(crate) fn apply(&self, operation: Operation) {
+        if self.steering == Steering::Calls && operation.is_of_source() {
+            return self.reporter.report(&ClockWarning::SourceRefused);
+        }
         // A source that takes over has its full patience from then on.
         if matches!(
             operation,

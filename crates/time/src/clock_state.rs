@@ -65,6 +65,16 @@ pub(crate) enum Operation {
     SystemStepped(i64),
 }
 
+impl Operation {
+    /// Whether this is what a time source does, and not a call.
+    pub(crate) fn is_of_source(self) -> bool {
+        matches!(
+            self,
+            Self::Tick(_) | Self::Steer { .. } | Self::Activate | Self::Deactivate
+        )
+    }
+}
+
 /// The result of an operation: the state to publish and the jump it means, if any.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transition {

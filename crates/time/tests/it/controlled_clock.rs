@@ -3,8 +3,8 @@
 //! Not re-created: `must_provide_now_fn` (the time base is an argument that cannot be missing).
 
 use timeloom_time::{
-    Clock, ControlledClock, Duration, InvalidRate, JumpThreshold, PlaybackRate, PlayerClock,
-    ReferencePair, Steady, Time, VirtualTime, WaitOptions, Woke,
+    Clock, ClockWarning, ControlledClock, Duration, InvalidRate, JumpThreshold, PlaybackRate,
+    PlayerClock, ReferencePair, Steady, Time, TimeHub, VirtualTime, WaitOptions, Woke,
 };
 
 use crate::support::{SEC, at, at_ms, deltas, ms, ns, secs, watch};
@@ -276,4 +276,24 @@ fn the_ends_of_time_hold() {
     clock.jump(at(7)).unwrap();
     world.advance(secs(1_000_000));
     assert_eq!(clock.now(), at(7));
+}
+
+#[test]
+fn a_time_source_can_not_take_a_controlled_clock_away() {
+    let (world, clock) = running(0, 1.0);
+    let refused = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let count = std::sync::Arc::clone(&refused);
+    clock.clock().set_reporter(move |warning| {
+        assert_eq!(*warning, ClockWarning::SourceRefused);
+        count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        panic!("a reporter that panics stops nothing");
+    });
+    let hub = TimeHub::new(&world.base());
+    hub.activate();
+    hub.attach(clock.clock());
+    clock.clock().set_override(at(77));
+    clock.clock().deactivate_override();
+    world.advance(ns(5));
+    assert_eq!(clock.now(), at(5));
+    assert_eq!(refused.load(std::sync::atomic::Ordering::Relaxed), 3);
 }
