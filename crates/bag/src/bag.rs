@@ -7,6 +7,7 @@ mod reader;
 mod sent_order;
 mod writer;
 
+pub(crate) use layout::bag_files;
 pub use layout::{BagFile, BagLayout, open_file};
 pub use namer::FileNaming;
 pub use reader::BagReader;

@@ -9,7 +9,7 @@ pub use file::{METADATA_FILE, read_metadata_file, write_metadata_file};
 pub(crate) use file::{safe_relative_path, sync_directory};
 
 use crate::yaml::Node;
-use crate::{TopicInfo, TopicStatistics};
+use crate::{MessageDefinition, TopicInfo, TopicStatistics};
 
 /// The newest version that the original rosbag2 writes.
 pub const ROSBAG2_VERSION: u32 = 9;
@@ -77,6 +77,20 @@ pub struct FileRecord {
     pub topics_statistics: Vec<(String, TopicStatistics)>,
     /// Keys that this crate does not know.
     pub extra: Vec<(String, Node)>,
+}
+
+impl TopicRecord {
+    /// A topic without messages.
+    pub fn new(topic: &TopicInfo) -> Self {
+        let topic = TopicInfo {
+            definition: MessageDefinition::default(),
+            ..topic.clone()
+        };
+        Self {
+            topic,
+            ..Self::default()
+        }
+    }
 }
 
 impl BagMetadata {

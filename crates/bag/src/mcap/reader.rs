@@ -10,7 +10,7 @@ use super::options::McapLimits;
 use super::record::{Channel, MAGIC, Metadata, RECORD_HEAD, Schema};
 use super::scan::scan;
 use super::sink::{METADATA_KEY, METADATA_NAME};
-use super::summary::{Summary, read_summary};
+use super::summary::{NoSummary, Summary, read_summary};
 use crate::source::{Source, open_source};
 use crate::storage::{FileInfo, Query, StorageReader};
 use crate::{BagMetadata, Error, Message, MessageDefinition, Result, TopicInfo};
@@ -32,7 +32,9 @@ pub struct McapReader {
     unpacker: Unpacker,
     cursor: Cursor,
     lost_messages: u64,
+    lost_bytes: u64,
     salvaged_messages: u64,
+    has_summary: bool,
 }
 
 impl McapReader {
@@ -58,7 +60,9 @@ impl McapReader {
             unpacker: Unpacker::default(),
             cursor: Cursor::default(),
             lost_messages: 0,
+            lost_bytes: 0,
             salvaged_messages: 0,
+            has_summary: true,
         };
         let metadata = reader.index()?;
         reader.read_metadata(&metadata);
@@ -69,6 +73,16 @@ impl McapReader {
     /// Messages that the file's own indexes promise and that cannot be read; exact when a chunk is damaged but its index is not.
     pub fn lost_messages(&self) -> u64 {
         self.lost_messages
+    }
+
+    /// Bytes of records that cannot be read, as far as the file tells.
+    pub fn lost_bytes(&self) -> u64 {
+        self.lost_bytes
+    }
+
+    /// Whether the file ends with a readable summary; without one, other readers may refuse it.
+    pub fn has_summary(&self) -> bool {
+        self.has_summary
     }
 
     /// Messages that were read out of a chunk that was cut off.
@@ -92,8 +106,14 @@ impl McapReader {
         match read_summary(self.source.as_mut())? {
             Ok(summary) if is_complete(&summary) => Ok(self.take_summary(summary)),
             Ok(_) => self.scan(None),
-            Err(reason) if reason.contains("without a summary") => self.scan(None),
-            Err(reason) => self.scan(Some(reason)),
+            Err(NoSummary::Wanted) => {
+                self.has_summary = false;
+                self.scan(None)
+            }
+            Err(NoSummary::Damaged(reason)) => {
+                self.has_summary = false;
+                self.scan(Some(reason))
+            }
         }
     }
 
@@ -140,6 +160,7 @@ impl McapReader {
             ));
         }
         self.lost_messages = found.lost_messages + (all - known);
+        self.lost_bytes = found.lost_bytes;
         self.salvaged_messages = found.salvaged_messages;
         self.info.start_time_ns = found.blocks.iter().map(|block| block.start).min();
         self.info.end_time_ns = found.blocks.iter().map(|block| block.end).max();

@@ -208,6 +208,11 @@ impl Scanner {
             channels: 0..0,
             kind: BlockKind::OpenChunk,
         };
+        let mut whole = Records::new(&records);
+        for _ in &mut whole {}
+        // The message in which the file ends is lost; what lay behind it never reached the file.
+        self.scan.lost_messages += u64::from(whole.remainder() > 0);
+        self.scan.lost_bytes += size_u64(whole.remainder());
         self.scan.salvaged_messages += self.take_records(&records, block);
         Ok(())
     }

@@ -32,35 +32,42 @@ pub(crate) struct Statistics {
     pub(crate) channels: Vec<(u16, u64)>,
 }
 
-/// Reads the summary; `Err` says in words why the file has to be scanned instead.
-pub(crate) fn read_summary(source: &mut dyn Source) -> Result<Result<Summary, String>> {
+/// Why a file has to be scanned.
+pub(crate) enum NoSummary {
+    /// The writer was told to leave it out.
+    Wanted,
+    /// It is missing or broken, in words.
+    Damaged(String),
+}
+
+/// Reads the summary; the inner `Err` says why the file has to be scanned instead.
+pub(crate) fn read_summary(source: &mut dyn Source) -> Result<Result<Summary, NoSummary>> {
+    let damaged = |reason: String| Ok(Err(NoSummary::Damaged(reason)));
     let size = source.size();
     if size < size_u64(TAIL + MAGIC.len()) {
-        return Ok(Err(format!("the file is only {size} bytes long")));
+        return damaged(format!("the file is only {size} bytes long"));
     }
     let mut tail = [0u8; TAIL];
     let tail_at = size - size_u64(TAIL);
     source.read_at(tail_at, &mut tail)?;
     if tail[TAIL - MAGIC.len()..] != MAGIC || tail[0] != op::FOOTER {
-        return Ok(Err(
-            "the file has no end: it was cut off or never closed".into()
-        ));
+        return damaged("the file has no end: it was cut off or never closed".into());
     }
     let mut fields = Fields::new(&tail[9..]);
     let (Some(start), Some(_offsets), Some(crc)) = (fields.u64(), fields.u64(), fields.u32())
     else {
-        return Ok(Err("the footer is malformed".into()));
+        return damaged("the footer is malformed".into());
     };
     if start == 0 {
-        return Ok(Err("the file was written without a summary".into()));
+        return Ok(Err(NoSummary::Wanted));
     }
     if start >= tail_at || tail_at - start > MAX_BYTES {
-        return Ok(Err(format!(
+        return damaged(format!(
             "the footer places the summary at byte {start} of {size}"
-        )));
+        ));
     }
     let Ok(length) = usize::try_from(tail_at - start) else {
-        return Ok(Err("the summary is too long".into()));
+        return damaged("the summary is too long".into());
     };
     let mut bytes = vec![0; length];
     source.read_at(start, &mut bytes)?;
@@ -78,10 +85,13 @@ pub(crate) fn read_summary(source: &mut dyn Source) -> Result<Result<Summary, St
                 expected: crc,
                 actual,
             };
-            return Ok(Err(error.to_string()));
+            return damaged(error.to_string());
         }
     }
-    Ok(parse(bytes, start).ok_or_else(|| "the summary is malformed".to_owned()))
+    Ok(
+        parse(bytes, start)
+            .ok_or_else(|| NoSummary::Damaged("the summary is malformed".to_owned())),
+    )
 }
 
 fn parse(bytes: Vec<u8>, data_end: u64) -> Option<Summary> {

@@ -64,6 +64,16 @@ impl SqliteReader {
         Ok(reader)
     }
 
+    /// The database ids of the topics by dense id.
+    pub(crate) fn database_ids(&self) -> &[i64] {
+        &self.ids
+    }
+
+    /// The open database, for a recovery that reads it row by row.
+    pub(crate) fn into_connection(self) -> Connection {
+        self.connection
+    }
+
     fn read_metadata(&mut self, layout: Layout) -> rusqlite::Result<()> {
         if layout.metadata {
             let sql = "SELECT metadata FROM metadata ORDER BY id DESC LIMIT 1";

@@ -105,10 +105,7 @@ fn with_open_file(mut metadata: BagMetadata, topics: &[TopicInfo], name: &str) -
         ..FileRecord::default()
     });
     for topic in topics.get(metadata.topics.len()..).unwrap_or_default() {
-        metadata.topics.push(TopicRecord {
-            topic: topic.clone(),
-            ..TopicRecord::default()
-        });
+        metadata.topics.push(TopicRecord::new(topic));
     }
     metadata
 }
@@ -199,10 +196,7 @@ fn with_file(
     let mut total = TopicStatistics::default();
     for (index, topic) in topics.iter().enumerate() {
         if metadata.topics.len() <= index {
-            metadata.topics.push(TopicRecord {
-                topic: topic.clone(),
-                ..TopicRecord::default()
-            });
+            metadata.topics.push(TopicRecord::new(topic));
         }
         let Some(file) = statistics.get(index) else {
             continue;
