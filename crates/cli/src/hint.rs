@@ -20,9 +20,11 @@ pub(crate) fn hint_for(error: &anyhow::Error) -> Option<String> {
 
 fn of_bag_error(error: &Error) -> Option<String> {
     Some(match error {
+        Error::Io { action, .. } if matches!(*action, "create" | "write") => {
+            "check that the directory above it exists, that you may write there, and that the disk is not full".into()
+        }
         Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
-            "check the path: a bag is a directory with metadata.yaml, or one .mcap or .db3 file"
-                .into()
+            "check the path: a bag is a directory with metadata.yaml, or one .mcap or .db3 file".into()
         }
         Error::Io { source, .. } if source.kind() == ErrorKind::PermissionDenied => {
             "check the permissions of the file and of its directory".into()

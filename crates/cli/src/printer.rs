@@ -65,7 +65,7 @@ impl Printer {
 
     /// Why the verb failed, and the way out.
     pub(crate) fn error(&mut self, error: &anyhow::Error) {
-        self.line("error", RED, &format!("{error:#}"));
+        self.line("error", RED, &chain_text(error));
         if let Some(hint) = hint_for(error) {
             self.hint(&hint);
         }
@@ -107,5 +107,39 @@ impl Printer {
         // Data first, so that both outputs on one terminal stay in order; a closed one must not hide the other.
         let _flushed = self.out.flush();
         let _written = io::stderr().write_all(text.as_bytes());
+    }
+}
+
+/// An error and its causes; a cause that the text before it has told already is not repeated.
+fn chain_text(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !text.ends_with(&cause) {
+            let separator = if text.is_empty() { "" } else { ": " };
+            text = text + separator + &cause;
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn causes_are_told_once() {
+        let source = || io::Error::from(ErrorKind::NotFound);
+        let error = timeloom_bag::Error::Io {
+            path: "bag".into(),
+            action: "open",
+            source: source(),
+        };
+        let error = anyhow::Error::new(error).context("first");
+        assert_eq!(
+            chain_text(&error),
+            format!("first: cannot open bag: {}", source())
+        );
     }
 }

@@ -13,7 +13,7 @@ use crate::message_line::{Content, TimeFormat, line};
 use crate::outcome::Outcome;
 use crate::time_range::TimeRangeArguments;
 use crate::topic_selection::SelectionArguments;
-use crate::{damage, field_path};
+use crate::{damage, field_path, hint};
 
 const EXAMPLES: &str = "\
 EXAMPLES
@@ -124,6 +124,9 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             counted(undecoded, "message")
         );
         context.printer.warning(&text);
+    }
+    if let (Some(bag), true) = (arguments.bags.first(), lost) {
+        context.printer.hint(&hint::recover(bag));
     }
     Ok(Outcome::lost_if(lost || undecoded > 0))
 }

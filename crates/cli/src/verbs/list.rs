@@ -96,7 +96,7 @@ fn interfaces(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Ou
     if wanted.contains('/') {
         let name = TypeName::parse(wanted)?;
         if known.get(&name).is_none() {
-            return Err(unknown(wanted, &names).into());
+            return Err(unknown(&name.to_string(), &names).into());
         }
         let schema = known.schema(&name.to_string())?;
         let (text, hash) = (schema.ros2msg()?, schema.type_hash()?);

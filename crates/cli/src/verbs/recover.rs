@@ -4,10 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
+use timeloom_bag::Error;
+use timeloom_bag::bag::BagLayout;
 use timeloom_bag::recover::{RecoverReport, RecoveredFile};
 
 use super::info::Format;
 use crate::context::Context;
+use crate::failure::Failure;
+use crate::hint;
 use crate::json_text::counted;
 use crate::outcome::Outcome;
 
@@ -36,9 +40,15 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let report = timeloom_bag::recover(&arguments.bag, arguments.metadata_version)?;
+    let claimed = claimed_messages(&arguments.bag);
+    let report = timeloom_bag::recover(&arguments.bag, arguments.metadata_version);
+    let report = report.map_err(|error| already_recovered(error, &arguments.bag))?;
+    // What the files know of is lost, and so is what only the old metadata knew of.
+    let lost = report
+        .lost_messages()
+        .max(claimed.saturating_sub(report.messages()));
     match arguments.format {
-        Format::Json => writeln!(context.printer.data(), "{:#}", json(&report))?,
+        Format::Json => writeln!(context.printer.data(), "{:#}", json(&report, lost))?,
         Format::Text => {
             for file in &report.files {
                 writeln!(context.printer.data(), "{}", summary(file))?;
@@ -64,8 +74,31 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             .printer
             .warning(&format!("{}: {reason}", name(path)));
     }
-    context.printer.note(&total(&report));
-    Ok(Outcome::lost_if(report.is_lossy()))
+    context.printer.note(&total(&report, lost));
+    Ok(Outcome::lost_if(lost > 0 || report.is_lossy()))
+}
+
+/// Messages that the metadata claims before it is rebuilt; 0 when it says nothing.
+fn claimed_messages(bag: &Path) -> u64 {
+    let layout = BagLayout::find(bag).ok();
+    layout
+        .and_then(|layout| layout.metadata)
+        .map_or(0, |metadata| metadata.message_count)
+}
+
+/// The original of an earlier recovery is never overwritten.
+fn already_recovered(error: Error, bag: &Path) -> anyhow::Error {
+    match error {
+        Error::Exists { path } => {
+            let text = format!("{} is left from an earlier recovery", path.display());
+            let hint = format!(
+                "move it away, then run `timeloom recover {}` again",
+                hint::quoted(bag)
+            );
+            Failure::new(text).hint(hint).into()
+        }
+        other => other.into(),
+    }
 }
 
 fn name(path: &Path) -> String {
@@ -88,13 +121,13 @@ fn summary(file: &RecoveredFile) -> String {
     format!("{name}: recovered, {messages}{salvaged}; the original is {original}")
 }
 
-fn total(report: &RecoverReport) -> String {
+fn total(report: &RecoverReport, lost: u64) -> String {
     let readable = counted(report.messages(), "message");
-    if !report.is_lossy() {
+    if lost == 0 && !report.is_lossy() {
         return format!("{readable} readable, none lost");
     }
     let bytes: u64 = report.files.iter().map(|file| file.lost_bytes).sum();
-    let mut lost = vec![counted(report.lost_messages(), "message")];
+    let mut lost = vec![counted(lost, "message")];
     if bytes > 0 {
         lost.push(format!(
             "{} that belong to no message",
@@ -110,12 +143,12 @@ fn total(report: &RecoverReport) -> String {
     format!("{readable} readable; lost: {}", lost.join(", "))
 }
 
-fn json(report: &RecoverReport) -> serde_json::Value {
+fn json(report: &RecoverReport, lost: u64) -> serde_json::Value {
     json!({
         "files": report.files,
         "unreadable": report.unreadable.iter().map(|(path, reason)| json!({ "path": path, "reason": reason })).collect::<Vec<_>>(),
         "message_count": report.messages(),
-        "lost_message_count": report.lost_messages(),
-        "lossy": report.is_lossy(),
+        "lost_message_count": lost,
+        "lossy": lost > 0 || report.is_lossy(),
     })
 }
