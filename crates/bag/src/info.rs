@@ -101,7 +101,7 @@ impl BagInfo {
         let usable = layout
             .metadata
             .as_ref()
-            .filter(|metadata| !is_unfinished(metadata));
+            .filter(|metadata| !metadata.is_unfinished());
         let Some(metadata) = usable else {
             return Self::from_files(path, &layout, size);
         };
@@ -150,13 +150,11 @@ impl BagInfo {
             .iter()
             .map(|file| file_name(&file.path))
             .collect();
-        metadata.storage_identifier = layout
+        let storage = layout
             .files
             .first()
-            .map(|file| file.storage)
-            .unwrap_or(StorageId::Mcap)
-            .name()
-            .to_owned();
+            .map_or(StorageId::Mcap, |file| file.storage);
+        storage.name().clone_into(&mut metadata.storage_identifier);
         metadata.ros_distro.clone_from(&found.ros_distro);
         metadata.starting_time_ns = found.start_time_ns.unwrap_or(NO_START_TIME);
         metadata.duration_ns = found
@@ -168,7 +166,11 @@ impl BagInfo {
             info.add_topic(topic, *count, None);
         }
         info.damage.clone_from(&found.damage);
-        if layout.metadata.is_some() {
+        let claimed = layout
+            .metadata
+            .as_ref()
+            .map(|metadata| metadata.message_count);
+        if claimed.is_some_and(|claimed| claimed != found.message_count()) {
             info.damage
                 .push("metadata.yaml is that of a recording that never ended".into());
         }
@@ -283,19 +285,6 @@ impl BagInfo {
         }
         Ok(())
     }
-}
-
-/// The metadata that a writer leaves when it is killed: its last file has no start.
-fn is_unfinished(metadata: &BagMetadata) -> bool {
-    let open = metadata
-        .files
-        .last()
-        .is_some_and(|file| file.starting_time_ns == NO_START_TIME && file.message_count == 0);
-    open && metadata.version >= crate::metadata::STATISTICS_VERSION
-        && metadata
-            .files
-            .last()
-            .is_some_and(|file| file.topics_statistics.is_empty())
 }
 
 fn file_name(path: &Path) -> String {

@@ -100,6 +100,13 @@ impl BagMetadata {
             .then(|| self.starting_time_ns.saturating_add(self.duration_ns))
     }
 
+    /// Whether this is what a writer leaves that was killed: the last file has no messages yet.
+    pub fn is_unfinished(&self) -> bool {
+        let open =
+            |file: &FileRecord| file.starting_time_ns == NO_START_TIME && file.message_count == 0;
+        self.files.last().is_some_and(open)
+    }
+
     /// Whether the messages are compressed one by one.
     pub fn compresses_messages(&self) -> bool {
         self.compression_mode.eq_ignore_ascii_case("message")

@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use crate::bag::{BagFile, BagLayout, bag_files, open_file};
-use crate::metadata::{
-    FileRecord, NO_START_TIME, STATISTICS_VERSION, TopicRecord, write_metadata_file,
-};
+use crate::metadata::{FileRecord, NO_START_TIME, TopicRecord, write_metadata_file};
 use crate::{BagMetadata, Error, Order, Query, Result, TopicInfo, TopicStatistics};
 
 /// What a rebuild found.
@@ -86,7 +84,8 @@ impl Rebuild {
         };
         let mut total = TopicStatistics::default();
         let mut named = Vec::new();
-        for (topic, account) in topics.into_iter().zip(statistics) {
+        for (topic, mut account) in topics.into_iter().zip(statistics) {
+            self.add_losses(&mut account, old, &name, &topic.name);
             total.merge(&account);
             named.push((topic.name.clone(), account));
             let record = self.topic(&topic);
@@ -99,7 +98,7 @@ impl Rebuild {
             .into_iter()
             .chain(self.metadata.ending_time_ns())
             .max();
-        if name.ends_with(".zstd") {
+        if name.strip_suffix(".zstd").is_some() {
             self.metadata.compression_format = "zstd".into();
             self.metadata.compression_mode = "FILE".into();
         }
@@ -118,6 +117,27 @@ impl Rebuild {
             topics_statistics: named,
             extra: Vec::new(),
         });
+    }
+
+    /// Adds what was lost while this file was written: from the old metadata, else from the file itself.
+    fn add_losses(
+        &self,
+        account: &mut TopicStatistics,
+        old: Option<&BagMetadata>,
+        file: &str,
+        topic: &str,
+    ) {
+        let plain = file.strip_suffix(".zstd").unwrap_or(file);
+        let files = old
+            .into_iter()
+            .chain(&self.embedded)
+            .flat_map(|metadata| &metadata.files);
+        let known = files.filter(|known| known.path == file || known.path == plain);
+        let mut accounts = known.flat_map(|known| &known.topics_statistics);
+        if let Some((_, lost)) = accounts.find(|(name, _)| name == topic) {
+            account.messages_lost_in_transport = lost.messages_lost_in_transport;
+            account.lost_in_recorder = lost.lost_in_recorder;
+        }
     }
 
     fn read_file(
@@ -186,34 +206,18 @@ impl Rebuild {
         if !base.ros_distro.is_empty() {
             self.metadata.ros_distro.clone_from(&base.ros_distro);
         }
+        let per_file = base
+            .files
+            .iter()
+            .any(|file| !file.topics_statistics.is_empty());
         for record in &base.topics {
             let kept = self.topic(&record.topic);
-            let Some(lost) = &record.statistics else {
-                continue;
-            };
-            let losses = TopicStatistics {
-                messages_lost_in_transport: lost.messages_lost_in_transport,
-                lost_in_recorder: lost.lost_in_recorder,
-                ..TopicStatistics::default()
-            };
-            kept.statistics.get_or_insert_default().merge(&losses);
-        }
-        for file in &mut self.metadata.files {
-            let known = base.files.iter().find(|known| known.path == file.path);
-            for (name, lost) in known
-                .map(|known| known.topics_statistics.as_slice())
-                .unwrap_or_default()
-            {
-                if let Some((_, account)) = file
-                    .topics_statistics
-                    .iter_mut()
-                    .find(|(topic, _)| topic == name)
-                {
-                    account.messages_lost_in_transport = lost.messages_lost_in_transport;
-                    account.lost_in_recorder = lost.lost_in_recorder;
-                }
+            // Without an account per file, only the total tells what was lost.
+            if let (false, Some(lost)) = (per_file, &record.statistics) {
+                let account = kept.statistics.get_or_insert_default();
+                account.messages_lost_in_transport = lost.messages_lost_in_transport;
+                account.lost_in_recorder = lost.lost_in_recorder;
             }
         }
-        debug_assert!(self.metadata.version <= STATISTICS_VERSION);
     }
 }

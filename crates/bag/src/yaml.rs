@@ -14,9 +14,9 @@ pub enum Node {
     /// A quoted or block scalar: always a string.
     Text(String),
     /// A sequence.
-    Sequence(Vec<Node>),
+    Sequence(Vec<Self>),
     /// A map with scalar keys, in the order of the file.
-    Map(Vec<(String, Node)>),
+    Map(Vec<(String, Self)>),
 }
 
 impl Node {

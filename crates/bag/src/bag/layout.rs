@@ -104,6 +104,11 @@ impl BagLayout {
                 None => self.damage.push(format!("{name} is missing")),
             }
         }
+        if metadata.is_unfinished() {
+            // The recording went on after this was written: there may be files that it does not name.
+            self.files = bag_files(&self.path)?;
+            self.damage.clear();
+        }
         self.metadata = Some(metadata);
         Ok(())
     }
@@ -190,7 +195,7 @@ fn detect_storage(path: &Path) -> Result<StorageId> {
     let read = fs::File::open(path).and_then(|mut file| std::io::Read::read(&mut file, &mut head));
     let count = read.map_err(Error::io(path, "read"))?;
     match head.get(..count).unwrap_or_default() {
-        bytes if bytes.starts_with(&[0x89, b'M', b'C', b'A', b'P']) => Ok(StorageId::Mcap),
+        [0x89, b'M', b'C', b'A', b'P', ..] => Ok(StorageId::Mcap),
         bytes if bytes.starts_with(b"SQLite format 3") => Ok(StorageId::Sqlite3),
         _ => Err(Error::NotABag {
             path: path.to_path_buf(),

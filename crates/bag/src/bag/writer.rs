@@ -49,6 +49,8 @@ pub struct BagWriter {
     compressor: Option<MessageCompressor>,
     closer: Closer,
     splits: Vec<SplitEvent>,
+    /// Losses of a split that no outcome has named yet.
+    pending: WriteOutcome,
 }
 
 struct OpenFile {
@@ -60,13 +62,14 @@ struct OpenFile {
 
 impl BagWriter {
     /// Creates the directory of a new bag, its first file and a first `metadata.yaml`.
-    pub fn create(directory: &Path, options: BagOptions) -> Result<Self> {
+    pub fn create(directory: &Path, mut options: BagOptions) -> Result<Self> {
         if directory.exists() {
             return Err(Error::Exists {
                 path: directory.to_path_buf(),
             });
         }
         options.check()?;
+        options.fit_pages();
         fs::create_dir_all(directory).map_err(Error::io(directory, "create"))?;
         let name = directory.file_name().map_or_else(
             || "bag".to_owned(),
@@ -91,11 +94,12 @@ impl BagWriter {
             compressor,
             closer,
             splits: Vec::new(),
+            pending: WriteOutcome::default(),
         };
         writer.open_next()?;
         let metadata = writer
             .closer
-            .metadata_with_open_file(&writer.topics, &writer.current_name());
+            .metadata_of_open_file(&writer.topics, &writer.current_name());
         write_metadata_file(directory, &metadata)?;
         if let Some(parent) = directory
             .parent()
@@ -230,13 +234,17 @@ impl BagWriter {
 
     /// Goes on with a new file; the old one is finished in the background.
     pub fn split(&mut self) -> Result<SplitEvent> {
-        let Some(old) = self.current.take() else {
+        let Some(mut old) = self.current.take() else {
             return Err(Error::ThreadGone { thread: "writer" });
         };
         if let Err(error) = self.open_next() {
             self.current = Some(old);
             return Err(error);
         }
+        // What is buffered goes to the old file now: a crash must not cost messages in the middle.
+        let sealed = old.writer.tick(i64::MAX);
+        self.account.settle(&sealed);
+        self.pending.absorb(sealed);
         let event = SplitEvent {
             closed_file: old.path.clone(),
             opened_file: self.current_path(),
@@ -265,7 +273,7 @@ impl BagWriter {
             .file_name()
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
-        let metadata = self.closer.metadata_with_open_file(&[], &name);
+        let metadata = self.closer.metadata_of_open_file(&[], &name);
         let mut writer = self.options.storage.create(&path, &metadata)?;
         for topic in &self.topics {
             writer.add_topic(topic)?;
@@ -294,6 +302,7 @@ impl BagWriter {
     }
 
     fn collect(&mut self, outcome: &mut WriteOutcome) {
+        outcome.absorb(std::mem::take(&mut self.pending));
         let closed = self.closer.take_outcome();
         if !closed.is_ok() {
             self.account.settle(&closed);
@@ -306,13 +315,15 @@ impl BagWriter {
         self.on_file(|writer| writer.tick(now_ns))
     }
 
-    /// Hands everything to the operating system and waits for it.
+    /// Hands everything to the operating system and waits for it, files that are being closed included.
     pub fn seal(&mut self) -> WriteOutcome {
+        self.closer.wait();
         self.on_file(|writer| writer.seal())
     }
 
     /// Makes everything survive a power cut. Blocks on the disk.
     pub fn sync(&mut self) -> WriteOutcome {
+        self.closer.wait();
         self.on_file(|writer| writer.sync())
     }
 
@@ -358,7 +369,7 @@ impl BagWriter {
         let mut exact = topics;
         exact.resize(self.topics.len(), TopicStatistics::default());
         self.account.settle(&outcome);
-        outcome.unwritten.retain(|lost| lost.messages > 0);
+        outcome.absorb(std::mem::take(&mut self.pending));
         Ok((
             BagSummary {
                 metadata,

@@ -6,6 +6,10 @@ use super::{BagInfo, ServiceEntry, TopicEntry, size};
 
 /// What the text shows beyond what `ros2 bag info` of Jazzy shows.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches of one text"
+)]
 pub struct InfoLayout {
     /// Offset of the local time zone, for the start and the end.
     pub utc_offset_seconds: i32,
@@ -156,15 +160,16 @@ fn topic_line(topic: &TopicEntry, layout: &InfoLayout) -> String {
         topic.name, topic.type_name, topic.message_count
     );
     if let (true, Some(bytes)) = (layout.size_contribution, topic.size_bytes) {
-        line += &format!(" | Size Contribution: {}", size::size(bytes));
+        line.extend([" | Size Contribution: ", &size::size(bytes)]);
     }
-    line += &format!(" | Serialization Format: {}", topic.serialization_format);
+    line.extend([" | Serialization Format: ", &topic.serialization_format]);
     if let (true, Some(statistics)) = (layout.losses, &topic.statistics) {
         let (transport, recorder) = (
             statistics.messages_lost_in_transport,
             statistics.messages_lost_in_recorder(),
         );
-        line += &format!(" | Lost in Transport: {transport} | Lost in Recorder: {recorder}");
+        let lost = format!(" | Lost in Transport: {transport} | Lost in Recorder: {recorder}");
+        line.push_str(&lost);
     }
     line
 }
@@ -199,7 +204,7 @@ fn sort<T>(
         SortTopics::Name => items.sort_by(|a, b| name(a).cmp(name(b))),
         SortTopics::Type => items.sort_by(|a, b| (kind(a), name(a)).cmp(&(kind(b), name(b)))),
         SortTopics::Count => {
-            items.sort_by(|a, b| count(b).cmp(&count(a)).then_with(|| name(a).cmp(name(b))))
+            items.sort_by(|a, b| count(b).cmp(&count(a)).then_with(|| name(a).cmp(name(b))));
         }
     }
 }

@@ -146,20 +146,17 @@ impl Cursor {
 
     fn requeue(&mut self, slot: usize) {
         let chunk = &self.open[slot];
-        match chunk.peek() {
-            Some(time) => {
-                let rank = i64::try_from(chunk.block).unwrap_or(i64::MAX);
-                let key = if self.query.order == Order::File {
-                    0
-                } else {
-                    self.directed(time)
-                };
-                self.heap.push(Reverse((key, self.directed(rank), slot)));
-            }
-            None => {
-                self.memory = self.memory.saturating_sub(self.open[slot].memory());
-                self.spare.push(slot);
-            }
+        if let Some(time) = chunk.peek() {
+            let rank = i64::try_from(chunk.block).unwrap_or(i64::MAX);
+            let key = if self.query.order == Order::File {
+                0
+            } else {
+                self.directed(time)
+            };
+            self.heap.push(Reverse((key, self.directed(rank), slot)));
+        } else {
+            self.memory = self.memory.saturating_sub(self.open[slot].memory());
+            self.spare.push(slot);
         }
     }
 

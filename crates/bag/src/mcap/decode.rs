@@ -77,7 +77,7 @@ pub(crate) fn unpack_partial(compression: &str, stored: &[u8], limit: u64) -> Ve
         while size_u64(out.len()) < limit {
             match reader.read(&mut piece) {
                 Ok(count) if count > 0 => {
-                    out.extend_from_slice(piece.get(..count).unwrap_or_default())
+                    out.extend_from_slice(piece.get(..count).unwrap_or_default());
                 }
                 _ => break,
             }

@@ -19,6 +19,10 @@ pub enum McapCompression {
 
 /// How an MCAP file is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the independent switches of rosbag2"
+)]
 pub struct McapOptions {
     /// A chunk is sealed when it would grow beyond this.
     pub chunk_size: usize,

@@ -24,7 +24,7 @@ impl<'s> SummaryWriter<'s> {
     pub(super) fn begin(sink: &'s mut Sink) -> Result<Self> {
         let mut end = Vec::new();
         put_record(&mut end, op::DATA_END, |out| {
-            out.extend_from_slice(&0u32.to_le_bytes())
+            out.extend_from_slice(&0u32.to_le_bytes());
         });
         sink.append(&end)?;
         let group_start = sink.position();

@@ -34,13 +34,13 @@ impl BagMetadata {
             "storage_identifier" => self.storage_identifier = string(value, key)?,
             "duration" => self.duration_ns = number(value, "nanoseconds", key)?,
             "starting_time" => {
-                self.starting_time_ns = number(value, "nanoseconds_since_epoch", key)?
+                self.starting_time_ns = number(value, "nanoseconds_since_epoch", key)?;
             }
             "message_count" => self.message_count = scalar_number(value, key)?,
             "topics_with_message_count" => {
                 self.topics = items(value, key)?
                     .iter()
-                    .map(|item| topic_record(item))
+                    .map(topic_record)
                     .collect::<Result<_>>()?;
             }
             "compression_format" => self.compression_format = string(value, key)?,
@@ -55,7 +55,7 @@ impl BagMetadata {
                 self.files = items(value, key)?
                     .iter()
                     .map(file_record)
-                    .collect::<Result<_>>()?
+                    .collect::<Result<_>>()?;
             }
             "custom_data" => self.custom_data = custom_data(value)?,
             "ros_distro" => self.ros_distro = string(value, key)?,
@@ -127,7 +127,7 @@ fn file_record(node: &Node) -> Result<FileRecord> {
             "path" => record.path = string(value, key)?,
             "starting_time" => {
                 record.starting_time_ns =
-                    number(value, "nanoseconds_since_epoch", "files.starting_time")?
+                    number(value, "nanoseconds_since_epoch", "files.starting_time")?;
             }
             "duration" => record.duration_ns = number(value, "nanoseconds", "files.duration")?,
             "message_count" => record.message_count = scalar_number(value, "files.message_count")?,

@@ -205,9 +205,12 @@ fn escape(path: &Path) -> String {
     for byte in absolute.as_os_str().as_encoded_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => {
-                escaped.push(char::from(*byte))
+                escaped.push(char::from(*byte));
             }
-            _ => escaped.push_str(&format!("%{byte:02X}")),
+            _ => {
+                let code = format!("%{byte:02X}");
+                escaped.push_str(&code);
+            }
         }
     }
     escaped

@@ -19,6 +19,10 @@ CREATE INDEX timestamp_idx ON messages (timestamp ASC);
 
 /// Which of the later columns and tables a database has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one column or table that may exist"
+)]
 pub(super) struct Layout {
     pub(super) qos: bool,
     pub(super) hash: bool,

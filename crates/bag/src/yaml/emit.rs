@@ -148,7 +148,8 @@ fn quoted(out: &mut String, text: &str) {
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
             c if c.is_control() || matches!(c, '\u{feff}' | '\u{85}' | '\u{2028}' | '\u{2029}') => {
-                out.push_str(&format!("\\u{:04x}", u32::from(c)));
+                let code = format!("\\u{:04x}", u32::from(c));
+                out.push_str(&code);
             }
             c => out.push(c),
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use crate::compression::compress_file;
 use crate::metadata::{FileRecord, NO_START_TIME, TopicRecord, write_metadata_file};
@@ -22,6 +22,13 @@ pub(super) struct ClosingFile {
     pub(super) next: Option<String>,
 }
 
+/// What the thread is asked to do.
+enum Job {
+    Close(Box<ClosingFile>),
+    /// Answer when all before it is done.
+    Barrier(Sender<()>),
+}
+
 /// What is known about the closed files.
 struct State {
     metadata: BagMetadata,
@@ -31,7 +38,7 @@ struct State {
 
 /// The thread that finishes files, and what it knows.
 pub(super) struct Closer {
-    files: Sender<ClosingFile>,
+    jobs: Sender<Job>,
     thread: JoinHandle<()>,
     state: Arc<Mutex<State>>,
 }
@@ -51,25 +58,35 @@ impl Closer {
             topics: Vec::new(),
             outcome: WriteOutcome::default(),
         }));
-        let (files, receiver) = unbounded();
+        let (jobs, receiver) = unbounded();
         let (shared, root) = (Arc::clone(&state), directory.to_path_buf());
         let thread = thread::Builder::new().name("bag-close".into());
         let thread = thread.spawn(move || close_all(&receiver, &root, compression, &shared));
         let thread = thread.map_err(Error::io(directory, "start a thread for"))?;
         Ok(Self {
-            files,
+            jobs,
             thread,
             state,
         })
     }
 
     pub(super) fn close(&self, file: ClosingFile) {
-        if let Err(back) = self.files.send(file) {
+        let sent = self.jobs.send(Job::Close(Box::new(file)));
+        if let Err(crossbeam_channel::SendError(Job::Close(file))) = sent {
             // The thread is gone: finish here, late but whole.
             let mut state = lock(&self.state);
-            let (_, outcome) = back.0.writer.finish(&mut |_| state.metadata.clone());
+            let (_, outcome) = file.writer.finish(&mut |_| state.metadata.clone());
             state.outcome.absorb(outcome);
             state.outcome.fail(Error::ThreadGone { thread: "closing" });
+        }
+    }
+
+    /// Waits until every file that was handed over is finished.
+    pub(super) fn wait(&self) {
+        let (answer, wait) = bounded(1);
+        // A thread that is gone has nothing left to wait for; its failure is reported elsewhere.
+        if self.jobs.send(Job::Barrier(answer)).is_ok() {
+            wait.recv().unwrap_or_default();
         }
     }
 
@@ -77,14 +94,14 @@ impl Closer {
         std::mem::take(&mut lock(&self.state).outcome)
     }
 
-    /// The metadata of the closed files and of one that was just opened.
-    pub(super) fn metadata_with_open_file(&self, topics: &[TopicInfo], name: &str) -> BagMetadata {
-        with_open_file(lock(&self.state).metadata.clone(), topics, name)
+    /// The metadata of a file that was just opened, without the others.
+    pub(super) fn metadata_of_open_file(&self, topics: &[TopicInfo], name: &str) -> BagMetadata {
+        with_open_file(without_files(&lock(&self.state).metadata), topics, name)
     }
 
     /// Waits for all files and returns the final metadata, the account of each topic, and what went wrong.
     pub(super) fn finish(self) -> Result<(BagMetadata, Vec<TopicStatistics>, WriteOutcome)> {
-        drop(self.files);
+        drop(self.jobs);
         if self.thread.join().is_err() {
             return Err(Error::ThreadGone { thread: "closing" });
         }
@@ -111,23 +128,41 @@ fn with_open_file(mut metadata: BagMetadata, topics: &[TopicInfo], name: &str) -
 }
 
 fn close_all(
-    files: &Receiver<ClosingFile>,
+    jobs: &Receiver<Job>,
     directory: &Path,
     compression: Option<i32>,
     state: &Mutex<State>,
 ) {
-    for file in files {
-        let outcome = close_one(file, directory, compression, state);
-        lock(state).outcome.absorb(outcome);
+    let mut unwritten = None;
+    for job in jobs {
+        let answer = match job {
+            Job::Close(file) => {
+                let (metadata, outcome) = close_one(*file, compression, state);
+                lock(state).outcome.absorb(outcome);
+                unwritten = Some(metadata);
+                None
+            }
+            Job::Barrier(answer) => Some(answer),
+        };
+        // While files pile up, the metadata of the last one tells about all.
+        if (answer.is_some() || jobs.is_empty())
+            && let Some(metadata) = unwritten.take()
+            && let Err(error) = write_metadata_file(directory, &metadata)
+        {
+            lock(state).outcome.fail(error);
+        }
+        if let Some(answer) = answer {
+            answer.send(()).unwrap_or_default();
+        }
     }
 }
 
+/// Finishes a file; returns the metadata of the bag with it.
 fn close_one(
     file: ClosingFile,
-    directory: &Path,
     compression: Option<i32>,
     state: &Mutex<State>,
-) -> WriteOutcome {
+) -> (BagMetadata, WriteOutcome) {
     let ClosingFile {
         path,
         writer,
@@ -136,13 +171,15 @@ fn close_one(
         next,
     } = file;
     let before = lock(state).metadata.clone();
+    let alone = without_files(&before);
     let name = path
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
+    // A file embeds what it holds itself: with many splits, the whole bag in each of them would outgrow the messages.
     let (summary, mut outcome) = writer.finish(&mut |summary| {
         with_file(
-            before.clone(),
+            alone.clone(),
             &topics,
             &name,
             &with_losses(summary, &losses),
@@ -170,10 +207,21 @@ fn close_one(
         Some(next) => with_open_file(metadata, &topics, &next),
         None => metadata,
     };
-    if let Err(error) = write_metadata_file(directory, &shown) {
-        outcome.fail(error);
+    (shown, outcome)
+}
+
+/// The same bag without its files and counts.
+fn without_files(metadata: &BagMetadata) -> BagMetadata {
+    BagMetadata {
+        version: metadata.version,
+        storage_identifier: metadata.storage_identifier.clone(),
+        starting_time_ns: NO_START_TIME,
+        compression_format: metadata.compression_format.clone(),
+        compression_mode: metadata.compression_mode.clone(),
+        custom_data: metadata.custom_data.clone(),
+        ros_distro: metadata.ros_distro.clone(),
+        ..BagMetadata::default()
     }
-    outcome
 }
 
 /// The account of each topic in a file, with what was lost before the storage.

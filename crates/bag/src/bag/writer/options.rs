@@ -120,6 +120,16 @@ impl BagOptions {
         Ok(())
     }
 
+    /// An empty database has about ten pages: small files need small ones.
+    pub(super) fn fit_pages(&mut self) {
+        const SMALL_FILE: u64 = 16 << 20;
+        if let StorageOptions::Sqlite3(options) = &mut self.storage
+            && (1..SMALL_FILE).contains(&self.max_file_size)
+        {
+            options.page_size = options.page_size.min(4096);
+        }
+    }
+
     /// The level of the compression of files, if they are compressed.
     pub(super) fn file_compression(&self) -> Option<i32> {
         (self.compression == CompressionMode::File).then_some(self.compression_level)
