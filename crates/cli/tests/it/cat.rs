@@ -237,7 +237,7 @@ fn what_cannot_be_decoded_is_told() {
     insta::assert_snapshot!(sandbox.run("cat odd"), @r#"
     exit code: 3
     ----- stdout
-    {"topic":"/own","log_time":1,"publish_time":1,"error":"no definition of my_robot/msg/Own in the bag, built in"}
+    {"topic":"/own","log_time":1,"publish_time":1,"error":"no definition of my_robot/msg/Own: not in the bag, not built in"}
     {"topic":"/text","log_time":2,"publish_time":2,"error":"cannot decode std_msgs/msg/String: payload too short at byte 4 for message: 4 bytes needed, 1 left"}
     ----- stderr
     warning: 2 messages could not be decoded; `--raw` prints the payload

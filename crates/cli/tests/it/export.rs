@@ -147,7 +147,7 @@ fn what_cannot_be_decoded_is_counted() {
     exit code: 3
     ----- stderr
     wrote tables: 2 messages in 2 files
-    warning: /own: 2 messages could not be decoded: no definition of my_robot/msg/Own in the bag, built in
+    warning: /own: 2 messages could not be decoded: no definition of my_robot/msg/Own: not in the bag, not built in
     ");
     // Names that differ only in case, or in `/` and `__`, do not collide.
     assert_eq!(
@@ -161,12 +161,12 @@ fn what_cannot_be_decoded_is_counted() {
     insta::assert_snapshot!(sandbox.run("convert odd -o - --format ndjson"), @r#"
     exit code: 3
     ----- stdout
-    {"topic":"/own","log_time":1,"publish_time":1,"error":"no definition of my_robot/msg/Own in the bag, built in"}
-    {"topic":"/own","log_time":2,"publish_time":2,"error":"no definition of my_robot/msg/Own in the bag, built in"}
+    {"topic":"/own","log_time":1,"publish_time":1,"error":"no definition of my_robot/msg/Own: not in the bag, not built in"}
+    {"topic":"/own","log_time":2,"publish_time":2,"error":"no definition of my_robot/msg/Own: not in the bag, not built in"}
     {"topic":"/a/b","log_time":3,"publish_time":3,"message":{"data":"\""}}
     {"topic":"/A__b","log_time":4,"publish_time":4,"message":{"data":true}}
     ----- stderr
-    warning: /own: 2 messages could not be decoded: no definition of my_robot/msg/Own in the bag, built in
+    warning: /own: 2 messages could not be decoded: no definition of my_robot/msg/Own: not in the bag, not built in
     "#);
 }
 

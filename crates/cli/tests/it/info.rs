@@ -156,6 +156,7 @@ fn topics_are_sorted_on_request() {
         let text = sandbox.ok(&format!("info BAGS/sqlite3_plain --sort {sort}"));
         let keys: Vec<&str> = text
             .lines()
+            .filter(|line| line.contains("Topic: "))
             .filter_map(|line| Some(line.split_once(key)?.1.split_once(" |")?.0))
             .collect();
         assert!(keys.len() == 15 && keys.is_sorted(), "{keys:?}");
@@ -245,7 +246,7 @@ fn a_cut_file_is_shown_with_its_damage() {
     ");
     let run = sandbox.run("info cut --format json");
     let info: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!((run.code, info["damage"].as_array().unwrap().len()), (3, 3));
+    assert_eq!((run.code, info["damage"].as_array().unwrap().len()), (3, 2));
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn single_files_and_databases_are_recovered() {
     ");
     assert_eq!(stored(&bag).len(), 374);
     let bag = sandbox.copy("mcap_plain", "one");
-    cut(&bag.join("mcap_plain_0.mcap"), 250_000);
+    cut(&bag.join("mcap_plain_0.mcap"), 150_000);
     let run = sandbox.run("recover one/mcap_plain_0.mcap");
     assert_eq!(run.code, 3, "{run}");
     sandbox.ok("info one/mcap_plain_0.mcap");
