@@ -327,6 +327,11 @@ impl BagWriter {
         self.on_file(|writer| writer.sync())
     }
 
+    /// Asks for a sync without waiting for it, where the storage writes on a thread of its own.
+    pub fn request_sync(&mut self) -> WriteOutcome {
+        self.on_file(|writer| writer.request_sync())
+    }
+
     fn on_file(
         &mut self,
         action: impl FnOnce(&mut Box<dyn StorageWriter>) -> WriteOutcome,

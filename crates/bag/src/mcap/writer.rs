@@ -121,10 +121,10 @@ impl McapWriter {
     }
 
     fn schema_id(&mut self, topic: &TopicInfo) -> Result<u16> {
-        let encoding = if topic.definition.encoding.is_empty() {
-            "ros2msg"
-        } else {
-            &topic.definition.encoding
+        let encoding = match topic.definition.encoding.as_str() {
+            "" if topic.definition.text.is_empty() => "unknown",
+            "" => "ros2msg",
+            encoding => encoding,
         };
         let data = topic.definition.text.as_bytes();
         let same = |schema: &&Schema| {
@@ -228,6 +228,13 @@ impl StorageWriter for McapWriter {
         let mut outcome = WriteOutcome::default();
         self.submit(&mut outcome);
         self.pipeline.drain(true, &mut outcome);
+        outcome
+    }
+
+    fn request_sync(&mut self) -> WriteOutcome {
+        let mut outcome = WriteOutcome::default();
+        self.submit(&mut outcome);
+        self.pipeline.request_sync(&mut outcome);
         outcome
     }
 
