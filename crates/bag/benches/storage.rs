@@ -6,6 +6,10 @@
     clippy::unwrap_used,
     reason = "a benchmark may stop at the first error"
 )]
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "pseudo-random bytes and places"
+)]
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -240,9 +244,9 @@ fn writing(directory: &Path, scale: u32) {
     let small = Load::new(&[(40 * scale, 500, 100)], false);
     let [raw, ours_time, crate_time] = compare(&small, directory, 5, true);
     println!(
-        "# small: {} messages, {} ns each, raw {:.0}",
+        "# small: {} messages, {:.0} ns each, raw {:.0}",
         small.schedule.len(),
-        ours_time as u64 / small.schedule.len() as u64,
+        ours_time / small.schedule.len() as f64,
         raw / small.schedule.len() as f64
     );
     report("write_small_vs_raw", ours_time / raw, 2.0, true);

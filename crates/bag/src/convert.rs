@@ -88,7 +88,9 @@ pub fn convert<P: AsRef<Path>>(
         ..ConvertReport::default()
     };
     if let (OnDamage::Fail, Some(damage)) = (on_damage, report.damage.first()) {
-        return Err(Error::metadata("input", damage.clone()));
+        return Err(Error::Damaged {
+            reason: damage.clone(),
+        });
     }
     let total = reader.info().message_count();
     let mut targets = outputs

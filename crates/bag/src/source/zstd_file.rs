@@ -52,6 +52,21 @@ impl ZstdSource {
         Ok(source)
     }
 
+    /// Looks whether a file begins like a zstd stream.
+    pub(crate) fn probe(path: &Path) -> Result<()> {
+        let mut decoder = File::open(path)
+            .and_then(Decoder::new)
+            .map_err(Error::io(path, "open"))?;
+        let mut first = [0u8; 1];
+        decoder
+            .read_exact(&mut first)
+            .map_err(|e| Error::Compression {
+                path: path.to_path_buf(),
+                what: "zstd file",
+                reason: e.to_string(),
+            })
+    }
+
     /// All bytes, if they are in memory.
     pub(crate) fn into_memory(self) -> Option<Vec<u8>> {
         self.whole.then_some(self.window)

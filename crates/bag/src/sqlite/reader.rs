@@ -64,6 +64,13 @@ impl SqliteReader {
         Ok(reader)
     }
 
+    /// Looks whether a file is a database with the tables of a bag, without counting anything.
+    pub(crate) fn probe(path: &Path) -> Result<()> {
+        let connection = open_plain(path)?;
+        let topics = Layout::detect(&connection).and_then(|layout| layout.topics(&connection));
+        topics.map(|_| ()).map_err(Error::sqlite(path))
+    }
+
     /// The database ids of the topics by dense id.
     pub(crate) fn database_ids(&self) -> &[i64] {
         &self.ids

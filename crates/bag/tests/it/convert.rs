@@ -53,7 +53,7 @@ fn slice_filter_and_rename() {
     let mut output = ConvertOutput::new(&slice, BagOptions::default());
     output.start_ns = Some(message_time(50));
     output.end_ns = Some(message_time(99));
-    assert_eq!(run(&[source.clone()], output), 50);
+    assert_eq!(run(std::slice::from_ref(&source), output), 50);
     assert_holds(&slice, 50..100);
     let renamed = directory.path().join("renamed");
     let mut output = ConvertOutput::new(&renamed, BagOptions::default());

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use proptest::prelude::*;
 use timeloom_bag::conformance::read_all;
@@ -28,15 +29,17 @@ fn sample(storage: StorageOptions) -> Vec<u8> {
     fs::read(file).unwrap()
 }
 
-fn mcap_samples() -> Vec<Vec<u8>> {
-    let small = |preset: &str| {
-        let options = McapOptions {
-            chunk_size: 3000,
-            ..McapOptions::preset(preset).unwrap()
-        };
-        sample(StorageOptions::Mcap(options))
-    };
-    vec![small("none"), small("zstd_fast"), small("fastwrite")]
+fn mcap_samples() -> &'static [Vec<u8>; 3] {
+    static SAMPLES: OnceLock<[Vec<u8>; 3]> = OnceLock::new();
+    SAMPLES.get_or_init(|| {
+        ["none", "zstd_fast", "fastwrite"].map(|preset| {
+            let options = McapOptions {
+                chunk_size: 3000,
+                ..McapOptions::preset(preset).unwrap()
+            };
+            sample(StorageOptions::Mcap(options))
+        })
+    })
 }
 
 /// Reads a file in all orders; counts what came, whatever happens.
@@ -177,8 +180,7 @@ proptest! {
 
     #[test]
     fn flipped_bits_never_panic(which in 0usize..3, flips in proptest::collection::vec((any::<prop::sample::Index>(), 0u8..8), 1..6)) {
-        let samples = mcap_samples();
-        let mut bytes = samples[which].clone();
+        let mut bytes = mcap_samples()[which].clone();
         for (place, bit) in flips {
             let at = place.index(bytes.len());
             bytes[at] ^= 1 << bit;

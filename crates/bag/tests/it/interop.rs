@@ -1,4 +1,4 @@
-//! Other tools read what we write, and we read what they write: PyPI `rosbags`, `mcap`, `mcap-ros2-support`.
+//! Other tools read what we write, and we read what they write: `PyPI`'s `rosbags`, `mcap`, `mcap-ros2-support`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,10 +44,12 @@ fn run(python: &Path, arguments: &[&str]) -> String {
 /// A message as both sides print it: topic, log time, payload.
 fn lines(messages: &[OwnedMessage]) -> Vec<String> {
     let line = |message: &OwnedMessage| {
+        let digits = b"0123456789abcdef";
+        let digit = |value: u8| char::from(digits[usize::from(value)]);
         let hex: String = message
             .data
             .iter()
-            .map(|byte| format!("{byte:02x}"))
+            .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
             .collect();
         format!("{} {} {hex}", message.topic, message.log_time_ns)
     };

@@ -22,11 +22,8 @@ pub(crate) fn files_below(directory: &Path) -> Vec<PathBuf> {
     while let Some(directory) = open.pop() {
         for entry in fs::read_dir(&directory).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path)
-            } else {
-                found.push(path)
-            }
+            let list = if path.is_dir() { &mut open } else { &mut found };
+            list.push(path);
         }
     }
     found.sort();
