@@ -1,4 +1,4 @@
-//! `cat`: messages as JSON, against values that the PyPI package `rosbags` decodes.
+//! `cat`: messages as JSON, against values that the package `rosbags` of `PyPI` decodes.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;

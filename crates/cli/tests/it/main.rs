@@ -1,4 +1,8 @@
 //! The real binary, at the boundary of its process: exit code, stdout and stderr.
+#![expect(
+    clippy::unwrap_used,
+    reason = "in helpers of tests too a failure is a failed test"
+)]
 
 mod bad_input;
 mod cat;
