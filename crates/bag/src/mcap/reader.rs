@@ -46,7 +46,7 @@ impl McapReader {
 
     /// Opens a file.
     pub fn with_limits(path: &Path, limits: McapLimits) -> Result<Self> {
-        let mut source = open_source(path, FILE_MEMORY)?;
+        let mut source = open_source(path, FILE_MEMORY, &MAGIC)?;
         check_magic(source.as_mut())?;
         let mut reader = Self {
             info: FileInfo {
