@@ -31,21 +31,24 @@ impl Progress {
 
     /// Draws the line if the last drawing is long enough ago. `fraction` is from 0 to 1.
     pub(crate) fn update(&mut self, fraction: f64, messages: u64) {
-        if !self.visible {
+        if !self.visible || !self.is_due() {
             return;
         }
-        let now = self.clock.now();
-        let start = *self.last.get_or_insert(now);
-        // Work that is done at once needs no line.
-        if now
-            .checked_since(start)
-            .is_none_or(|passed| passed < INTERVAL)
-        {
-            return;
-        }
-        self.last = Some(now);
         self.drawn = true;
         self.write(&format!("\r\x1b[K{}", line(self.label, fraction, messages)));
+    }
+
+    /// Whether the line may be drawn again; work that is done at once needs none.
+    fn is_due(&mut self) -> bool {
+        let now = self.clock.now();
+        let last = *self.last.get_or_insert(now);
+        let due = now
+            .checked_since(last)
+            .is_some_and(|passed| passed >= INTERVAL);
+        if due {
+            self.last = Some(now);
+        }
+        due
     }
 
     fn write(&mut self, text: &str) {
@@ -85,7 +88,21 @@ fn line(label: &str, fraction: f64, messages: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use timeloom_time::VirtualTime;
+
     use super::*;
+
+    #[test]
+    fn the_line_is_drawn_ten_times_a_second() {
+        let world = VirtualTime::manual();
+        let mut progress = Progress::new("x", true, Clock::on(&world.base()));
+        let mut drawn = 0;
+        for _ in 0..1000 {
+            drawn += u32::from(progress.is_due());
+            world.advance(Duration::from_millis(1));
+        }
+        assert_eq!(drawn, 9);
+    }
 
     #[test]
     fn the_line_stays_within_its_bounds() {

@@ -11,7 +11,7 @@ use crate::suggestion::nearest;
 #[derive(Debug, Args, Default)]
 #[command(next_help_heading = "Selection")]
 pub(crate) struct SelectionArguments {
-    /// Only these topics
+    /// Only these topics; the list ends at the next flag, so the bag stands before it
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "TOPIC")]
     topics: Vec<String>,
     /// Only the events of these services

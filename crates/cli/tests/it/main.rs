@@ -7,6 +7,7 @@
 mod bad_input;
 mod cat;
 mod convert;
+mod docs;
 mod export;
 mod help;
 mod info;
