@@ -1,7 +1,7 @@
 //! Which topics and services are wanted.
 
 use clap::Args;
-use regex::Regex;
+use fancy_regex::Regex;
 use timeloom_bag::TopicInfo;
 
 use crate::failure::Failure;
@@ -149,8 +149,9 @@ impl TopicSelection {
         !self.takes(topic) && open.takes(topic)
     }
 
-    /// Refuses names that the bag does not have, with the nearest one that it has.
+    /// Refuses names that the bag does not have, with the nearest one that it has, and expressions that run away.
     pub(crate) fn check_names(&self, topics: &[TopicInfo]) -> Result<(), Failure> {
+        self.check_expressions(topics)?;
         let names: Vec<&str> = topics.iter().map(|topic| topic.name.as_str()).collect();
         let types: Vec<&str> = topics
             .iter()
@@ -164,6 +165,21 @@ impl TopicSelection {
         ] {
             if let Some(name) = wanted.iter().find(|name| !known.contains(&name.as_str())) {
                 return Err(unknown(what, name, known));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses an expression that takes too long on one of the names.
+    pub(crate) fn check_expressions(&self, topics: &[TopicInfo]) -> Result<(), Failure> {
+        for regex in self.regex.iter().chain(&self.exclude_regex) {
+            for topic in topics {
+                let service = topic.service_name().into_iter();
+                for name in service.chain([topic.name.as_str()]) {
+                    let failed =
+                        |error| Failure::new(format!("cannot match {name} by {regex}: {error}"));
+                    regex.is_match(name).map_err(failed)?;
+                }
             }
         }
         Ok(())
@@ -197,7 +213,8 @@ fn contains(names: &[String], name: &str) -> bool {
 }
 
 fn matches(regex: Option<&Regex>, name: &str) -> bool {
-    regex.is_some_and(|regex| regex.is_match(name))
+    // What an expression cannot decide was refused by `check_names`.
+    regex.is_some_and(|regex| regex.is_match(name).unwrap_or(false))
 }
 
 fn is_hidden(name: &str) -> bool {

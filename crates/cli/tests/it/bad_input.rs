@@ -162,13 +162,21 @@ fn names_that_the_bag_does_not_have() {
     insta::assert_snapshot!(sandbox.run("cat BAGS/mcap_plain -e ("), @"
     exit code: 2
     ----- stderr
-    error: invalid value '(' for '--regex <REGEX>': regex parse error:
-        (
-        ^
-    error: unclosed group
+    error: invalid value '(' for '--regex <REGEX>': Parsing error at position 1: Opening parenthesis without closing parenthesis
 
     For more information, try '--help'.
     ");
+}
+
+#[test]
+fn an_expression_that_runs_away() {
+    let run = Sandbox::new().run(r"cat BAGS/mcap_plain -e (([a-z/]+)+)+(?=x)\1y");
+    assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{run}");
+    assert!(
+        run.stderr
+            .contains("error: cannot match /camera/image_raw by"),
+        "{run}"
+    );
 }
 
 #[test]

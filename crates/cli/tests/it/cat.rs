@@ -139,6 +139,7 @@ fn topics_are_selected() {
     };
     assert_eq!(topics("--topics fix,/empty"), ["/empty", "/fix"]);
     assert_eq!(topics("-e ^/tf"), ["/tf", "/tf_static"]);
+    assert_eq!(topics("-e ^/tf(?!_)"), ["/tf"]);
     assert_eq!(topics("-e ^/tf --exclude-topics /tf"), ["/tf_static"]);
     assert_eq!(
         topics("--topic-types std_msgs/String"),

@@ -137,7 +137,7 @@ fn mistakes_are_named() {
         ),
         (
             "output_bags: [{uri: new, regex: '('}]",
-            "regex: regex parse error",
+            "regex: Parsing error at position 1",
         ),
         (
             "output_bags: [{uri: new, storage_id: rosbag1}]",

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use regex::Regex;
+use fancy_regex::Regex;
 use timeloom_bag::TopicInfo;
 use timeloom_bag::yaml::{self, Node};
 
@@ -69,6 +69,7 @@ pub(super) fn read(
     let document = yaml::parse(&text).with_context(|| path.display().to_string())?;
     let plans = outputs(&document).with_context(|| path.display().to_string())?;
     for plan in &plans {
+        plan.selection.check_expressions(topics)?;
         let hidden: Vec<&str> = topics
             .iter()
             .filter(|t| plan.selection.hides(t))
