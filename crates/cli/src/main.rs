@@ -13,6 +13,7 @@ mod message_line;
 mod outcome;
 mod printer;
 mod progress;
+mod selection_arguments;
 mod suggestion;
 mod time_argument;
 mod time_range;

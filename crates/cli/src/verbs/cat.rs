@@ -11,8 +11,8 @@ use crate::decode::Decoders;
 use crate::json_text::{counted, indented};
 use crate::message_line::{Content, TimeFormat, line};
 use crate::outcome::Outcome;
+use crate::selection_arguments::SelectionArguments;
 use crate::time_range::TimeRangeArguments;
-use crate::topic_selection::SelectionArguments;
 use crate::{damage, field_path, hint};
 
 const EXAMPLES: &str = "\

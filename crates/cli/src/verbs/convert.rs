@@ -23,8 +23,8 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::message_line::TimeFormat;
 use crate::outcome::Outcome;
+use crate::selection_arguments::SelectionArguments;
 use crate::time_range::TimeRangeArguments;
-use crate::topic_selection::SelectionArguments;
 
 const EXAMPLES: &str = "\
 EXAMPLES

@@ -11,9 +11,10 @@ use super::plan::Plan;
 use super::writer_settings::WriterSettings;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::selection_arguments::{absolute, full_types};
 use crate::suggestion::nearest;
 use crate::time_range::TimeRange;
-use crate::topic_selection::{Hidden, TopicSelection, absolute, full_types};
+use crate::topic_selection::{Hidden, TopicSelection};
 
 /// Keys that steer a recorder and mean nothing for a conversion.
 const WITHOUT_EFFECT: [&str; 10] = [
@@ -29,7 +30,7 @@ const WITHOUT_EFFECT: [&str; 10] = [
     "topic_qos_profile_overrides",
 ];
 /// All other keys.
-const KEYS: [&str; 26] = [
+const KEYS: [&str; 31] = [
     "uri",
     "storage_id",
     "max_bagfile_size",
@@ -45,13 +46,18 @@ const KEYS: [&str; 26] = [
     "topic_types",
     "all_services",
     "services",
+    "all_actions",
+    "actions",
     "rmw_serialization_format",
+    "input_serialization_format",
+    "output_serialization_format",
     "regex",
     "exclude",
     "exclude_regex",
     "exclude_topics",
     "exclude_topic_types",
     "exclude_services",
+    "exclude_actions",
     "compression_mode",
     "compression_format",
     "compression_threads",
@@ -128,12 +134,15 @@ fn plan(node: &Node) -> anyhow::Result<Plan> {
     if uri.is_empty() {
         return Err(Failure::new("uri is missing: every output needs its directory").into());
     }
-    let format = bag.text("rmw_serialization_format")?;
-    if !matches!(format.as_str(), "" | "cdr") {
-        return Err(Failure::new(format!(
-            "rmw_serialization_format: {format} is not known, only cdr"
-        ))
-        .into());
+    for key in [
+        "rmw_serialization_format",
+        "input_serialization_format",
+        "output_serialization_format",
+    ] {
+        let format = bag.text(key)?;
+        if !matches!(format.as_str(), "" | "cdr") {
+            return Err(Failure::new(format!("{key}: {format} is not known, only cdr")).into());
+        }
     }
     let time = |key: &str| anyhow::Ok(bag.number(key)?.filter(|time| *time >= 0));
     let range = TimeRange {
@@ -181,11 +190,14 @@ fn selection(bag: &Entry<'_>) -> anyhow::Result<TopicSelection> {
         all_topics: all || bag.flag("all_topics")?,
         all_services: all || bag.flag("all_services")?,
         topics: absolute(&bag.list("topics")?),
+        all_actions: all || bag.flag("all_actions")?,
         services: absolute(&bag.list("services")?),
+        actions: absolute(&bag.list("actions")?),
         topic_types: full_types(&bag.list("topic_types")?),
         regex: bag.regex("regex")?,
         exclude_topics: absolute(&bag.list("exclude_topics")?),
         exclude_services: absolute(&bag.list("exclude_services")?),
+        exclude_actions: absolute(&bag.list("exclude_actions")?),
         exclude_topic_types: full_types(&bag.list("exclude_topic_types")?),
         exclude_regex: if excluded.is_some() {
             excluded

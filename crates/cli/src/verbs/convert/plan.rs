@@ -30,7 +30,7 @@ impl Plan {
     fn into_output(self) -> ConvertOutput {
         let selection = self.selection;
         ConvertOutput {
-            topics: Box::new(move |topic| selection.takes(topic)),
+            topics: Box::new(move |topic, _| selection.takes(topic)),
             remap: self.remap,
             start_ns: self.range.start_ns,
             end_ns: self.range.end_ns,
