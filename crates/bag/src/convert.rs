@@ -1,5 +1,9 @@
 //! Rewrites bags: slice, filter, rename, split, compress, change the storage, merge.
 
+mod plan;
+
+pub use plan::{OutputPlan, Selection};
+
 use std::path::{Path, PathBuf};
 
 use crate::storage::StorageReader;
@@ -8,8 +12,8 @@ use crate::{
     TopicStatistics,
 };
 
-/// Decides whether a topic goes into an output.
-pub type TopicFilter = Box<dyn Fn(&TopicInfo) -> bool>;
+/// Decides whether a topic goes into an output, by what it is and how many messages it has.
+pub type TopicFilter = Box<dyn Fn(&TopicInfo, u64) -> bool>;
 
 /// One bag to be written.
 pub struct ConvertOutput {
@@ -33,7 +37,7 @@ impl ConvertOutput {
         Self {
             directory: directory.into(),
             options,
-            topics: Box::new(|_| true),
+            topics: Box::new(|_, _| true),
             remap: Vec::new(),
             start_ns: None,
             end_ns: None,
@@ -88,7 +92,9 @@ pub fn convert<P: AsRef<Path>>(
         ..ConvertReport::default()
     };
     if let (OnDamage::Fail, Some(damage)) = (on_damage, report.damage.first()) {
-        return Err(Error::metadata("input", damage.clone()));
+        return Err(Error::Damaged {
+            reason: damage.clone(),
+        });
     }
     let total = reader.info().message_count();
     let mut targets = outputs
@@ -168,8 +174,8 @@ impl Target {
         }
         let mut writer = BagWriter::create(&output.directory, options)?;
         let mut topics = Vec::with_capacity(source.topics.len());
-        for topic in &source.topics {
-            let wanted = (output.topics)(topic);
+        for (topic, messages) in source.topics.iter().zip(&source.message_counts) {
+            let wanted = (output.topics)(topic, *messages);
             let id = wanted
                 .then(|| writer.add_topic(&renamed(topic, &output.remap)))
                 .transpose()?;

@@ -171,6 +171,20 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
+    /// The input of a conversion is damaged and nobody asked to skip that.
+    #[error("the input is damaged: {reason}")]
+    Damaged {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Messages were not written, and the caller cannot go on without them.
+    #[error("{messages} messages of {topics} topics were not written")]
+    Unwritten {
+        /// How many.
+        messages: u64,
+        /// Of how many topics.
+        topics: usize,
+    },
     /// A background thread of the writer ended before its work was done.
     #[error("the {thread} thread of the bag writer is gone")]
     ThreadGone {

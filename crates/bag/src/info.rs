@@ -11,9 +11,11 @@ use std::path::Path;
 use serde::Serialize;
 
 use self::service_events::ServiceCounts;
-use crate::bag::BagLayout;
+use crate::bag::{BagFile, BagLayout};
 use crate::mcap::McapReader;
 use crate::metadata::NO_START_TIME;
+use crate::source::ZstdSource;
+use crate::sqlite::SqliteReader;
 use crate::{
     BagMetadata, BagReader, Query, Result, StorageId, StorageReader, TopicInfo, TopicStatistics,
 };
@@ -207,39 +209,42 @@ impl BagInfo {
         });
     }
 
-    /// Compares what the metadata claims with the summaries of the files, where that costs next to nothing.
+    /// Compares what the metadata claims with the files, where that costs next to nothing.
     fn check_files(&mut self, layout: &BagLayout) {
         for file in &layout.files {
-            let name = file_name(&file.path);
             let compressed = file
                 .path
                 .extension()
                 .is_some_and(|extension| extension == "zstd");
-            if compressed || file.storage != StorageId::Mcap {
-                continue;
-            }
-            let (found, claimed) = match McapReader::open(&file.path) {
-                Ok(reader) => (
-                    reader.info().clone(),
-                    file.record.as_ref().map(|record| record.message_count),
-                ),
-                Err(error) => {
-                    self.damage.push(error.to_string());
-                    continue;
+            let checked = match file.storage {
+                _ if compressed => ZstdSource::probe(&file.path),
+                StorageId::Sqlite3 => SqliteReader::probe(&file.path),
+                StorageId::Mcap => {
+                    McapReader::open(&file.path).map(|reader| self.check_mcap(file, &reader))
                 }
             };
-            self.damage.extend(
-                found
-                    .damage
-                    .iter()
-                    .map(|damage| format!("{name}: {damage}")),
-            );
-            if let Some(claimed) = claimed.filter(|claimed| *claimed != found.message_count()) {
-                let held = found.message_count();
-                self.damage.push(format!(
-                    "{name}: metadata.yaml claims {claimed} messages, the file holds {held}"
-                ));
+            if let Err(error) = checked {
+                self.damage.push(error.to_string());
             }
+        }
+    }
+
+    fn check_mcap(&mut self, file: &BagFile, reader: &McapReader) {
+        let (name, found) = (file_name(&file.path), reader.info());
+        self.damage.extend(
+            found
+                .damage
+                .iter()
+                .map(|damage| format!("{name}: {damage}")),
+        );
+        let (claimed, held) = (
+            file.record.as_ref().map(|record| record.message_count),
+            found.message_count(),
+        );
+        if let Some(claimed) = claimed.filter(|claimed| *claimed != held) {
+            self.damage.push(format!(
+                "{name}: metadata.yaml claims {claimed} messages, the file holds {held}"
+            ));
         }
     }
 

@@ -78,13 +78,13 @@ fn read_exact_at(file: &mut File, offset: u64, buffer: &mut [u8]) -> io::Result<
     file.read_exact(buffer)
 }
 
-/// Opens a bag file, compressed (`.zstd`) or not.
-pub(crate) fn open_source(path: &Path, memory: u64) -> Result<Box<dyn Source>> {
+/// Opens a bag file, compressed (`.zstd`) or not; a compressed one must begin with `magic`.
+pub(crate) fn open_source(path: &Path, memory: u64, magic: &[u8]) -> Result<Box<dyn Source>> {
     if path
         .extension()
         .is_some_and(|extension| extension == "zstd")
     {
-        return Ok(Box::new(ZstdSource::open(path, memory)?));
+        return Ok(Box::new(ZstdSource::open(path, memory, magic)?));
     }
     Ok(Box::new(FileSource::open(path)?))
 }

@@ -89,6 +89,11 @@ pub trait StorageWriter: Send {
     /// Like [`seal`](Self::seal), and makes it survive a power cut. Blocks on the disk.
     fn sync(&mut self) -> WriteOutcome;
 
+    /// Asks for a [`sync`](Self::sync) without waiting for it, where the storage writes on a thread of its own.
+    fn request_sync(&mut self) -> WriteOutcome {
+        self.sync()
+    }
+
     /// Size of the file if it were sealed now, near enough to decide on a split.
     fn file_size(&self) -> u64;
 

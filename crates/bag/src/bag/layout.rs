@@ -170,6 +170,11 @@ pub(crate) fn bag_files(directory: &Path) -> Result<Vec<BagFile>> {
             });
         }
     }
+    // A crash between packing a file and removing the original leaves both; they hold the same messages.
+    let plain: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
+    files.retain(|file| {
+        !plain.contains(&file.path.with_extension("")) || !is_compressed(&file.path)
+    });
     files.sort_by_cached_key(|file| {
         let name = file
             .path
@@ -184,6 +189,11 @@ pub(crate) fn bag_files(directory: &Path) -> Result<Vec<BagFile>> {
         (split_number(&stem), name)
     });
     Ok(files)
+}
+
+fn is_compressed(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "zstd")
 }
 
 /// The storage of a file: by its name, else by its first bytes.

@@ -20,7 +20,7 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// Opens a file to see what it holds, and closes it again unless that was dear.
+    /// Opens a file to see what it holds.
     pub(super) fn open(bag: usize, file: &BagFile, unpack: Option<bool>) -> Result<Self> {
         let reader = open_file(file, unpack)?;
         let info = reader.info().clone();
@@ -30,8 +30,13 @@ impl Member {
             info,
             topics: Vec::new(),
             unpack,
-            reader: None,
+            reader: Some(reader),
         })
+    }
+
+    /// Closes the file until it is needed.
+    pub(super) fn close(&mut self) {
+        self.reader = None;
     }
 
     fn begin(&mut self, query: &Query) -> Result<()> {
@@ -108,9 +113,7 @@ impl Merge {
         self.current = None;
         self.used = false;
         self.place = 0;
-        for member in &mut self.members {
-            member.reader = None;
-        }
+        self.close_unless_single();
         let holds_any = |info: &FileInfo| {
             let (Some(start), Some(end)) = (info.start_time_ns, info.end_time_ns) else {
                 return false;
@@ -128,6 +131,13 @@ impl Merge {
             Order::ReverseLogTime => self
                 .order
                 .sort_by_key(|at| Reverse((info(*at).end_time_ns, *at))),
+        }
+    }
+
+    /// One file stays open, so that a seek costs no more than in the file; of many, only those in use do.
+    fn close_unless_single(&mut self) {
+        if self.members.len() > 1 {
+            self.members.iter_mut().for_each(Member::close);
         }
     }
 
@@ -197,7 +207,9 @@ impl Merge {
                 Ok(())
             }
             Ok(None) => {
-                self.members[at].reader = None;
+                if self.members.len() > 1 {
+                    self.members[at].close();
+                }
                 Ok(())
             }
             Err(error) => {

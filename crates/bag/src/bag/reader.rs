@@ -41,7 +41,11 @@ impl BagReader {
                 .map(crate::BagMetadata::compresses_messages);
             for file in &layout.files {
                 match Member::open(bag, file, unpack) {
-                    Ok(member) => members.push(member),
+                    Ok(member) => {
+                        // Of several files only the last stays open here, and only until the first query.
+                        members.iter_mut().for_each(Member::close);
+                        members.push(member);
+                    }
                     Err(error) => {
                         info.damage.push(error.to_string());
                         first_error.get_or_insert(error);

@@ -37,7 +37,8 @@ pub struct BagSummary {
 /// Writes one bag.
 ///
 /// A split does not pause the caller: the old file is finished, compressed and entered into `metadata.yaml` by a thread
-/// of its own while messages go to the next file.
+/// of its own while messages go to the next file. A writer that is dropped without [`finish`](Self::finish) leaves what a
+/// crash would leave.
 pub struct BagWriter {
     directory: PathBuf,
     name: String,
@@ -76,7 +77,7 @@ impl BagWriter {
             |name| name.to_string_lossy().into_owned(),
         );
         let compressor = (options.compression == CompressionMode::Message)
-            .then(|| MessageCompressor::new(options.compression_level))
+            .then(|| MessageCompressor::new(directory, options.compression_level))
             .transpose()?;
         let closer = Closer::start(
             directory,
@@ -325,6 +326,11 @@ impl BagWriter {
     pub fn sync(&mut self) -> WriteOutcome {
         self.closer.wait();
         self.on_file(|writer| writer.sync())
+    }
+
+    /// Asks for a sync without waiting for it, where the storage writes on a thread of its own.
+    pub fn request_sync(&mut self) -> WriteOutcome {
+        self.on_file(|writer| writer.request_sync())
     }
 
     fn on_file(

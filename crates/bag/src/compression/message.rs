@@ -10,28 +10,33 @@ use crate::{Error, Message, Query, Result};
 /// A message that unpacks to more than this is refused.
 const MAX_MESSAGE: u64 = 1 << 30;
 
-/// Compresses messages into one buffer per batch.
+/// Compresses messages one by one.
 pub(crate) struct MessageCompressor {
     zstd: zstd::bulk::Compressor<'static>,
+    path: PathBuf,
 }
 
 impl MessageCompressor {
-    pub(crate) fn new(level: i32) -> Result<Self> {
-        let zstd = zstd::bulk::Compressor::new(level).map_err(|e| Error::Compression {
-            path: PathBuf::new(),
-            what: "zstd",
-            reason: e.to_string(),
-        })?;
-        Ok(Self { zstd })
+    /// A compressor for the bag at `path`.
+    pub(crate) fn new(path: &Path, level: i32) -> Result<Self> {
+        let zstd = zstd::bulk::Compressor::new(level).map_err(|e| failed(path, &e))?;
+        Ok(Self {
+            zstd,
+            path: path.to_path_buf(),
+        })
     }
 
     /// Compresses one message.
     pub(crate) fn compress(&mut self, data: &[u8]) -> Result<Vec<u8>> {
-        self.zstd.compress(data).map_err(|e| Error::Compression {
-            path: PathBuf::new(),
-            what: "message",
-            reason: e.to_string(),
-        })
+        self.zstd.compress(data).map_err(|e| failed(&self.path, &e))
+    }
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Error {
+    Error::Compression {
+        path: path.to_path_buf(),
+        what: "message",
+        reason: error.to_string(),
     }
 }
 

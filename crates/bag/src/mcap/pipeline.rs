@@ -85,6 +85,14 @@ impl Pipeline {
         }
     }
 
+    /// Syncs without waiting, when there is a thread that can.
+    pub(crate) fn request_sync(&mut self, outcome: &mut WriteOutcome) {
+        match self {
+            Self::Inline(_) => self.drain(true, outcome),
+            Self::Threads(threads) => threads.request_sync(outcome),
+        }
+    }
+
     /// Size of the file and memory of its index.
     pub(crate) fn progress(&self) -> (u64, usize) {
         match self {

@@ -11,6 +11,7 @@ use super::record::{Channel, MAGIC, Metadata, RECORD_HEAD, Schema};
 use super::scan::scan;
 use super::sink::{METADATA_KEY, METADATA_NAME};
 use super::summary::{NoSummary, Summary, read_summary};
+use crate::message::size_u64;
 use crate::source::{Source, open_source};
 use crate::storage::{FileInfo, Query, StorageReader};
 use crate::{BagMetadata, Error, Message, MessageDefinition, Result, TopicInfo};
@@ -45,7 +46,7 @@ impl McapReader {
 
     /// Opens a file.
     pub fn with_limits(path: &Path, limits: McapLimits) -> Result<Self> {
-        let mut source = open_source(path, FILE_MEMORY)?;
+        let mut source = open_source(path, FILE_MEMORY, &MAGIC)?;
         check_magic(source.as_mut())?;
         let mut reader = Self {
             info: FileInfo {
@@ -240,19 +241,20 @@ impl McapReader {
     }
 }
 
-/// Whether the summary leads to every message: it needs statistics, and chunks unless there are no messages.
+/// Whether the summary leads to every message: its numbers must agree, and messages outside of chunks need a scan.
 fn is_complete(summary: &Summary) -> bool {
     let Some(statistics) = &summary.statistics else {
         return false;
     };
     let counted: u64 = statistics.channels.iter().map(|(_, count)| *count).sum();
+    let is_known = |id: u16| summary.channels.iter().any(|channel| channel.id == id);
     let known = statistics
         .channels
         .iter()
-        .all(|(id, count)| *count == 0 || summary.channels.iter().any(|c| c.id == *id));
-    counted == statistics.message_count
-        && known
-        && (statistics.message_count == 0 || !summary.blocks.is_empty())
+        .all(|(id, count)| *count == 0 || is_known(*id));
+    let chunks = size_u64(summary.blocks.len()) == u64::from(statistics.chunk_count);
+    let reachable = statistics.message_count == 0 || !summary.blocks.is_empty();
+    counted == statistics.message_count && known && chunks && reachable
 }
 
 fn file_size(path: &Path) -> Result<u64> {

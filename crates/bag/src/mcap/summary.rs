@@ -26,6 +26,7 @@ pub(crate) struct Summary {
 /// The statistics record.
 pub(crate) struct Statistics {
     pub(crate) message_count: u64,
+    pub(crate) chunk_count: u32,
     pub(crate) start: i64,
     pub(crate) end: i64,
     /// Messages by channel id.
@@ -124,7 +125,9 @@ fn parse(bytes: Vec<u8>, data_end: u64) -> Option<Summary> {
 fn statistics(body: &[u8]) -> Option<Statistics> {
     let mut fields = Fields::new(body);
     let message_count = fields.u64()?;
-    fields.bytes(2 + 4 + 4 + 4 + 4)?;
+    // Numbers of schemas, channels, attachments and metadata records.
+    fields.bytes(2 + 4 + 4 + 4)?;
+    let chunk_count = fields.u32()?;
     let (start, end) = (fields.time()?, fields.time()?);
     let mut counts = Fields::new(fields.block()?);
     let mut channels = Vec::new();
@@ -133,6 +136,7 @@ fn statistics(body: &[u8]) -> Option<Statistics> {
     }
     Some(Statistics {
         message_count,
+        chunk_count,
         start,
         end,
         channels,

@@ -1,7 +1,7 @@
 //! The MCAP writer: batches in, chunks out.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::chunk::{Chunk, MESSAGE_PREFIX};
 use super::options::McapOptions;
@@ -20,6 +20,7 @@ const MAX_CHUNK: usize = 64 << 20;
 
 /// Writes one MCAP file. See [`StorageWriter`] for the contract.
 pub struct McapWriter {
+    path: PathBuf,
     options: McapOptions,
     schemas: Vec<Schema>,
     channels: Vec<Channel>,
@@ -36,15 +37,18 @@ impl McapWriter {
     /// Creates a file; an existing one is an error. `metadata` goes in front, as rosbag2 does.
     pub fn create(
         path: &Path,
-        options: McapOptions,
+        mut options: McapOptions,
         metadata: Option<&BagMetadata>,
     ) -> Result<Self> {
+        // Places within a chunk have 32 bits.
+        options.chunk_size = options.chunk_size.min(1 << 30);
         let mut sink = Sink::create(path, &options.library, options.chunking)?;
         if let Some(metadata) = metadata {
             sink.append_metadata(metadata)?;
         }
         let pipeline = Pipeline::new(sink, &options)?;
         Ok(Self {
+            path: path.to_path_buf(),
             chunk_size: options.chunk_size,
             takes_large: pipeline.takes_large(options.compression),
             options,
@@ -109,9 +113,20 @@ impl McapWriter {
             message.log_time_ns,
             message.size(),
         );
-        outcome.fail(Error::UnknownTopic {
-            id: message.topic.0,
-            count: self.channels.len(),
+        let count = self.channels.len();
+        outcome.fail(if message.topic.index() < count {
+            let limit = u64::from(u32::MAX);
+            Error::TooLarge {
+                path: self.path.clone(),
+                what: "message",
+                size: message.size(),
+                limit,
+            }
+        } else {
+            Error::UnknownTopic {
+                id: message.topic.0,
+                count,
+            }
         });
     }
 
@@ -121,10 +136,10 @@ impl McapWriter {
     }
 
     fn schema_id(&mut self, topic: &TopicInfo) -> Result<u16> {
-        let encoding = if topic.definition.encoding.is_empty() {
-            "ros2msg"
-        } else {
-            &topic.definition.encoding
+        let encoding = match topic.definition.encoding.as_str() {
+            "" if topic.definition.text.is_empty() => "unknown",
+            "" => "ros2msg",
+            encoding => encoding,
         };
         let data = topic.definition.text.as_bytes();
         let same = |schema: &&Schema| {
@@ -228,6 +243,13 @@ impl StorageWriter for McapWriter {
         let mut outcome = WriteOutcome::default();
         self.submit(&mut outcome);
         self.pipeline.drain(true, &mut outcome);
+        outcome
+    }
+
+    fn request_sync(&mut self) -> WriteOutcome {
+        let mut outcome = WriteOutcome::default();
+        self.submit(&mut outcome);
+        self.pipeline.request_sync(&mut outcome);
         outcome
     }
 

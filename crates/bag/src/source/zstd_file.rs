@@ -32,7 +32,40 @@ pub(crate) struct ZstdSource {
 }
 
 impl ZstdSource {
-    pub(crate) fn open(path: &Path, memory: u64) -> Result<Self> {
+    /// Opens a stream that must begin with `magic`; other content is refused before it is unpacked.
+    pub(crate) fn open(path: &Path, memory: u64, magic: &[u8]) -> Result<Self> {
+        let mut source = Self::begin(path, magic)?;
+        source.load(memory)?;
+        if !source.whole {
+            // A first pass finds the true size; what the frame claims is not trusted.
+            while source.step(WINDOW)? {}
+            source.size = source.window_start + size_u64(source.window.len());
+        }
+        Ok(source)
+    }
+
+    /// Unpacks a stream whole, with what is wrong with it; more than `limit` bytes are an error, not memory.
+    pub(crate) fn read_whole(
+        path: &Path,
+        limit: u64,
+        magic: &[u8],
+    ) -> Result<(Vec<u8>, Option<String>)> {
+        let mut source = Self::begin(path, magic)?;
+        source.load(limit)?;
+        if !source.whole {
+            let size = size_u64(source.window.len());
+            return Err(Error::TooLarge {
+                path: path.to_path_buf(),
+                what: "compressed file",
+                size,
+                limit,
+            });
+        }
+        let damage = source.damage();
+        Ok((source.window, damage))
+    }
+
+    fn begin(path: &Path, magic: &[u8]) -> Result<Self> {
         let mut source = Self {
             path: path.to_path_buf(),
             size: 0,
@@ -43,18 +76,30 @@ impl ZstdSource {
             truncated: false,
         };
         source.restart()?;
-        source.load(memory)?;
-        if !source.whole {
-            // A first pass finds the true size; what the frame claims is not trusted.
-            while source.step(WINDOW)? {}
-            source.size = source.window_start + size_u64(source.window.len());
+        while source.window.len() < magic.len() && source.step(usize::MAX)? {}
+        if !source.window.starts_with(magic) {
+            let reason = "what is compressed in it does not begin like a bag file";
+            return Err(Error::NotABag {
+                path: path.to_path_buf(),
+                reason,
+            });
         }
         Ok(source)
     }
 
-    /// All bytes, if they are in memory.
-    pub(crate) fn into_memory(self) -> Option<Vec<u8>> {
-        self.whole.then_some(self.window)
+    /// Looks whether a file begins like a zstd stream.
+    pub(crate) fn probe(path: &Path) -> Result<()> {
+        let mut decoder = File::open(path)
+            .and_then(Decoder::new)
+            .map_err(Error::io(path, "open"))?;
+        let mut first = [0u8; 1];
+        decoder
+            .read_exact(&mut first)
+            .map_err(|e| Error::Compression {
+                path: path.to_path_buf(),
+                what: "zstd file",
+                reason: e.to_string(),
+            })
     }
 
     fn restart(&mut self) -> Result<()> {
@@ -182,7 +227,7 @@ mod tests {
             .map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8)
             .collect();
         let file = packed(&bytes);
-        let mut source = ZstdSource::open(file.path(), 1 << 20).unwrap();
+        let mut source = ZstdSource::open(file.path(), 1 << 20, &bytes[..8]).unwrap();
         assert_eq!(source.size(), size_u64(bytes.len()));
         for at in [39 << 20, 0, 20 << 20, 5 << 20, (40 << 20) - 10] {
             let mut buffer = [0u8; 10];
@@ -201,7 +246,7 @@ mod tests {
         let file = packed(&bytes);
         let length = file.as_file().metadata().unwrap().len();
         file.as_file().set_len(length / 2).unwrap();
-        let source = ZstdSource::open(file.path(), 1 << 30).unwrap();
+        let source = ZstdSource::open(file.path(), 1 << 30, &bytes[..8]).unwrap();
         assert!(source.damage().is_some() && source.size() > 1 << 20 && source.size() < 4 << 20);
     }
 
@@ -210,8 +255,24 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), b"not zstd at all").unwrap();
         assert!(matches!(
-            ZstdSource::open(file.path(), 1 << 20),
+            ZstdSource::open(file.path(), 1 << 20, b""),
             Err(Error::Compression { .. })
         ));
+    }
+
+    #[test]
+    fn a_bomb_is_refused_before_it_fills_the_memory() {
+        let file = packed(&vec![0u8; 8 << 20]);
+        let wrong = ZstdSource::open(file.path(), 1 << 30, b"SQLite");
+        assert!(matches!(wrong, Err(Error::NotABag { .. })));
+        let large = ZstdSource::read_whole(file.path(), 1 << 20, b"\0\0");
+        assert!(matches!(large, Err(Error::TooLarge { size, .. }) if size < 2 << 20));
+        assert_eq!(
+            ZstdSource::read_whole(file.path(), 9 << 20, b"\0")
+                .unwrap()
+                .0
+                .len(),
+            8 << 20
+        );
     }
 }

@@ -44,7 +44,8 @@ impl Page {
                 "timestamp <= ?1 AND (timestamp < ?1 OR id < ?2) AND timestamp BETWEEN ?3 AND ?4",
                 "timestamp DESC, id DESC",
             ),
-            Order::File => ("id > ?2 AND timestamp BETWEEN ?3 AND ?4", "id"),
+            // The plus keeps the index of the times out of it: by that one, every page would sort all that is left.
+            Order::File => ("id > ?2 AND +timestamp BETWEEN ?3 AND ?4", "id"),
         };
         let (low, high) = (
             query.start_ns.unwrap_or(i64::MIN),
@@ -132,5 +133,40 @@ impl Page {
             });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_order_sorts() {
+        let connection = Connection::open_in_memory().unwrap();
+        let tables = "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB);
+            CREATE INDEX timestamp_idx ON messages (timestamp ASC);";
+        connection.execute_batch(tables).unwrap();
+        for order in [Order::LogTime, Order::ReverseLogTime, Order::File] {
+            for ids in [None, Some([1, 2].as_slice())] {
+                let page = Page::start(
+                    &Query {
+                        order,
+                        ..Query::default()
+                    },
+                    ids,
+                );
+                let mut statement = connection
+                    .prepare(&format!("EXPLAIN QUERY PLAN {}", page.sql))
+                    .unwrap();
+                let steps = statement
+                    .query_map(params![0, 0, 0, 0], |row| row.get::<_, String>(3))
+                    .unwrap();
+                let plan: Vec<String> = steps.map(Result::unwrap).collect();
+                assert!(
+                    plan.iter().all(|step| !step.contains("TEMP B-TREE")),
+                    "{order:?}: {plan:?}"
+                );
+            }
+        }
     }
 }

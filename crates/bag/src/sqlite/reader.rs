@@ -8,7 +8,7 @@ use rusqlite::{Connection, MAIN_DB, OpenFlags, OptionalExtension};
 
 use super::page::Page;
 use super::schema::Layout;
-use crate::source::{Source, ZstdSource};
+use crate::source::ZstdSource;
 use crate::storage::{FileInfo, Query, StorageReader};
 use crate::{BagMetadata, Error, Message, Result};
 
@@ -62,6 +62,13 @@ impl SqliteReader {
         reader.read_counts().map_err(&failed)?;
         reader.start(&Query::default())?;
         Ok(reader)
+    }
+
+    /// Looks whether a file is a database with the tables of a bag, without counting anything.
+    pub(crate) fn probe(path: &Path) -> Result<()> {
+        let connection = open_plain(path)?;
+        let topics = Layout::detect(&connection).and_then(|layout| layout.topics(&connection));
+        topics.map(|_| ()).map_err(Error::sqlite(path))
     }
 
     /// The database ids of the topics by dense id.
@@ -217,23 +224,8 @@ fn escape(path: &Path) -> String {
 }
 
 fn open_compressed(path: &Path, damage: &mut Vec<String>) -> Result<Connection> {
-    let source = ZstdSource::open(path, MAX_MEMORY)?;
-    damage.extend(source.damage());
-    let size = source.size();
-    let Some(mut bytes) = source.into_memory() else {
-        return Err(Error::TooLarge {
-            path: path.to_path_buf(),
-            what: "compressed database",
-            size,
-            limit: MAX_MEMORY,
-        });
-    };
-    if !bytes.starts_with(b"SQLite format 3\0") {
-        return Err(Error::NotABag {
-            path: path.to_path_buf(),
-            reason: "it does not hold an sqlite3 database",
-        });
-    }
+    let (mut bytes, cut) = ZstdSource::read_whole(path, MAX_MEMORY, b"SQLite format 3\0")?;
+    damage.extend(cut);
     // A database in memory has no WAL; the header must not ask for one.
     for at in [18, 19] {
         if let Some(mode) = bytes.get_mut(at) {

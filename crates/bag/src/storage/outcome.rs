@@ -87,12 +87,12 @@ impl WriteOutcome {
 
     /// The error, if any; for callers to whom every loss is fatal.
     pub fn into_result(self) -> Result<(), Error> {
-        match (self.error, self.unwritten.first()) {
-            (Some(error), _) => Err(error),
-            (None, None) => Ok(()),
-            (None, Some(lost)) => Err(Error::Config {
-                key: format!("topic id {}", lost.topic.0),
-                reason: format!("{} messages were not written", lost.messages),
+        match self.error {
+            Some(error) => Err(error),
+            None if self.unwritten.is_empty() => Ok(()),
+            None => Err(Error::Unwritten {
+                messages: self.messages_lost(),
+                topics: self.unwritten.len(),
             }),
         }
     }

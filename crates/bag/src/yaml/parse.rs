@@ -193,6 +193,8 @@ mod tests {
     fn deep_nesting_is_an_error() {
         for text in [
             "[".repeat(20_000),
+            "[\n".repeat(20_000),
+            "[a,\n ".repeat(20_000),
             "{a: ".repeat(20_000),
             "- ".repeat(20_000),
             "? ".repeat(20_000),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use proptest::prelude::*;
 use timeloom_bag::conformance::read_all;
@@ -28,15 +29,17 @@ fn sample(storage: StorageOptions) -> Vec<u8> {
     fs::read(file).unwrap()
 }
 
-fn mcap_samples() -> Vec<Vec<u8>> {
-    let small = |preset: &str| {
-        let options = McapOptions {
-            chunk_size: 3000,
-            ..McapOptions::preset(preset).unwrap()
-        };
-        sample(StorageOptions::Mcap(options))
-    };
-    vec![small("none"), small("zstd_fast"), small("fastwrite")]
+fn mcap_samples() -> &'static [Vec<u8>; 3] {
+    static SAMPLES: OnceLock<[Vec<u8>; 3]> = OnceLock::new();
+    SAMPLES.get_or_init(|| {
+        ["none", "zstd_fast", "fastwrite"].map(|preset| {
+            let options = McapOptions {
+                chunk_size: 3000,
+                ..McapOptions::preset(preset).unwrap()
+            };
+            sample(StorageOptions::Mcap(options))
+        })
+    })
 }
 
 /// Reads a file in all orders; counts what came, whatever happens.
@@ -172,13 +175,73 @@ fn a_chunk_that_claims_a_terabyte_is_refused() {
     );
 }
 
+/// Where the last chunk of a file begins, and its head.
+fn last_chunk(bytes: &[u8]) -> usize {
+    let summary = mcap::Summary::read(bytes).unwrap().unwrap();
+    let last = summary
+        .chunk_indexes
+        .iter()
+        .map(|chunk| chunk.chunk_start_offset)
+        .max()
+        .unwrap();
+    usize::try_from(last).unwrap()
+}
+
+#[test]
+fn a_chunk_that_a_killed_writer_left_open_is_entered() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.mcap");
+    for bytes in &mcap_samples()[..2] {
+        let at = last_chunk(bytes);
+        let length = usize::try_from(u64::from_le_bytes(
+            bytes[at + 1..at + 9].try_into().unwrap(),
+        ))
+        .unwrap();
+        fs::write(&path, &bytes[..at]).unwrap();
+        let before = try_all(&path);
+        // The mcap crate leaves placeholders in the head of a chunk that it had no time to close.
+        let mut open = bytes[..at + 9 + length].to_vec();
+        let name = usize::try_from(u32::from_le_bytes(
+            open[at + 37..at + 41].try_into().unwrap(),
+        ))
+        .unwrap();
+        open[at + 1..at + 9].fill(0xFF);
+        open[at + 9 + 16..at + 9 + 24].fill(0xFF);
+        open[at + 41 + name..at + 49 + name].fill(0xFF);
+        fs::write(&path, &open).unwrap();
+        assert_eq!(
+            try_all(&path),
+            60,
+            "{before} in closed chunks, the rest in the open one"
+        );
+        fs::write(&path, &open[..open.len() - 40]).unwrap();
+        assert!((before..60).contains(&try_all(&path)));
+    }
+}
+
+#[test]
+fn a_chunk_that_lies_about_its_size_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.mcap");
+    for claim in [0u64, 17, 100_000] {
+        let mut bytes = mcap_samples()[1].clone();
+        let at = last_chunk(&bytes);
+        bytes[at + 9 + 16..at + 9 + 24].copy_from_slice(&claim.to_le_bytes());
+        fs::write(&path, &bytes).unwrap();
+        let error = read_all(&mut McapReader::open(&path).unwrap(), &Query::default()).unwrap_err();
+        assert!(
+            matches!(error, Error::Compression { .. }),
+            "{claim}: {error}"
+        );
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
     fn flipped_bits_never_panic(which in 0usize..3, flips in proptest::collection::vec((any::<prop::sample::Index>(), 0u8..8), 1..6)) {
-        let samples = mcap_samples();
-        let mut bytes = samples[which].clone();
+        let mut bytes = mcap_samples()[which].clone();
         for (place, bit) in flips {
             let at = place.index(bytes.len());
             bytes[at] ^= 1 << bit;

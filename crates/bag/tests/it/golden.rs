@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use timeloom_bag::conformance::read_all;
-use timeloom_bag::info::{InfoLayout, render};
-use timeloom_bag::{BagInfo, BagReader, Order, Query, StorageId, StorageReader};
+use timeloom_bag::info::{InfoLayout, SortTopics, render};
+use timeloom_bag::{BagInfo, BagReader, Order, Query, StorageId, StorageReader, TopicStatistics};
 
 use crate::support::{bag_directories, bags, files_below};
 
@@ -203,4 +203,72 @@ fn the_json_model_has_the_numbers() {
     assert_eq!(json["topics"][0]["name"], "/points");
     assert_eq!(json["services"][0]["event_count"], 16);
     assert_eq!(json["start_time_ns"], 1_794_733_131_923_572_955_i64);
+}
+
+#[test]
+fn info_is_honest_about_files_that_are_not_what_they_should_be() {
+    let directory = tempfile::tempdir().unwrap();
+    for name in [
+        "mcap_plain",
+        "sqlite3_plain",
+        "mcap_file_zstd",
+        "sqlite3_file_zstd",
+    ] {
+        let copy = directory.path().join(name);
+        fs::create_dir(&copy).unwrap();
+        for file in files_below(&bags().join(name)) {
+            fs::copy(&file, copy.join(file.file_name().unwrap())).unwrap();
+        }
+        let file = files_below(&copy)
+            .into_iter()
+            .find(|file| file.extension().unwrap() != "yaml")
+            .unwrap();
+        fs::write(&file, b"this was a bag once").unwrap();
+        let info = BagInfo::open(&copy).unwrap();
+        assert_eq!(info.damage.len(), 1, "{name}: {:?}", info.damage);
+        let layout = InfoLayout {
+            damage: true,
+            ..InfoLayout::default()
+        };
+        assert!(
+            render(&info, &layout).contains("Damage:            "),
+            "{name}"
+        );
+        fs::remove_file(&file).unwrap();
+        assert!(BagInfo::open(&copy).is_err(), "{name}: nothing is left");
+    }
+}
+
+#[test]
+fn the_text_can_be_sorted_and_show_sizes_and_losses() {
+    let path = bags().join("mcap_plain");
+    let mut info = BagInfo::open(&path).unwrap();
+    info.count_messages(&path).unwrap();
+    let names = |sort| {
+        render(
+            &info,
+            &InfoLayout {
+                sort,
+                names_only: true,
+                ..InfoLayout::default()
+            },
+        )
+    };
+    assert!(names(SortTopics::Name).starts_with("/camera/image_raw\n/chatter\n/clock\n"));
+    assert!(names(SortTopics::Count).starts_with("/imu/data\n"));
+    assert!(names(SortTopics::Type).starts_with("/diagnostics\n/parameter_events\n/clock\n"));
+    info.topics[0].statistics = Some(TopicStatistics {
+        messages_lost_in_transport: 3,
+        ..TopicStatistics::default()
+    });
+    let layout = InfoLayout {
+        size_contribution: true,
+        losses: true,
+        ..InfoLayout::default()
+    };
+    let text = render(&info, &layout);
+    assert!(text.contains(
+        "Topic: /points | Type: sensor_msgs/msg/PointCloud2 | Count: 21 | Size Contribution: "
+    ));
+    assert!(text.contains("| Lost in Transport: 3 | Lost in Recorder: 0\n"));
 }

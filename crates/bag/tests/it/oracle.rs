@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use timeloom_bag::conformance::read_all;
 use timeloom_bag::mcap::{McapCompression, McapLimits, McapOptions, McapReader, McapWriter};
-use timeloom_bag::{BagMetadata, Message, Order, Query, StorageWriter, TopicId};
+use timeloom_bag::{BagMetadata, Message, Order, Query, StorageReader, StorageWriter, TopicId};
 
 use crate::support::{payload, test_topics};
 
@@ -223,4 +223,77 @@ fn overlapping_chunks_stay_within_the_memory_limit() {
         .map(|message| (message.log_time_ns, message.sequence))
         .collect();
     assert!(keys.is_sorted(), "equal times in the order of the file");
+}
+
+#[test]
+fn a_chunk_is_sealed_by_its_age() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.mcap");
+    let mut writer = Box::new(McapWriter::create(&path, McapOptions::default(), None).unwrap());
+    writer.add_topic(&test_topics()[0]).unwrap();
+    let message = Message {
+        topic: TopicId(0),
+        log_time_ns: 1,
+        publish_time_ns: 1,
+        sequence: 0,
+        data: b"x",
+    };
+    let readable = || McapReader::open(&path).unwrap().info().message_count();
+    assert!(writer.write(&[message], 1_000_000_000).is_ok());
+    assert!(writer.tick(1_499_999_999).is_ok());
+    assert_eq!(readable(), 0);
+    assert!(writer.tick(1_500_000_000).is_ok());
+    assert_eq!(readable(), 1);
+    assert!(writer.write(&[message], 9_000_000_000).is_ok());
+    assert!(writer.tick(9_400_000_000).is_ok());
+    assert_eq!(
+        readable(),
+        1,
+        "the age counts from the first message of the chunk"
+    );
+    assert!(writer.request_sync().is_ok());
+    assert_eq!(readable(), 2);
+}
+
+#[test]
+fn the_index_of_a_long_file_stays_within_its_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let chunks = |name: &str, index_memory: usize| {
+        let path = directory.path().join(name);
+        let options = McapOptions {
+            chunk_size: 500,
+            index_memory,
+            ..McapOptions::default()
+        };
+        let mut writer = Box::new(McapWriter::create(&path, options, None).unwrap());
+        writer.add_topic(&test_topics()[0]).unwrap();
+        for k in 0..20_000u32 {
+            let (time, data) = (i64::from(k), payload(k % 50));
+            let message = Message {
+                topic: TopicId(0),
+                log_time_ns: time,
+                publish_time_ns: time,
+                sequence: k,
+                data: &data,
+            };
+            assert!(writer.write(&[message], 0).is_ok());
+        }
+        let (summary, outcome) = writer.finish(&mut |_| BagMetadata::default());
+        assert!(outcome.is_ok());
+        assert_eq!(summary.total().messages_recorded, 20_000);
+        let bytes = std::fs::read(&path).unwrap();
+        let all = read_all(&mut McapReader::open(&path).unwrap(), &Query::default()).unwrap();
+        assert!(
+            all.iter()
+                .enumerate()
+                .all(|(k, message)| message.sequence as usize == k)
+        );
+        mcap::Summary::read(&bytes)
+            .unwrap()
+            .unwrap()
+            .chunk_indexes
+            .len()
+    };
+    let (free, bounded) = (chunks("free.mcap", 64 << 20), chunks("bounded.mcap", 2000));
+    assert!(bounded * 10 < free, "{bounded} chunks instead of {free}");
 }

@@ -250,3 +250,26 @@ fn one_unreadable_file_does_not_cost_the_others() {
     assert!(report.is_lossy() && path.join("run_1.mcap.damaged").exists());
     assert_eq!(read_metadata_file(&path).unwrap().files.len(), 2);
 }
+
+#[test]
+fn a_file_that_is_there_packed_and_unpacked_counts_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run");
+    write_bag(
+        &path,
+        BagOptions {
+            max_file_duration_ns: 99_000_000,
+            ..BagOptions::default()
+        },
+        300,
+    );
+    // A crash between packing a file and removing the original.
+    let plain = path.join("run_1.mcap");
+    let copy = fs::read(&plain).unwrap();
+    timeloom_bag::compress_file(&plain, 1).unwrap();
+    fs::write(&plain, copy).unwrap();
+    fs::remove_file(path.join("metadata.yaml")).unwrap();
+    let report = recover(&path, 10).unwrap();
+    assert_eq!((report.messages(), report.files.len()), (300, 3));
+    assert_holds(&path, 0..300);
+}

@@ -144,13 +144,25 @@ impl Threads {
     }
 
     pub(crate) fn drain(&mut self, sync: bool, outcome: &mut WriteOutcome) {
-        let (answer, wait) = bounded(1);
-        let sent = self.steps.send((self.next, Step::Barrier(sync, answer)));
-        self.next += 1;
-        if sent.is_err() || wait.recv().is_err() {
+        if self.barrier(sync).is_none_or(|wait| wait.recv().is_err()) {
             outcome.fail(Error::ThreadGone { thread: "sink" });
         }
         self.losses(outcome);
+    }
+
+    pub(crate) fn request_sync(&mut self, outcome: &mut WriteOutcome) {
+        if self.barrier(true).is_none() {
+            outcome.fail(Error::ThreadGone { thread: "sink" });
+        }
+        self.losses(outcome);
+    }
+
+    /// Sends a barrier behind all chunks so far; the answer comes when they are written.
+    fn barrier(&mut self, sync: bool) -> Option<Receiver<()>> {
+        let (answer, wait) = bounded(1);
+        let sent = self.steps.send((self.next, Step::Barrier(sync, answer)));
+        self.next += 1;
+        sent.is_ok().then_some(wait)
     }
 
     pub(crate) fn progress(&self) -> (u64, usize) {
