@@ -19,7 +19,7 @@ mod subscription;
 pub use capabilities::{Capabilities, LossKnowledge};
 pub use endpoint::{EndpointInfo, EndpointKind};
 pub use error::{Error, Result};
-pub use event::{EndpointEvent, QosPolicy};
+pub use event::{EndpointEvent, EventObserver, QosPolicy};
 pub use gid::Gid;
 pub use graph::{Graph, GraphEvent, GraphObserver, GraphWatch};
 pub use loss_tracker::{LossTracker, SequenceStep, WriterAccount};

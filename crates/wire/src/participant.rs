@@ -4,6 +4,7 @@ use timeloom_time::TimeBase;
 
 use crate::capabilities::Capabilities;
 use crate::error::Result;
+use crate::event::EventObserver;
 use crate::graph::{GraphObserver, GraphWatch};
 use crate::node_name::NodeName;
 use crate::publisher::Publisher;
@@ -43,7 +44,20 @@ pub trait Node: Send + Sync {
     ///
     /// # Errors
     /// When the middleware refuses the name, the type or the `QoS`.
-    fn publish(&self, topic: &TopicSpec) -> Result<Box<dyn Publisher>>;
+    fn publish(&self, topic: &TopicSpec) -> Result<Box<dyn Publisher>> {
+        self.publish_observed(topic, Arc::new(|_| {}))
+    }
+
+    /// Publishes on a topic and hears what happens to the publisher: matched, incompatible `QoS`, deadline
+    /// missed, liveliness lost.
+    ///
+    /// # Errors
+    /// When the middleware refuses the name, the type or the `QoS`.
+    fn publish_observed(
+        &self,
+        topic: &TopicSpec,
+        observer: EventObserver,
+    ) -> Result<Box<dyn Publisher>>;
 
     /// Subscribes to a topic.
     ///
