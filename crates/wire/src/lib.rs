@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod call;
 mod capabilities;
 mod endpoint;
 mod error;
@@ -16,6 +17,7 @@ mod service;
 mod spec;
 mod subscription;
 
+pub use call::Caller;
 pub use capabilities::{Capabilities, LossKnowledge};
 pub use endpoint::{EndpointInfo, EndpointKind};
 pub use error::{Error, Result};

@@ -13,6 +13,9 @@ use crate::spec::{ServiceSpec, TopicSpec};
 use crate::subscription::{Receiver, Subscription};
 
 /// One process's presence in a ROS domain.
+///
+/// Nodes keep their participant alive, and endpoints their node: each is there until it and everything made by it
+/// is dropped. A graph watch keeps nothing alive.
 pub trait Participant: Send + Sync {
     /// What the transport is, for people: its name, version and domain.
     fn describe(&self) -> String;
