@@ -1,0 +1,9 @@
+//! Behaviour tests of timeloom-wire.
+
+mod conformance;
+mod determinism;
+mod environment;
+mod faults;
+mod loss;
+mod timing;
+mod world;
