@@ -3,6 +3,6 @@
 mod bounded;
 mod sample_queue;
 
-pub(crate) use bounded::Bounded;
+pub(crate) use bounded::{Bounded, Weigh};
 pub use bounded::{Dropped, Overflow, QueueLimits};
 pub use sample_queue::SampleQueue;

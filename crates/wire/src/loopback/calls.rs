@@ -119,7 +119,7 @@ impl State {
         loop {
             let reader = self.readers.get_mut(&gid)?;
             let receiver = Arc::clone(&reader.receiver);
-            let Some((arrived, _)) = reader.queue.pop() else {
+            let Some(arrived) = reader.queue.pop() else {
                 reader.listed = false;
                 self.members.get_mut(&member)?.streak = 0;
                 return Some(Call::Pause(receiver));

@@ -9,7 +9,7 @@ use timeloom_time::{Event, System, Time};
 use crate::endpoint::EndpointInfo;
 use crate::event::{EventObserver, QosPolicy};
 use crate::gid::Gid;
-use crate::queue::{Bounded, Overflow, QueueLimits};
+use crate::queue::{Bounded, Overflow, QueueLimits, Weigh};
 use crate::sample::Sample;
 use crate::service::{ReplyReceiver, RequestHandler};
 use crate::subscription::Receiver;
@@ -30,11 +30,23 @@ impl Stored {
     }
 }
 
+impl Weigh for Stored {
+    fn bytes(&self) -> usize {
+        self.payload.len()
+    }
+}
+
 /// A sample that came and waits for the receiver.
 #[derive(Debug)]
 pub(super) struct Arrived {
     pub(super) sample: Sample,
     pub(super) expires: Option<i64>,
+}
+
+impl Weigh for Arrived {
+    fn bytes(&self) -> usize {
+        self.sample.payload.len()
+    }
 }
 
 /// A promise of something at least once in a while, and how often it was broken.
@@ -132,9 +144,8 @@ impl Writer {
     /// Puts a sample aside for late joiners.
     pub(super) fn keep(&mut self, sample: &Stored) {
         if let Some(history) = &mut self.history {
-            let bytes = sample.payload.len();
             // What no longer fits is no loss: readers that were there got it.
-            history.push(sample.clone(), bytes, Overflow::DropOldest, |_, _| {});
+            history.push(sample.clone(), Overflow::DropOldest, |_| {});
         }
     }
 

@@ -225,7 +225,6 @@ impl State {
             return;
         };
         let ago = timeloom_time::Duration::from_nanos(now.steady.saturating_sub(at).max(0));
-        let bytes = stored.payload.len();
         let arrived = Arrived {
             expires: stored.expires,
             sample: Sample {
@@ -238,7 +237,7 @@ impl State {
         };
         let mut lost: Vec<Gid> = Vec::new();
         let overflow: Overflow = reader.overflow;
-        reader.queue.push(arrived, bytes, overflow, |dropped, _| {
+        reader.queue.push(arrived, overflow, |dropped| {
             lost.push(dropped.sample.writer);
         });
         for writer in lost {

@@ -37,15 +37,21 @@ impl Dropped {
     }
 }
 
+/// Something whose bytes count.
+pub(crate) trait Weigh {
+    /// The bytes of its payload; always the same.
+    fn bytes(&self) -> usize;
+}
+
 /// A queue with limits, without locks and wake-ups.
 #[derive(Debug)]
 pub(crate) struct Bounded<T> {
-    items: VecDeque<(T, usize)>,
+    items: VecDeque<T>,
     bytes: usize,
     limits: QueueLimits,
 }
 
-impl<T> Bounded<T> {
+impl<T: Weigh> Bounded<T> {
     pub(crate) fn new(limits: QueueLimits) -> Self {
         Self {
             items: VecDeque::new(),
@@ -54,40 +60,35 @@ impl<T> Bounded<T> {
         }
     }
 
-    /// Puts an item in; `dropped` gets what has to go, with its size.
-    pub(crate) fn push(
-        &mut self,
-        item: T,
-        bytes: usize,
-        overflow: Overflow,
-        mut dropped: impl FnMut(T, usize),
-    ) {
+    /// Puts an item in; `dropped` gets what has to go.
+    #[inline]
+    pub(crate) fn push(&mut self, item: T, overflow: Overflow, mut dropped: impl FnMut(T)) {
+        let bytes = item.bytes();
         while self.is_full_for(bytes) {
             match overflow {
-                Overflow::DropNewest => return dropped(item, bytes),
-                Overflow::DropOldest => {
-                    let Some((oldest, size)) = self.pop() else {
-                        break;
-                    };
-                    dropped(oldest, size);
-                }
+                Overflow::DropNewest => return dropped(item),
+                Overflow::DropOldest => match self.pop() {
+                    Some(oldest) => dropped(oldest),
+                    None => break,
+                },
             }
         }
         self.bytes += bytes;
-        self.items.push_back((item, bytes));
+        self.items.push_back(item);
     }
 
     /// Whether another item of that size does not fit.
+    #[inline]
     pub(crate) fn is_full_for(&self, bytes: usize) -> bool {
         !self.items.is_empty()
             && (self.items.len() >= self.limits.messages
                 || self.bytes.saturating_add(bytes) > self.limits.bytes)
     }
 
-    pub(crate) fn pop(&mut self) -> Option<(T, usize)> {
-        let (item, bytes) = self.items.pop_front()?;
-        self.bytes -= bytes;
-        Some((item, bytes))
+    pub(crate) fn pop(&mut self) -> Option<T> {
+        let item = self.items.pop_front()?;
+        self.bytes -= item.bytes();
+        Some(item)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -103,13 +104,19 @@ impl<T> Bounded<T> {
     }
 
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> + ExactSizeIterator {
-        self.items.iter().map(|(item, _)| item)
+        self.items.iter()
     }
 
-    /// Moves everything out, oldest first.
+    /// Moves everything to the end of `out`, oldest first.
     pub(crate) fn drain_into(&mut self, out: &mut Vec<T>) {
         self.bytes = 0;
-        out.extend(self.items.drain(..).map(|(item, _)| item));
+        if out.is_empty() {
+            // The two change buffers: nothing is copied or allocated, however much there is.
+            let emptied = VecDeque::from(std::mem::take(out));
+            *out = std::mem::replace(&mut self.items, emptied).into();
+        } else {
+            out.extend(self.items.drain(..));
+        }
     }
 }
 
@@ -123,15 +130,31 @@ mod tests {
         bytes: 100,
     };
 
+    struct Item {
+        number: usize,
+        size: usize,
+    }
+
+    impl Weigh for Item {
+        fn bytes(&self) -> usize {
+            self.size
+        }
+    }
+
     fn run(sizes: &[usize], overflow: Overflow) -> (Vec<usize>, Vec<usize>) {
         let mut queue = Bounded::new(LIMITS);
         let mut dropped = Vec::new();
         for (number, size) in sizes.iter().enumerate() {
-            queue.push(number, *size, overflow, |item, _| dropped.push(item));
+            let item = Item {
+                number,
+                size: *size,
+            };
+            queue.push(item, overflow, |item| dropped.push(item.number));
         }
         let mut kept = Vec::new();
         queue.drain_into(&mut kept);
-        (kept, dropped)
+        assert!(queue.is_empty() && queue.bytes() == 0);
+        (kept.iter().map(|item| item.number).collect(), dropped)
     }
 
     #[test]

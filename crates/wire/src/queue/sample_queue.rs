@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeloom_time::{Duration, Event, TimeBase};
 
-use super::bounded::{Bounded, Dropped, Overflow, QueueLimits};
+use super::bounded::{Bounded, Dropped, Overflow, QueueLimits, Weigh};
 use crate::event::EndpointEvent;
 use crate::sample::Sample;
 use crate::subscription::Receiver;
@@ -49,7 +49,7 @@ impl SampleQueue {
 
     /// Moves all samples to the end of `samples`, oldest first; gives how many.
     ///
-    /// Never blocks for long.
+    /// Never blocks for long. Give the same vector again, emptied: then the two only change buffers.
     pub fn take(&self, samples: &mut Vec<Sample>) -> usize {
         let before = samples.len();
         let mut state = self.lock();
@@ -105,12 +105,17 @@ impl SampleQueue {
     }
 }
 
+impl Weigh for Sample {
+    fn bytes(&self) -> usize {
+        self.payload.len()
+    }
+}
+
 impl Receiver for SampleQueue {
     fn sample(&self, sample: Sample) {
-        let bytes = sample.payload.len();
         let mut state = self.lock();
         let State { queue, dropped, .. } = &mut *state;
-        queue.push(sample, bytes, self.overflow, |_, bytes| dropped.add(bytes));
+        queue.push(sample, self.overflow, |sample| dropped.add(sample.bytes()));
         let half_full =
             queue.len() >= self.limits.messages / 2 || queue.bytes() >= self.limits.bytes / 2;
         if half_full {

@@ -5,5 +5,6 @@ mod determinism;
 mod environment;
 mod faults;
 mod loss;
+mod reentry;
 mod timing;
 mod world;
