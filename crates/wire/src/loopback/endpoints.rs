@@ -125,7 +125,7 @@ impl Writer {
         now: i64,
     ) -> Self {
         let qos = info.qos;
-        let latched = qos.durability == Durability::TransientLocal;
+        let latched = is_latched(&qos);
         Self {
             info,
             observer,
@@ -235,6 +235,14 @@ pub(super) fn depth(qos: &QosProfile) -> Option<usize> {
 
 pub(super) fn is_reliable(qos: &QosProfile) -> bool {
     qos.reliability != Reliability::BestEffort
+}
+
+/// Whether old samples are kept, or asked for.
+pub(super) fn is_latched(qos: &QosProfile) -> bool {
+    matches!(
+        qos.durability,
+        Durability::TransientLocal | Durability::BestAvailable
+    )
 }
 
 fn depth_limits(qos: &QosProfile, limits: QueueLimits) -> QueueLimits {

@@ -1,6 +1,6 @@
 //! Endpoints come, find each other, and go.
 
-use super::endpoints::{Client, Reader, Server, Writer, is_reliable};
+use super::endpoints::{Client, Reader, Server, Writer, is_latched, is_reliable};
 use super::faults::Dice;
 use super::link::{Link, LinkKey};
 use super::member::Due;
@@ -62,7 +62,7 @@ impl State {
         self.connect((writer, reader), &topic, reliable);
         self.tell_matched(writer, reader, 1);
         self.tell_liveliness(reader);
-        if requested.durability == timeloom_msg::qos::Durability::TransientLocal {
+        if is_latched(&requested) {
             for sample in kept {
                 self.transmit_sample((writer, reader), sample, now);
             }

@@ -6,5 +6,6 @@ mod environment;
 mod faults;
 mod loss;
 mod reentry;
+mod sabotage;
 mod timing;
 mod world;
