@@ -76,7 +76,7 @@ fn queue(bench: &mut Bench) {
             }
         }),
     ]);
-    bench.ratio_at_most("wire.queue", measured[0].ratio_to(&measured[1]), 1.5);
+    bench.ratio_at_most("wire.queue", measured[0].ratio_to(&measured[1]), 2.0);
     bench.note(
         "wire.queue",
         format_args!(
