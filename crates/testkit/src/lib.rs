@@ -3,3 +3,4 @@
 //! This crate is not published: rooms name it under `[dev-dependencies]` only.
 
 pub mod bench;
+pub mod transport;

@@ -39,6 +39,14 @@ pub enum Error {
         /// Who called.
         client: crate::Gid,
     },
+    /// A call that nobody answered in time.
+    #[error("no answer from `{service}` within {timeout}")]
+    CallTimedOut {
+        /// The service.
+        service: String,
+        /// How long it was waited for.
+        timeout: timeloom_time::Duration,
+    },
     /// An environment variable with a value that it cannot have.
     #[error("{variable}={value} is not valid: {expected}")]
     Environment {

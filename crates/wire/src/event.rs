@@ -1,4 +1,5 @@
 use std::fmt;
+use std::sync::Arc;
 
 use crate::capabilities::LossKnowledge;
 use crate::gid::Gid;
@@ -62,6 +63,9 @@ pub enum EndpointEvent {
         dead: usize,
     },
     /// Samples of a writer were lost on the way.
+    ///
+    /// They also leave a gap in [`Sample::sequence`](crate::Sample::sequence), unless nothing of that writer
+    /// comes before or after them: count gaps or events, not both.
     Lost {
         /// Whose; [`Gid::UNKNOWN`] if the middleware does not say.
         writer: Gid,
@@ -71,3 +75,6 @@ pub enum EndpointEvent {
         how: LossKnowledge,
     },
 }
+
+/// Takes the events of a publisher, one at a time, on the transport's own thread.
+pub type EventObserver = Arc<dyn Fn(EndpointEvent) + Send + Sync>;

@@ -1,25 +1,30 @@
 #![doc = include_str!("../README.md")]
 
+mod call;
 mod capabilities;
 mod endpoint;
+pub mod environment;
 mod error;
 mod event;
 mod gid;
 mod graph;
+pub mod loopback;
 mod loss_tracker;
 mod node_name;
 mod participant;
 mod publisher;
 mod qos_match;
+pub mod queue;
 mod sample;
 mod service;
 mod spec;
 mod subscription;
 
+pub use call::Caller;
 pub use capabilities::{Capabilities, LossKnowledge};
 pub use endpoint::{EndpointInfo, EndpointKind};
 pub use error::{Error, Result};
-pub use event::{EndpointEvent, QosPolicy};
+pub use event::{EndpointEvent, EventObserver, QosPolicy};
 pub use gid::Gid;
 pub use graph::{Graph, GraphEvent, GraphObserver, GraphWatch};
 pub use loss_tracker::{LossTracker, SequenceStep, WriterAccount};

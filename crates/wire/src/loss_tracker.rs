@@ -5,7 +5,8 @@ use crate::gid::Gid;
 /// Counts what is missing from each writer's consecutive numbers.
 ///
 /// Exact between the first and the last sample received of a writer; what lies before and after is unknown and
-/// never counted. A sample that comes late, after a gap was counted, takes its place back.
+/// never counted. A sample that comes late, after a gap was counted, takes its place back; one from before the
+/// first moves the beginning back. Any numbers a peer may send are taken without a panic.
 ///
 /// ```
 /// use timeloom_wire::{Gid, LossTracker, SequenceStep};
@@ -37,7 +38,7 @@ struct Gap {
 /// What is known of one writer's samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriterAccount {
-    /// The number of the first sample received.
+    /// The lowest number received.
     pub first: u64,
     /// The highest number received.
     pub last: u64,
@@ -60,6 +61,8 @@ pub enum SequenceStep {
     Gap(u64),
     /// It was counted as lost and came after all: one fewer is lost.
     Late,
+    /// It is older than the first so far, with this many missing in between: the account now begins with it.
+    Earlier(u64),
     /// It was received before.
     Duplicate,
 }
@@ -98,8 +101,10 @@ impl LossTracker {
             return 0;
         };
         let missing = last.saturating_sub(known.account.last);
-        known.account.lost += missing;
-        known.account.last = known.account.last.max(last);
+        if missing > 0 {
+            known.lose(known.account.last + 1, last);
+            known.account.last = last;
+        }
         missing
     }
 
@@ -117,34 +122,45 @@ impl LossTracker {
 
     /// How many samples are lost in all.
     pub fn lost(&self) -> u64 {
-        self.writers.values().map(|known| known.account.lost).sum()
+        self.writers
+            .values()
+            .fold(0, |sum, known| sum.saturating_add(known.account.lost))
     }
 }
 
 impl Writer {
     fn step(&mut self, sequence: u64) -> SequenceStep {
-        let expected = self.account.last + 1;
-        if sequence >= expected {
-            let missing = sequence - expected;
+        let WriterAccount { first, last, .. } = self.account;
+        let step = if sequence > last {
             self.account.last = sequence;
-            self.account.received += 1;
-            if missing == 0 {
-                return SequenceStep::Next;
+            match self.lose(last + 1, sequence - 1) {
+                0 => SequenceStep::Next,
+                missing => SequenceStep::Gap(missing),
             }
-            self.account.lost += missing;
-            self.remember(Gap {
-                first: expected,
-                last: sequence - 1,
-            });
-            return SequenceStep::Gap(missing);
-        }
-        if self.fill(sequence) {
+        } else if sequence < first {
+            self.account.first = sequence;
+            SequenceStep::Earlier(self.lose(sequence + 1, first - 1))
+        } else if self.fill(sequence) {
             self.account.lost -= 1;
-            self.account.received += 1;
-            return SequenceStep::Late;
+            SequenceStep::Late
+        } else {
+            self.account.duplicates += 1;
+            return SequenceStep::Duplicate;
+        };
+        self.account.received += 1;
+        step
+    }
+
+    /// Counts the numbers from `first` to `last` as lost; gives how many that are.
+    fn lose(&mut self, first: u64, last: u64) -> u64 {
+        if first > last {
+            return 0;
         }
-        self.account.duplicates += 1;
-        SequenceStep::Duplicate
+        // Both lie strictly inside what a u64 can number, so neither this nor the sum of all gaps overflows.
+        let missing = last - first + 1;
+        self.account.lost += missing;
+        self.remember(Gap { first, last });
+        missing
     }
 
     fn remember(&mut self, gap: Gap) {
@@ -177,6 +193,9 @@ impl Writer {
         for part in parts.into_iter().flatten().rev() {
             self.open.insert(at, part);
         }
+        if self.open.len() > MAX_OPEN_GAPS {
+            self.open.remove(0);
+        }
         true
     }
 }
@@ -205,6 +224,45 @@ mod tests {
         assert_eq!(losses.lost(), 4);
     }
 
+    #[test]
+    fn the_ends_of_the_numbers_are_no_cliff() {
+        let mut losses = LossTracker::default();
+        assert_eq!(losses.sample(WRITER, u64::MAX), SequenceStep::First);
+        assert_eq!(losses.sample(WRITER, u64::MAX), SequenceStep::Duplicate);
+        assert_eq!(
+            losses.sample(WRITER, 0),
+            SequenceStep::Earlier(u64::MAX - 1)
+        );
+        assert_eq!(losses.writer_ended(&WRITER, u64::MAX), 0);
+        assert_eq!(losses.sample(WRITER, 5), SequenceStep::Late);
+        assert_eq!(losses.lost(), u64::MAX - 2);
+        let other = Gid([8; 16]);
+        losses.sample(other, 0);
+        losses.sample(other, u64::MAX);
+        assert_eq!(losses.lost(), u64::MAX, "the sum saturates");
+    }
+
+    #[test]
+    fn a_start_out_of_order_is_no_duplicate() {
+        let mut losses = LossTracker::default();
+        assert_eq!(losses.sample(WRITER, 4), SequenceStep::First);
+        assert_eq!(losses.sample(WRITER, 2), SequenceStep::Earlier(1));
+        assert_eq!(losses.sample(WRITER, 1), SequenceStep::Earlier(0));
+        assert_eq!(losses.sample(WRITER, 3), SequenceStep::Late);
+        let account = losses.account(&WRITER).unwrap();
+        assert_eq!((account.received, account.lost), (4, 0));
+        assert_eq!((account.first, account.last), (1, 4));
+    }
+
+    #[test]
+    fn what_comes_after_the_end_was_told_takes_its_place_back() {
+        let mut losses = LossTracker::default();
+        losses.sample(WRITER, 5);
+        losses.writer_ended(&WRITER, 9);
+        assert_eq!(losses.sample(WRITER, 7), SequenceStep::Late);
+        assert_eq!(losses.lost(), 3);
+    }
+
     proptest! {
         #[test]
         fn received_and_lost_make_up_the_whole(numbers in prop::collection::vec(1u64..60, 1..80)) {
@@ -213,11 +271,36 @@ mod tests {
                 losses.sample(WRITER, *number);
             }
             let account = *losses.account(&WRITER).unwrap();
-            let seen: std::collections::BTreeSet<_> =
-                numbers.iter().copied().filter(|number| *number >= account.first).collect();
+            let seen: std::collections::BTreeSet<_> = numbers.iter().copied().collect();
+            prop_assert_eq!(Some(&account.first), seen.first());
+            prop_assert_eq!(Some(&account.last), seen.last());
             prop_assert_eq!(account.received, seen.len() as u64);
             prop_assert_eq!(account.received + account.lost, account.last - account.first + 1);
             prop_assert_eq!(account.received + account.duplicates, numbers.len() as u64);
+        }
+
+        /// Any numbers at all, with ends told in between: no panic, and the account stays whole.
+        #[test]
+        fn no_peer_can_break_it(
+            numbers in prop::collection::vec(
+                (prop_oneof![any::<u64>(), 0u64..200, (u64::MAX - 200)..=u64::MAX], any::<bool>()),
+                1..400,
+            ),
+        ) {
+            let mut losses = LossTracker::default();
+            for (number, ends) in numbers {
+                if ends {
+                    losses.writer_ended(&WRITER, number);
+                } else {
+                    losses.sample(WRITER, number);
+                }
+                if let Some(account) = losses.account(&WRITER) {
+                    prop_assert_eq!(
+                        u128::from(account.received) + u128::from(account.lost),
+                        u128::from(account.last) - u128::from(account.first) + 1
+                    );
+                }
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use timeloom_time::TimeBase;
 
 use crate::capabilities::Capabilities;
 use crate::error::Result;
+use crate::event::EventObserver;
 use crate::graph::{GraphObserver, GraphWatch};
 use crate::node_name::NodeName;
 use crate::publisher::Publisher;
@@ -12,6 +13,9 @@ use crate::spec::{ServiceSpec, TopicSpec};
 use crate::subscription::{Receiver, Subscription};
 
 /// One process's presence in a ROS domain.
+///
+/// Nodes keep their participant alive, and endpoints their node: each is there until it and everything made by it
+/// is dropped. A graph watch keeps nothing alive.
 pub trait Participant: Send + Sync {
     /// What the transport is, for people: its name, version and domain.
     fn describe(&self) -> String;
@@ -43,7 +47,20 @@ pub trait Node: Send + Sync {
     ///
     /// # Errors
     /// When the middleware refuses the name, the type or the `QoS`.
-    fn publish(&self, topic: &TopicSpec) -> Result<Box<dyn Publisher>>;
+    fn publish(&self, topic: &TopicSpec) -> Result<Box<dyn Publisher>> {
+        self.publish_observed(topic, Arc::new(|_| {}))
+    }
+
+    /// Publishes on a topic and hears what happens to the publisher: matched, incompatible `QoS`, deadline
+    /// missed, liveliness lost.
+    ///
+    /// # Errors
+    /// When the middleware refuses the name, the type or the `QoS`.
+    fn publish_observed(
+        &self,
+        topic: &TopicSpec,
+        observer: EventObserver,
+    ) -> Result<Box<dyn Publisher>>;
 
     /// Subscribes to a topic.
     ///

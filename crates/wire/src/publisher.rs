@@ -1,7 +1,7 @@
 use bytes::Bytes;
 use timeloom_time::{Duration, System, Time};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::gid::Gid;
 
 /// How to publish one sample.
@@ -38,6 +38,18 @@ pub trait Publisher: Send + Sync {
     /// # Errors
     /// When the transport has no acknowledgements.
     fn wait_for_acknowledgements(&self, timeout: Duration) -> Result<bool>;
+
+    /// Says that the application is alive, where the `QoS` asks for that
+    /// ([`ManualByTopic`](timeloom_msg::qos::Liveliness::ManualByTopic)); publishing says it too.
+    ///
+    /// # Errors
+    /// When the transport has no manual liveliness.
+    fn assert_liveliness(&self) -> Result<()> {
+        Err(Error::Unsupported {
+            transport: "the transport",
+            feature: "manual liveliness",
+        })
+    }
 
     /// How many subscriptions it is matched with.
     fn matched(&self) -> usize;

@@ -1,0 +1,42 @@
+//! What every transport must do, as one list of checks.
+//!
+//! A transport writes a [`Harness`] (how to make participants that see each other) and runs everything:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use timeloom_testkit::transport::{Harness, run};
+//! use timeloom_wire::{Participant, loopback::LoopbackNetwork};
+//!
+//! struct Mine(LoopbackNetwork);
+//!
+//! impl Harness for Mine {
+//!     fn participant(&self) -> Arc<dyn Participant> {
+//!         self.0.participant("mine").expect("a participant joins")
+//!     }
+//! }
+//!
+//! fn harness() -> Box<dyn Harness> {
+//!     Box::new(Mine(LoopbackNetwork::new(&timeloom_time::TimeBase::machine())))
+//! }
+//!
+//! timeloom_testkit::transport_conformance!(harness);
+//! # fn main() { run("small_payloads_arrive_as_sent", &harness) }
+//! ```
+//!
+//! which makes one `#[test]` per check, or calls [`conformance`] to run them in one go. Each check gets a harness of
+//! its own and uses names of its own, so harnesses may share a domain.
+//! What a middleware cannot do is said in [`Quirks`] and in its [`Capabilities`](timeloom_wire::Capabilities): a check
+//! then asks for less, and never for nothing.
+
+mod checks;
+mod collector;
+mod harness;
+mod payload;
+mod stage;
+mod suite;
+
+pub use collector::{Collector, EventLog};
+pub use harness::{Harness, Quirks};
+pub use payload::{is_payload, payload};
+pub use stage::Stage;
+pub use suite::{CHECKS, Check, conformance, run};

@@ -1,0 +1,226 @@
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use timeloom_msg::QosProfile;
+use timeloom_msg::qos::{Durability, History, Liveliness, QosDuration, Reliability};
+use timeloom_wire::{EndpointInfo, EndpointKind, Graph, NodeName, TopicSpec};
+
+use crate::transport::collector::Collector;
+use crate::transport::harness::Quirks;
+use crate::transport::stage::Stage;
+
+fn look(graph: &Mutex<Graph>) -> MutexGuard<'_, Graph> {
+    graph.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn on(graph: &Mutex<Graph>, topic: &TopicSpec, kind: EndpointKind) -> Vec<EndpointInfo> {
+    look(graph).on(&topic.name, kind).cloned().collect()
+}
+
+fn nodes_called(graph: &Mutex<Graph>, name: &NodeName) -> usize {
+    look(graph)
+        .nodes()
+        .find(|(node, _)| *node == name)
+        .map_or(0, |(_, count)| count)
+}
+
+pub(crate) fn nodes_and_endpoints_are_seen_with_types_and_hashes(stage: &Stage<'_>) {
+    let (here, there) = (stage.participant(), stage.participant());
+    let node = stage.node(&here, "near");
+    let topic = stage.topic("data", QosProfile::DEFAULT);
+    let publisher = node.publish(&topic).expect("a publisher is made");
+    let subscription = node
+        .subscribe(&topic, Collector::new())
+        .expect("a subscription is made");
+    let hashes = stage.capabilities().type_hashes;
+    // A participant sees others and itself.
+    for watcher in [&there, &here] {
+        let (graph, _watch) = Stage::watch(watcher);
+        let name = stage.node_name("near");
+        stage.until("the node is seen", || nodes_called(&graph, &name) == 1);
+        for (kind, gid) in [
+            (EndpointKind::Publisher, publisher.gid()),
+            (EndpointKind::Subscription, subscription.gid()),
+        ] {
+            stage.until("the endpoint is seen with its node", || {
+                on(&graph, &topic, kind)
+                    .iter()
+                    .any(|info| info.node.as_ref() == Some(&name))
+            });
+            let found = on(&graph, &topic, kind);
+            assert_eq!(found.len(), 1, "{kind:?}: {found:?}");
+            assert_eq!(found[0].gid, gid);
+            assert_eq!(found[0].type_name, "std_msgs/msg/String");
+            assert_eq!(found[0].type_hash, topic.type_hash.filter(|_| hashes));
+        }
+    }
+}
+
+fn profiles() -> [QosProfile; 5] {
+    let base = QosProfile {
+        liveliness: Liveliness::Automatic,
+        ..QosProfile::DEFAULT
+    };
+    [
+        base,
+        QosProfile {
+            depth: 3,
+            reliability: Reliability::BestEffort,
+            ..base
+        },
+        QosProfile {
+            history: History::KeepAll,
+            depth: 0,
+            durability: Durability::TransientLocal,
+            ..base
+        },
+        QosProfile {
+            depth: 1_000,
+            durability: Durability::TransientLocal,
+            lifespan: QosDuration { sec: 10, nsec: 0 },
+            ..base
+        },
+        QosProfile {
+            depth: 7,
+            deadline: QosDuration::from_nanos(250_000_000),
+            liveliness: Liveliness::ManualByTopic,
+            liveliness_lease_duration: QosDuration::from_nanos(1_500_000_000),
+            ..base
+        },
+    ]
+}
+
+/// What a profile means, without the ways to spell it; subscriptions have no lifespan on DDS.
+fn meaning(qos: QosProfile, kind: EndpointKind, quirks: Quirks) -> QosProfile {
+    let plain = |duration: QosDuration| {
+        duration
+            .limit()
+            .map_or(QosDuration::INFINITE, QosDuration::from_nanos)
+    };
+    let no_lifespan = kind == EndpointKind::Subscription || quirks.hides_lifespan;
+    let keep_all = qos.history == History::KeepAll;
+    QosProfile {
+        history: if quirks.hides_history {
+            History::Unknown
+        } else {
+            qos.history
+        },
+        depth: if keep_all || quirks.hides_history {
+            0
+        } else {
+            qos.depth
+        },
+        reliability: qos.reliability,
+        durability: qos.durability,
+        deadline: plain(qos.deadline),
+        lifespan: if no_lifespan {
+            QosDuration::INFINITE
+        } else {
+            plain(qos.lifespan)
+        },
+        liveliness: qos.liveliness,
+        liveliness_lease_duration: plain(qos.liveliness_lease_duration),
+        avoid_ros_namespace_conventions: qos.avoid_ros_namespace_conventions,
+    }
+}
+
+pub(crate) fn qos_of_every_policy_is_seen_exactly(stage: &Stage<'_>) {
+    let (here, there) = (stage.participant(), stage.participant());
+    let node = stage.node(&here, "near");
+    let (graph, _watch) = Stage::watch(&there);
+    for (number, profile) in profiles().into_iter().enumerate() {
+        let topic = stage.topic(&format!("data{number}"), profile);
+        let _publisher = node.publish(&topic).expect("a publisher is made");
+        let _subscription = node
+            .subscribe(&topic, Collector::new())
+            .expect("a subscription is made");
+        for kind in [EndpointKind::Publisher, EndpointKind::Subscription] {
+            stage.until("the endpoint is seen", || {
+                on(&graph, &topic, kind).len() == 1
+            });
+            let wanted = meaning(profile, kind, stage.quirks());
+            let seen = || meaning(on(&graph, &topic, kind)[0].qos, kind, stage.quirks());
+            assert_eq!(seen(), wanted, "{kind:?} {number}");
+        }
+    }
+}
+
+pub(crate) fn a_watcher_that_joins_late_sees_the_same(stage: &Stage<'_>) {
+    let (here, there) = (stage.participant(), stage.participant());
+    let (early, _watch) = Stage::watch(&there);
+    let nodes = ["one", "two"].map(|name| stage.node(&here, name));
+    let topic = stage.topic("data", QosProfile::DEFAULT);
+    let _publishers = nodes
+        .each_ref()
+        .map(|node| node.publish(&topic).expect("a publisher is made"));
+    let whole = |graph: &Mutex<Graph>| {
+        let ends = on(graph, &topic, EndpointKind::Publisher);
+        ends.len() == 2 && ends.iter().all(|info| info.node.is_some())
+    };
+    stage.until("the early watcher sees both", || whole(&early));
+    let (late, _second) = Stage::watch(&there);
+    assert!(whole(&late), "everything is told before the call returns");
+    assert_eq!(
+        on(&late, &topic, EndpointKind::Publisher),
+        on(&early, &topic, EndpointKind::Publisher)
+    );
+    for name in ["one", "two"] {
+        assert_eq!(nodes_called(&late, &stage.node_name(name)), 1);
+    }
+}
+
+pub(crate) fn peers_that_leave_are_gone(stage: &Stage<'_>) {
+    let there = stage.participant();
+    let (graph, _watch) = Stage::watch(&there);
+    let topic = stage.topic("data", QosProfile::DEFAULT);
+    let here = stage.participant();
+    let node = stage.node(&here, "near");
+    let publisher = node.publish(&topic).expect("a publisher is made");
+    let subscription = node
+        .subscribe(&topic, Collector::new())
+        .expect("a subscription is made");
+    let count = |kind| on(&graph, &topic, kind).len();
+    stage.until("both are seen", || {
+        count(EndpointKind::Publisher) == 1 && count(EndpointKind::Subscription) == 1
+    });
+    drop(publisher);
+    stage.until("the publisher is gone", || {
+        count(EndpointKind::Publisher) == 0
+    });
+    assert_eq!(count(EndpointKind::Subscription), 1);
+    drop((subscription, node, here));
+    stage.until("everything is gone", || {
+        count(EndpointKind::Subscription) == 0
+            && nodes_called(&graph, &stage.node_name("near")) == 0
+    });
+}
+
+pub(crate) fn two_nodes_of_one_name_are_two(stage: &Stage<'_>) {
+    let there = stage.participant();
+    let (graph, _watch) = Stage::watch(&there);
+    let participants = [stage.participant(), stage.participant()];
+    let mut nodes: Vec<_> = participants
+        .iter()
+        .map(|participant| stage.node(participant, "twin"))
+        .collect();
+    let count = || nodes_called(&graph, &stage.node_name("twin"));
+    stage.until("both are seen", || count() == 2);
+    nodes.pop();
+    stage.until("one is left", || count() == 1);
+    nodes.clear();
+    stage.until("none is left", || count() == 0);
+}
+
+pub(crate) fn no_graph_event_after_the_drop_of_the_watch(stage: &Stage<'_>) {
+    let (here, there) = (stage.participant(), stage.participant());
+    let (ended, watch) = Stage::watch(&there);
+    let (living, _watch) = Stage::watch(&there);
+    drop(watch);
+    let _node = stage.node(&here, "near");
+    let name = stage.node_name("near");
+    stage.until("the living watch sees it", || {
+        nodes_called(&living, &name) == 1
+    });
+    stage.quiet();
+    assert_eq!(nodes_called(&ended, &name), 0);
+    assert_eq!(Arc::strong_count(&ended), 1, "the observer is let go");
+}

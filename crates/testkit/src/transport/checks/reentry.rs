@@ -1,0 +1,128 @@
+use std::sync::{Arc, Mutex, PoisonError};
+
+use timeloom_wire::{EndpointEvent, Node, Publisher, Receiver, Sample, Subscription, TopicSpec};
+
+use crate::transport::collector::Collector;
+use crate::transport::payload::payload;
+use crate::transport::stage::{Stage, plain};
+
+/// Calls a function for each sample, after it was collected.
+struct Acting<F> {
+    collector: Arc<Collector>,
+    act: F,
+}
+
+impl<F: Fn() + Send + Sync> Receiver for Acting<F> {
+    fn sample(&self, sample: Sample) {
+        self.collector.sample(sample);
+        (self.act)();
+    }
+
+    fn event(&self, event: EndpointEvent) {
+        self.collector.event(event);
+    }
+}
+
+fn acting(
+    node: &Arc<dyn Node>,
+    topic: &TopicSpec,
+    act: impl Fn() + Send + Sync + 'static,
+) -> (Box<dyn Subscription>, Arc<Collector>) {
+    let collector = Collector::new();
+    let receiver = Acting {
+        collector: Arc::clone(&collector),
+        act,
+    };
+    let subscription = node
+        .subscribe(topic, Arc::new(receiver))
+        .expect("a subscription is made");
+    (subscription, collector)
+}
+
+fn publish(publisher: &dyn Publisher, count: u32) {
+    for mark in 0..count {
+        publisher
+            .publish(payload(mark, 16), plain())
+            .expect("a sample is published");
+    }
+}
+
+pub(crate) fn a_subscription_can_be_dropped_inside_its_receiver(stage: &Stage<'_>) {
+    let (near, far) = stage.two_nodes();
+    let topic = stage.topic("data", Stage::reliable());
+    let publisher = near.publish(&topic).expect("a publisher is made");
+    let own: Arc<Mutex<Option<Box<dyn Subscription>>>> = Arc::default();
+    let inside = Arc::clone(&own);
+    let (subscription, collector) = acting(&far, &topic, move || {
+        drop(inside.lock().unwrap_or_else(PoisonError::into_inner).take());
+    });
+    stage.matched((&*publisher, 1), (&*subscription, 1));
+    *own.lock().unwrap_or_else(PoisonError::into_inner) = Some(subscription);
+    publish(&*publisher, 5);
+    stage.until("the first sample arrives", || collector.count() > 0);
+    stage.quiet();
+    assert_eq!(collector.count(), 1, "nothing comes after the drop");
+    // The transport lives on.
+    let again = stage.topic("again", Stage::reliable());
+    let (publisher, _subscription, collector) = stage.pair(&near, &far, &again);
+    publish(&*publisher, 1);
+    stage.until("another subscription works", || collector.count() == 1);
+}
+
+pub(crate) fn a_receiver_can_publish(stage: &Stage<'_>) {
+    let (near, far) = stage.two_nodes();
+    let there = stage.topic("there", Stage::reliable());
+    let back = stage.topic("back", Stage::reliable());
+    let publisher = near.publish(&there).expect("a publisher is made");
+    let answers = far.publish(&back).expect("a publisher is made");
+    let echo = Collector::new();
+    let listening = near
+        .subscribe(&back, Arc::clone(&echo) as _)
+        .expect("a subscription is made");
+    stage.matched((&*answers, 1), (&*listening, 1));
+    let (subscription, _) = acting(&far, &there, move || publish(&*answers, 1));
+    stage.matched((&*publisher, 1), (&*subscription, 1));
+    publish(&*publisher, 10);
+    stage.until("ten echoes", || echo.count() >= 10);
+}
+
+pub(crate) fn a_receiver_can_subscribe(stage: &Stage<'_>) {
+    let (near, far) = stage.two_nodes();
+    let first = stage.topic("first", Stage::reliable());
+    let second = stage.topic("second", Stage::latched(1));
+    let (early, latched) = (
+        near.publish(&first).expect("a publisher is made"),
+        near.publish(&second).expect("a publisher is made"),
+    );
+    publish(&*latched, 1);
+    let kept: Mutex<Vec<Box<dyn Subscription>>> = Mutex::default();
+    let (inner, node) = (Collector::new(), Arc::clone(&far));
+    let inside = Arc::clone(&inner);
+    let (subscription, _) = acting(&far, &first, move || {
+        let subscription = node
+            .subscribe(&second, Arc::clone(&inside) as _)
+            .expect("a subscription is made inside a receiver");
+        kept.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(subscription);
+    });
+    stage.matched((&*early, 1), (&*subscription, 1));
+    publish(&*early, 1);
+    stage.until("the inner subscription gets what was kept", || {
+        inner.count() == 1
+    });
+}
+
+pub(crate) fn no_call_begins_after_the_drop(stage: &Stage<'_>) {
+    let (near, far) = stage.two_nodes();
+    let topic = stage.topic("data", Stage::reliable());
+    for _ in 0..5 {
+        let (publisher, subscription, collector) = stage.pair(&near, &far, &topic);
+        publish(&*publisher, 50);
+        drop(subscription);
+        let count = collector.count();
+        publish(&*publisher, 5);
+        stage.quiet();
+        assert_eq!(collector.count(), count);
+    }
+}

@@ -1,0 +1,105 @@
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use timeloom_wire::{EndpointEvent, EventObserver, Receiver, Sample};
+
+/// What an endpoint heard, in order.
+#[derive(Debug, Default)]
+pub struct EventLog(Mutex<Vec<EndpointEvent>>);
+
+impl EventLog {
+    /// An empty log.
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// What a publisher is given to write into the log.
+    pub fn observer(self: &Arc<Self>) -> EventObserver {
+        let log = Arc::clone(self);
+        Arc::new(move |event| log.push(event))
+    }
+
+    /// Adds an event.
+    pub fn push(&self, event: EndpointEvent) {
+        lock(&self.0).push(event);
+    }
+
+    /// All events so far.
+    pub fn all(&self) -> Vec<EndpointEvent> {
+        lock(&self.0).clone()
+    }
+
+    /// Whether an event was heard that the condition holds for.
+    pub fn any(&self, condition: impl Fn(&EndpointEvent) -> bool) -> bool {
+        lock(&self.0).iter().any(condition)
+    }
+
+    /// How many peers the last event of that kind counted; 0 if there was none.
+    pub fn last_matched(&self) -> usize {
+        let log = lock(&self.0);
+        let current = log.iter().rev().find_map(|event| match event {
+            EndpointEvent::Matched { current, .. } => Some(*current),
+            _ => None,
+        });
+        current.unwrap_or(0)
+    }
+
+    /// How many samples were said to be lost.
+    pub fn lost(&self) -> u64 {
+        let lost = |event: &EndpointEvent| match event {
+            EndpointEvent::Lost { change, .. } => *change,
+            _ => 0,
+        };
+        lock(&self.0).iter().map(lost).sum()
+    }
+}
+
+/// A receiver that keeps everything.
+#[derive(Debug, Default)]
+pub struct Collector {
+    samples: Mutex<Vec<Sample>>,
+    /// How many samples there were at the last pause.
+    paused_at: Mutex<usize>,
+    /// What else was heard.
+    pub events: EventLog,
+}
+
+impl Collector {
+    /// An empty collector.
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// How many samples came.
+    pub fn count(&self) -> usize {
+        lock(&self.samples).len()
+    }
+
+    /// All samples so far.
+    pub fn samples(&self) -> Vec<Sample> {
+        lock(&self.samples).clone()
+    }
+
+    /// How many of the samples came before a pause.
+    pub fn paused_at(&self) -> usize {
+        *lock(&self.paused_at)
+    }
+}
+
+impl Receiver for Collector {
+    fn sample(&self, sample: Sample) {
+        lock(&self.samples).push(sample);
+    }
+
+    fn pause(&self) {
+        let count = self.count();
+        *lock(&self.paused_at) = count;
+    }
+
+    fn event(&self, event: EndpointEvent) {
+        self.events.push(event);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,187 @@
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use timeloom_time::{Clock, Duration, Event, Steady, TimeBase};
+
+use crate::error::{Error, Result};
+use crate::participant::Node;
+use crate::service::{Reply, ReplyReceiver, ServiceClient};
+use crate::spec::ServiceSpec;
+
+/// How often a wait for a server looks again: clients are not told when servers come.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+/// Calls a service and blocks for the answer, on any transport and any time base.
+///
+/// Calls from several threads may overlap; each gets its own answer. Do not call from inside a receiver of the
+/// same participant: the answer comes on the thread that would be blocked.
+pub struct Caller {
+    service: String,
+    base: TimeBase,
+    client: Box<dyn ServiceClient>,
+    replies: Arc<Replies>,
+}
+
+#[derive(Default)]
+struct Replies(Mutex<Pending>);
+
+#[derive(Default)]
+struct Pending {
+    waiting: BTreeMap<i64, Waiting>,
+    /// Calls that are being sent: their numbers are not known yet.
+    sending: usize,
+    /// Answers that came while a call was being sent: they may be its own.
+    early: BTreeMap<i64, Bytes>,
+}
+
+struct Waiting {
+    answered: Event,
+    payload: Option<Bytes>,
+}
+
+impl Caller {
+    /// A caller of the service; `base` is the participant's [time base](crate::Participant::time_base).
+    ///
+    /// # Errors
+    /// When the middleware refuses the client.
+    pub fn new(node: &dyn Node, service: &ServiceSpec, base: &TimeBase) -> Result<Self> {
+        let replies = Arc::new(Replies::default());
+        let client = node.client(service, Arc::clone(&replies) as Arc<dyn ReplyReceiver>)?;
+        Ok(Self {
+            service: service.name.clone(),
+            base: base.clone(),
+            client,
+            replies,
+        })
+    }
+
+    /// Sends a serialised request and blocks until its response comes, or `timeout` of steady time has passed.
+    ///
+    /// # Errors
+    /// [`Error::CallTimedOut`], or what the middleware said when it refused the request.
+    pub fn call(&self, payload: Bytes, timeout: Duration) -> Result<Bytes> {
+        let answered = Event::new(&self.base);
+        self.replies.lock().sending += 1;
+        let sent = self.client.call(payload);
+        let number = self.replies.register(sent, &answered)?;
+        answered.wait_for(timeout);
+        // An answer that came at the last moment still counts.
+        self.replies
+            .take(number)
+            .ok_or_else(|| Error::CallTimedOut {
+                service: self.service.clone(),
+                timeout,
+            })
+    }
+
+    /// Blocks until a server is there or `timeout` of steady time has passed; true if one is.
+    pub fn wait_for_server(&self, timeout: Duration) -> bool {
+        let clock = Clock::<Steady>::on(&self.base);
+        let until = clock.now().saturating_add(timeout);
+        while self.client.servers() == 0 {
+            if clock.now() >= until {
+                return false;
+            }
+            let _woke = clock.sleep_until(until.min(clock.now().saturating_add(LOOK_AGAIN)));
+        }
+        true
+    }
+
+    /// The client underneath.
+    pub fn client(&self) -> &dyn ServiceClient {
+        &*self.client
+    }
+}
+
+impl std::fmt::Debug for Caller {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Caller({})", self.service)
+    }
+}
+
+impl Replies {
+    fn lock(&self) -> MutexGuard<'_, Pending> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the sending of a call; waits for its answer from now on if it was sent.
+    fn register(&self, sent: Result<i64>, answered: &Event) -> Result<i64> {
+        let mut pending = self.lock();
+        pending.sending -= 1;
+        let early = sent
+            .as_ref()
+            .ok()
+            .and_then(|number| pending.early.remove(number));
+        if pending.sending == 0 {
+            pending.early.clear();
+        }
+        let number = sent?;
+        if early.is_some() {
+            answered.set();
+        }
+        let waiting = Waiting {
+            answered: answered.clone(),
+            payload: early,
+        };
+        pending.waiting.insert(number, waiting);
+        Ok(number)
+    }
+
+    fn take(&self, number: i64) -> Option<Bytes> {
+        self.lock().waiting.remove(&number)?.payload
+    }
+}
+
+impl ReplyReceiver for Replies {
+    fn reply(&self, reply: Reply) {
+        let mut pending = self.lock();
+        if let Some(waiting) = pending.waiting.get_mut(&reply.sequence) {
+            // With several servers, the first answer counts.
+            waiting.payload.get_or_insert(reply.payload);
+            waiting.answered.set();
+        } else if pending.sending > 0 {
+            pending.early.entry(reply.sequence).or_insert(reply.payload);
+        }
+        // Any other is an answer that came too late.
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(sequence: i64, text: &'static str) -> Reply {
+        Reply {
+            sequence,
+            payload: Bytes::from_static(text.as_bytes()),
+        }
+    }
+
+    #[test]
+    fn an_answer_that_overtakes_the_number_of_its_call_is_not_lost() {
+        let replies = Replies::default();
+        let answered = Event::new(&TimeBase::machine());
+        replies.lock().sending += 1;
+        replies.reply(reply(7, "early"));
+        replies.reply(reply(8, "somebody else's"));
+        assert_eq!(replies.register(Ok(7), &answered).unwrap(), 7);
+        assert!(answered.is_set());
+        assert_eq!(replies.take(7).unwrap(), "early");
+        assert!(replies.lock().early.is_empty());
+    }
+
+    #[test]
+    fn the_first_of_two_answers_counts_and_a_late_one_is_nobodys() {
+        let replies = Replies::default();
+        let answered = Event::new(&TimeBase::machine());
+        replies.lock().sending += 1;
+        replies.register(Ok(1), &answered).unwrap();
+        replies.reply(reply(1, "first"));
+        replies.reply(reply(1, "second"));
+        assert_eq!(replies.take(1).unwrap(), "first");
+        replies.reply(reply(1, "late"));
+        assert!(replies.take(1).is_none());
+        assert!(replies.lock().early.is_empty());
+    }
+}
