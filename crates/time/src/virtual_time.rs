@@ -296,10 +296,14 @@ impl VirtualState {
             let Some(cell) = self.pop_first(&mut world, i64::MAX - 1) else {
                 return;
             };
-            // Outside the lock: a task's waker may run anything.
+            // Outside the lock: a task's waker may run anything. Busy meanwhile, so that nobody else moves
+            // time on before whoever is woken by it counts.
+            world.busy += 1;
             drop(world);
             cell.raise();
             world = self.lock();
+            world.busy -= 1;
+            self.idle.notify_all();
         }
     }
 

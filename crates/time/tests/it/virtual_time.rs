@@ -340,3 +340,35 @@ fn a_sleep_that_is_cancelled_does_not_move_time() {
     assert_eq!(sleeping.join().unwrap(), Woke::Cancelled);
     assert_eq!(clock.now(), begin);
 }
+
+/// Tasks that sleep beside threads: time must not move on between a task's alarm and its wake-up.
+#[test]
+fn tasks_and_threads_wake_in_the_order_of_their_deadlines() {
+    for _ in 0..50 {
+        let world = VirtualTime::new();
+        let clock = Clock::<Steady>::on(&world.base());
+        let begin = clock.now();
+        let gate = world.enter();
+        let late: Vec<_> = (0..3i64)
+            .map(|n| {
+                let (inner, clock) = (world.clone(), clock.clone());
+                world.spawn("task", move || {
+                    inner.block_on(async {
+                        let mut late = Duration::ZERO;
+                        for step in 1..=20i64 {
+                            let due = begin + Duration::from_micros(step * 10 + n);
+                            let woke = clock.sleep_until_async(due, &WaitOptions::new()).await;
+                            assert!(woke.is_reached());
+                            late = late.max(clock.now() - due);
+                        }
+                        late
+                    })
+                })
+            })
+            .collect();
+        drop(gate);
+        for task in late {
+            assert_eq!(task.join().expect("no panic"), Duration::ZERO);
+        }
+    }
+}
