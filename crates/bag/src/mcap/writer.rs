@@ -156,7 +156,7 @@ impl McapWriter {
             encoding: encoding.to_owned(),
             data: data.to_vec(),
         };
-        schema.put(&mut self.chunk.records);
+        self.chunk.put_definitions(|records| schema.put(records));
         self.schemas.push(schema);
         Ok(id)
     }
@@ -210,7 +210,7 @@ impl StorageWriter for McapWriter {
                 ),
             ],
         };
-        channel.put(&mut self.chunk.records);
+        self.chunk.put_definitions(|records| channel.put(records));
         self.channels.push(channel);
         self.fit_chunk(self.pipeline.progress().1);
         let id = TopicId(u32::from(id) - 1);
