@@ -242,7 +242,7 @@ fn compare(load: &Load, directory: &Path, rounds: usize, with_crate: bool) -> [f
 
 fn writing(directory: &Path, scale: u32) {
     let small = Load::new(&[(40 * scale, 500, 100)], false);
-    let [raw, ours_time, crate_time] = compare(&small, directory, 5, true);
+    let [raw, ours_time, crate_time] = compare(&small, directory, 7, true);
     println!(
         "# small: {} messages, {:.0} ns each, raw {:.0}",
         small.schedule.len(),

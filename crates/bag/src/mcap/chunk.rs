@@ -11,14 +11,17 @@ use crate::{LossCause, Message, TopicId, TopicStatistics, WriteOutcome};
 /// Head of a message record, opcode and length included.
 pub(crate) const MESSAGE_PREFIX: usize = RECORD_HEAD + MESSAGE_HEAD;
 
-/// Where a message lies in the chunk.
+/// A stretch of the chunk: a message, or definitions between messages. Its place is the sum of those before it.
 #[derive(Clone, Copy)]
 struct Entry {
     log_time: i64,
-    offset: u32,
+    /// Of the payload, or of the definitions.
     size: u32,
     topic: u16,
 }
+
+/// Stands for definitions in [`Entry::topic`]; topics end before it.
+const DEFINITIONS: u16 = u16::MAX;
 
 /// The messages of one topic in one chunk.
 #[derive(Clone, Copy)]
@@ -67,6 +70,7 @@ pub(crate) struct Chunk {
     /// Schemas, channels and messages, uncompressed.
     pub(crate) records: Vec<u8>,
     entries: Vec<Entry>,
+    has_messages: bool,
     /// Compressed records, when that is what the file gets.
     pub(crate) packed: Vec<u8>,
     pub(crate) compression: &'static str,
@@ -87,12 +91,13 @@ impl Chunk {
     }
 
     pub(crate) fn has_messages(&self) -> bool {
-        !self.entries.is_empty()
+        self.has_messages
     }
 
     pub(crate) fn clear(&mut self) {
         self.records.clear();
         self.entries.clear();
+        self.has_messages = false;
         self.packed.clear();
         self.index.clear();
         self.tallies.clear();
@@ -106,14 +111,25 @@ impl Chunk {
         self.records.extend_from_slice(message.data);
     }
 
+    /// Lets `put` append schemas and channels.
+    pub(crate) fn put_definitions(&mut self, put: impl FnOnce(&mut Vec<u8>)) {
+        let before = self.records.len();
+        put(&mut self.records);
+        let size = u32::try_from(self.records.len() - before).unwrap_or(u32::MAX);
+        self.entries.push(Entry {
+            log_time: 0,
+            size,
+            topic: DEFINITIONS,
+        });
+    }
+
     /// Appends the head of a message whose payload stays where it is.
     #[inline]
     pub(crate) fn push_head(&mut self, topic: u16, message: &Message<'_>) {
-        let offset = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
         let size = u32::try_from(message.data.len()).unwrap_or(u32::MAX);
+        self.has_messages = true;
         self.entries.push(Entry {
             log_time: message.log_time_ns,
-            offset,
             size,
             topic,
         });
@@ -188,6 +204,9 @@ impl Packer {
 
     fn tally(&mut self, chunk: &mut Chunk) {
         for entry in &chunk.entries {
+            if entry.topic == DEFINITIONS {
+                continue;
+            }
             let at = usize::from(entry.topic);
             if at >= self.slots.len() {
                 self.slots.resize(at + 1, Tally::EMPTY);
@@ -231,13 +250,20 @@ impl Packer {
             }
             out.resize(out.len() + bytes as usize, 0);
         }
+        let mut offset = 0u64;
         for entry in &chunk.entries {
+            let at = offset;
+            offset += u64::from(entry.size);
+            if entry.topic == DEFINITIONS {
+                continue;
+            }
+            offset += size_u64(MESSAGE_PREFIX);
             let Some(cursor) = self.cursors.get_mut(usize::from(entry.topic)) else {
                 continue;
             };
             if let Some(slot) = out.get_mut(*cursor..*cursor + 16) {
                 slot[..8].copy_from_slice(&entry.log_time.to_le_bytes());
-                slot[8..].copy_from_slice(&u64::from(entry.offset).to_le_bytes());
+                slot[8..].copy_from_slice(&at.to_le_bytes());
             }
             *cursor += 16;
         }

@@ -5,6 +5,9 @@ use std::path::Path;
 use crate::yaml::{self, Node};
 use crate::{Error, Result};
 
+/// The size of a chunk that nobody asked to be another.
+const DEFAULT_CHUNK_SIZE: usize = 1 << 20;
+
 /// Compression of chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum McapCompression {
@@ -25,6 +28,9 @@ pub enum McapCompression {
 )]
 pub struct McapOptions {
     /// A chunk is sealed when it would grow beyond this.
+    ///
+    /// The default of 1 MiB grows with the topics, 4 KiB each and at most 4 MiB: with few messages per topic and chunk
+    /// the index would cost more than they do.
     pub chunk_size: usize,
     /// A chunk is sealed when its first message is older than this, so that a crash costs no more.
     pub max_chunk_age_ns: i64,
@@ -55,7 +61,7 @@ pub struct McapOptions {
 impl Default for McapOptions {
     fn default() -> Self {
         Self {
-            chunk_size: 1 << 20,
+            chunk_size: DEFAULT_CHUNK_SIZE,
             max_chunk_age_ns: 500_000_000,
             compression: McapCompression::None,
             force_compression: false,
@@ -97,6 +103,17 @@ impl McapOptions {
                 name: other.to_owned(),
                 known: "none, fastwrite, zstd_fast, zstd_small",
             }),
+        }
+    }
+
+    /// The size of a chunk for a file with so many topics.
+    pub(super) fn chunk_size_for(&self, topics: usize) -> usize {
+        if self.chunk_size == DEFAULT_CHUNK_SIZE {
+            topics
+                .saturating_mul(4 << 10)
+                .clamp(DEFAULT_CHUNK_SIZE, 4 << 20)
+        } else {
+            self.chunk_size
         }
     }
 
@@ -234,6 +251,24 @@ impl Default for McapLimits {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_default_chunk_grows_with_the_topics() {
+        let sizes = |options: &McapOptions| {
+            [1, 256, 500, 5000].map(|topics| options.chunk_size_for(topics))
+        };
+        assert_eq!(
+            sizes(&McapOptions::default()),
+            [1 << 20, 1 << 20, 2_048_000, 4 << 20]
+        );
+        assert_eq!(
+            sizes(&McapOptions {
+                chunk_size: 786_432,
+                ..McapOptions::default()
+            }),
+            [786_432; 4]
+        );
+    }
 
     #[test]
     fn presets_are_those_of_rosbag2() {

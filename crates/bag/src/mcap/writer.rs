@@ -67,15 +67,16 @@ impl McapWriter {
         }
         self.pipeline.submit(&mut self.chunk, outcome);
         let (_, memory) = self.pipeline.progress();
-        // Each further quarter of the budget doubles the chunks, so that the index grows ever more slowly.
-        let doublings =
-            u32::try_from(memory / (self.options.index_memory / 4).max(1)).unwrap_or(u32::MAX);
-        let grown = self
-            .options
-            .chunk_size
-            .checked_shl(doublings.min(20))
-            .unwrap_or(MAX_CHUNK);
-        self.chunk_size = grown.min(MAX_CHUNK).max(self.options.chunk_size);
+        self.fit_chunk(memory);
+    }
+
+    /// Each further quarter of the index memory doubles the chunks, so that the index grows ever more slowly.
+    fn fit_chunk(&mut self, index_memory: usize) {
+        let quarter = (self.options.index_memory / 4).max(1);
+        let doublings = u32::try_from(index_memory / quarter).unwrap_or(u32::MAX);
+        let base = self.options.chunk_size_for(self.channels.len());
+        let grown = base.checked_shl(doublings.min(20)).unwrap_or(MAX_CHUNK);
+        self.chunk_size = grown.min(MAX_CHUNK).max(base);
     }
 
     #[inline]
@@ -155,7 +156,7 @@ impl McapWriter {
             encoding: encoding.to_owned(),
             data: data.to_vec(),
         };
-        schema.put(&mut self.chunk.records);
+        self.chunk.put_definitions(|records| schema.put(records));
         self.schemas.push(schema);
         Ok(id)
     }
@@ -209,8 +210,9 @@ impl StorageWriter for McapWriter {
                 ),
             ],
         };
-        channel.put(&mut self.chunk.records);
+        self.chunk.put_definitions(|records| channel.put(records));
         self.channels.push(channel);
+        self.fit_chunk(self.pipeline.progress().1);
         let id = TopicId(u32::from(id) - 1);
         self.by_name.insert(topic.name.clone(), id);
         Ok(id)
