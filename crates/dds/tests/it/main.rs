@@ -1,0 +1,4 @@
+//! Behaviour of `timeloom-dds`, all on 127.0.0.1.
+
+mod conformance;
+mod local;
