@@ -2,3 +2,5 @@
 
 mod conformance;
 mod local;
+mod peer;
+mod python;
