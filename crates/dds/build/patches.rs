@@ -1,6 +1,6 @@
 //! What is added to Cyclone DDS: the numbers and inline `QoS` that it reads and writes but does not show.
 //!
-//! Three hooks that are null unless we set them, and one function. An anchor that is not found exactly once fails the
+//! Three hooks that are null unless we set them, one function, and one abort less. An anchor that is not found exactly once fails the
 //! build: the C compiler then checks the rest, so no private layout is guessed at run time.
 
 use std::path::Path;
@@ -10,7 +10,7 @@ struct Patch {
     edits: &'static [(&'static str, &'static str)],
 }
 
-const PATCHES: [Patch; 3] = [
+const PATCHES: [Patch; 4] = [
     Patch {
         file: "ddsi_transmit.c",
         edits: &[
@@ -80,6 +80,14 @@ const PATCHES: [Patch; 3] = [
                return ret;\n\
              }\n\n\
              dds_return_t dds_forwardcdr (",
+        )],
+    },
+    Patch {
+        file: "ddsi_spdp_schedule.c",
+        edits: &[(
+            // A peer that cannot be looked up is logged and left out; otherwise Cyclone aborts the process.
+            "    rc = add_peer_address (adm, list->peer, prune_delay);\n",
+            "    (void) add_peer_address (adm, list->peer, prune_delay);\n",
         )],
     },
 ];

@@ -67,6 +67,13 @@ impl Publisher for DdsPublisher {
                 length,
             });
         }
+        if !is_known_encoding(&payload) {
+            let action = format!("publish on `{}`", self.topic);
+            return Err(refused(
+                action,
+                format_args!("the encapsulation {:02x?} is unknown", &payload[..2]),
+            ));
+        }
         if length > LONGEST {
             let action = format!("publish {length} bytes on `{}`", self.topic);
             return Err(refused(
@@ -115,6 +122,11 @@ impl Drop for DdsPublisher {
     }
 }
 
+/// A reliable stream stops for ever at a sample that Cyclone DDS on the other side takes for a malformed packet.
+fn is_known_encoding(payload: &[u8]) -> bool {
+    matches!(payload, [0, 0..=3 | 6..=0x0b, ..])
+}
+
 /// Passes events on from the participant's own thread.
 struct Listener {
     observer: EventObserver,
@@ -125,5 +137,20 @@ impl EndpointListener for Listener {
     fn event(&self, event: EndpointEvent) {
         let observer = Arc::clone(&self.observer);
         self.dispatch.run(move || observer(event));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encodings_that_stop_a_stream_are_refused() {
+        for known in [[0, 1], [0, 0], [0, 3], [0, 7], [0, 0x0b]] {
+            assert!(is_known_encoding(&known));
+        }
+        for unknown in [[0, 4], [0, 0x0c], [0x80, 1], [1, 0]] {
+            assert!(!is_known_encoding(&unknown));
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! A foreign participant in a process of its own, spoken to in lines of JSON.
 
+use std::fmt::Display;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
@@ -27,6 +29,33 @@ pub(crate) fn python() -> Option<PathBuf> {
     );
     eprintln!("skipped: TIMELOOM_PYTHON is not set");
     None
+}
+
+/// Builds the peer once; `None` after saying why, where that is allowed.
+fn fast_peer() -> Option<&'static Path> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let build = || {
+        if !Path::new("/usr/include/fastdds").exists() {
+            let required = std::env::var_os("TIMELOOM_REQUIRE_FASTDDS").is_some();
+            assert!(!required, "libfastrtps-dev must be installed");
+            eprintln!("skipped: libfastrtps-dev is not installed");
+            return None;
+        }
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/fast_peer.cpp");
+        // By process: another run of the tests may be using the last one.
+        let name = format!("fast_peer_{}", std::process::id());
+        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let built = Command::new("c++")
+            .args(["-std=c++17", "-O1", "-o"])
+            .arg(&program)
+            .arg(source)
+            .args(["-lfastrtps", "-lfastcdr"])
+            .status()
+            .expect("there is a C++ compiler");
+        assert!(built.success(), "the peer is built");
+        Some(program)
+    };
+    BUILT.get_or_init(build).as_deref()
 }
 
 impl Peer {
@@ -60,14 +89,21 @@ impl Peer {
         }
     }
 
-    /// Has a command done; gives its answer.
-    pub(crate) fn ask(&mut self, command: &Value) -> Value {
+    /// eProsima Fast DDS, built from source; `None` if its headers are not installed.
+    pub(crate) fn fast(domain: u32) -> Option<Self> {
+        let mut command = Command::new(fast_peer()?);
+        command.arg(domain.to_string());
+        Some(Self::start(command))
+    }
+
+    /// Has a command done; gives its answer. Commands are JSON or words, as the peer likes.
+    pub(crate) fn ask(&mut self, command: &impl Display) -> Value {
         self.tell(command);
         self.answer()
     }
 
     /// Gives a command without waiting for its answer.
-    pub(crate) fn tell(&mut self, command: &Value) {
+    pub(crate) fn tell(&mut self, command: &impl Display) {
         writeln!(self.commands, "{command}").expect("the peer lives");
     }
 

@@ -9,7 +9,7 @@ use timeloom_msg::{QosProfile, TypeHash, TypeName};
 use timeloom_testkit::transport::Collector;
 use timeloom_time::Duration;
 use timeloom_wire::{
-    Caller, EndpointKind, Node, NodeName, Participant, PublishOptions, Publisher, Request,
+    Caller, EndpointKind, Gid, Node, NodeName, Participant, PublishOptions, Publisher, Request,
     RequestHandler, Sample, ServiceServer, ServiceSpec, TopicSpec,
 };
 
@@ -261,6 +261,11 @@ fn a_late_joiner_gets_what_was_kept_on_either_side() {
     assert_eq!(marks(&collector), [7, 8, 9, 10, 11].map(Some));
 }
 
+/// As Python prints a GUID.
+fn hex(gid: Gid) -> String {
+    gid.to_string().replace('.', "")
+}
+
 #[test]
 fn a_peer_sees_our_qos_user_data_and_names() {
     let domain = new_domain();
@@ -279,12 +284,7 @@ fn a_peer_sees_our_qos_user_data_and_names() {
     let node = node(domain);
     let publisher = node.publish(&topic("/data", qos)).unwrap();
     let seen = peer.ask(&json!({"do": "endpoint", "topic": "rt/data", "kind": "writer"}));
-    let gid: String = publisher
-        .gid()
-        .0
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let gid: String = hex(publisher.gid());
     assert_eq!(seen["guid"], gid);
     assert_eq!(seen["type"], "timeloom_test::msg::dds_::Blob_");
     assert_eq!(
@@ -347,14 +347,7 @@ fn we_see_a_peers_qos_hash_and_node() {
     };
     until("the endpoint and its node are seen", || find().is_some());
     let info = find().unwrap();
-    assert_eq!(
-        gid,
-        info.gid
-            .0
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-    );
+    assert_eq!(gid, hex(info.gid));
     assert_eq!(info.type_name, "timeloom_test/msg/Blob");
     assert_eq!(info.type_hash, Some(hash));
     assert_eq!(info.node.unwrap().full(), "/robot/theirs");
