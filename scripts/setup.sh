@@ -15,6 +15,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # Every Debian package that a build or a test needs. This is the only list.
 DEBIAN_PACKAGES=(
     build-essential # C compiler and linker: Rust links with it, bundled C (sqlite, zstd) is built with it
+    cmake           # builds Cyclone DDS (timeloom-dds)
+    libfastrtps-dev # Fast DDS: the interop tests build a small peer with it
     pkg-config      # lets build scripts find system libraries
     python3-venv    # the interop tests run foreign bag readers from a venv
 )

@@ -50,6 +50,8 @@ pub struct Quirks {
     pub hides_history: bool,
     /// Peers do not tell the lifespan that publishers offer.
     pub hides_lifespan: bool,
+    /// Samples beyond the depth wait elsewhere (in a socket) while a receiver is busy, and are not lost.
+    pub keeps_beyond_depth: bool,
     /// A client cannot tell that its server is gone.
     pub servers_stay: bool,
 }

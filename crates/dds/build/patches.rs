@@ -1,0 +1,112 @@
+//! What is added to Cyclone DDS: the numbers and inline `QoS` that it reads and writes but does not show.
+//!
+//! Three hooks that are null unless we set them, one function, and one abort less. An anchor that is not found exactly once fails the
+//! build: the C compiler then checks the rest, so no private layout is guessed at run time.
+
+use std::path::Path;
+
+struct Patch {
+    file: &'static str,
+    edits: &'static [(&'static str, &'static str)],
+}
+
+const PATCHES: [Patch; 4] = [
+    Patch {
+        file: "ddsi_transmit.c",
+        edits: &[
+            // Declared after the last include.
+            (
+                "#include \"dds__whc.h\"\n",
+                "#include \"dds__whc.h\"\n\
+                 void (*timeloom_inline_qos_hook) (struct ddsi_xmsg *m, const struct ddsi_serdata *d) = NULL;\n\
+                 void (*timeloom_write_hook) (struct ddsi_serdata *d, const ddsi_guid_t *writer, uint64_t seq) = NULL;\n\
+                 static void timeloom_written (struct ddsi_writer *wr, struct ddsi_serdata *d, ddsi_seqno_t seq)\n\
+                 {\n  const ddsi_guid_t guid = ddsi_hton_guid (wr->e.guid);\n\
+                   if (timeloom_write_hook) timeloom_write_hook (d, &guid, seq);\n}\n",
+            ),
+            (
+                "  seq = ++wr->seq;\n  wr->sent_bytes",
+                "  seq = ++wr->seq;\n  timeloom_written (wr, serdata, seq);\n  wr->sent_bytes",
+            ),
+            (
+                "  if (ddsi_xmsg_addpar_sentinel_ifparam (*pmsg) > 0)\n",
+                "  if (timeloom_inline_qos_hook) timeloom_inline_qos_hook (*pmsg, serdata);\n  \
+                 if (ddsi_xmsg_addpar_sentinel_ifparam (*pmsg) > 0)\n",
+            ),
+            (
+                "    rc = ddsi_xmsg_addpar_sentinel_ifparam (*pmsg);\n",
+                "    if (timeloom_inline_qos_hook) timeloom_inline_qos_hook (*pmsg, serdata);\n    \
+                 rc = ddsi_xmsg_addpar_sentinel_ifparam (*pmsg);\n",
+            ),
+        ],
+    },
+    Patch {
+        file: "ddsi_receive.c",
+        edits: &[
+            (
+                "static struct ddsi_serdata *remote_make_sample (",
+                "void (*timeloom_receive_hook) (struct ddsi_serdata *d, const ddsi_guid_t *writer, uint64_t seq, const unsigned char *qos, size_t qos_size, int little_endian) = NULL;\n\
+                 static void timeloom_received (struct ddsi_serdata *d, const struct ddsi_rsample_info *sampleinfo, const struct ddsi_rdata *fragchain, unsigned char flags)\n\
+                 {\n\
+                   if (timeloom_receive_hook == NULL || sampleinfo->pwr == NULL) return;\n\
+                   const ddsi_guid_t guid = ddsi_hton_guid (sampleinfo->pwr->e.guid);\n\
+                   const ddsi_rtps_data_datafrag_common_t *msg = (const ddsi_rtps_data_datafrag_common_t *) DDSI_RMSG_PAYLOADOFF (fragchain->rmsg, DDSI_RDATA_SUBMSG_OFF (fragchain));\n\
+                   const size_t qos = DDSI_RDATA_SUBMSG_OFF (fragchain) + offsetof (ddsi_rtps_data_datafrag_common_t, octetsToInlineQos) + sizeof (msg->octetsToInlineQos) + msg->octetsToInlineQos;\n\
+                   const size_t end = DDSI_RDATA_PAYLOAD_OFF (fragchain);\n\
+                   const size_t size = ((flags & DDSI_DATA_FLAG_INLINE_QOS) && qos < end) ? end - qos : 0;\n\
+                   timeloom_receive_hook (d, &guid, sampleinfo->seq, DDSI_RMSG_PAYLOADOFF (fragchain->rmsg, qos), size, msg->smhdr.flags & DDSI_RTPS_SUBMESSAGE_FLAG_ENDIANNESS);\n\
+                 }\n\n\
+                 static struct ddsi_serdata *remote_make_sample (",
+            ),
+            (
+                "    if ((*tk = ddsi_tkmap_lookup_instance_ref (gv->m_tkmap, sample)) == NULL)\n    {\n      ddsi_serdata_unref (sample);\n      sample = NULL;",
+                "    timeloom_received (sample, sampleinfo, fragchain, data_smhdr_flags);\n    \
+                 if ((*tk = ddsi_tkmap_lookup_instance_ref (gv->m_tkmap, sample)) == NULL)\n    {\n      ddsi_serdata_unref (sample);\n      sample = NULL;",
+            ),
+        ],
+    },
+    Patch {
+        file: "dds_write.c",
+        edits: &[(
+            "dds_return_t dds_forwardcdr (",
+            "dds_return_t timeloom_forwardcdr (dds_entity_t writer, struct ddsi_serdata *serdata, bool flush);\n\
+             dds_return_t timeloom_forwardcdr (dds_entity_t writer, struct ddsi_serdata *serdata, bool flush)\n\
+             {\n\
+               dds_writer *wr;\n\
+               dds_return_t ret = dds_writer_lock (writer, &wr);\n\
+               if (ret != DDS_RETCODE_OK) return ret;\n\
+               ret = dds_writecdr_impl (wr, wr->m_xp, serdata, flush);\n\
+               dds_writer_unlock (wr);\n\
+               return ret;\n\
+             }\n\n\
+             dds_return_t dds_forwardcdr (",
+        )],
+    },
+    Patch {
+        file: "ddsi_spdp_schedule.c",
+        edits: &[(
+            // A peer that cannot be looked up is logged and left out; otherwise Cyclone aborts the process.
+            "    rc = add_peer_address (adm, list->peer, prune_delay);\n",
+            "    (void) add_peer_address (adm, list->peer, prune_delay);\n",
+        )],
+    },
+];
+
+/// The patched text of a file, or the file as it is.
+pub(crate) fn patched(path: &Path, content: Vec<u8>) -> Vec<u8> {
+    let name = path.file_name().unwrap_or_default();
+    let Some(patch) = PATCHES.iter().find(|patch| name == patch.file) else {
+        return content;
+    };
+    let mut text = String::from_utf8(content).expect("C sources are text");
+    for (anchor, replacement) in patch.edits {
+        let found = text.matches(anchor).count();
+        assert!(
+            found == 1,
+            "{}: found {found} times, not once: {anchor}",
+            patch.file
+        );
+        text = text.replace(anchor, replacement);
+    }
+    text.into_bytes()
+}

@@ -1,0 +1,185 @@
+//! Calls a service, of a server of either encoding.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use bytes::Bytes;
+use timeloom_wire::{Error, Reply, ReplyReceiver, Result, ServiceClient, ServiceSpec};
+
+use crate::discovery::Deaf;
+use crate::inbox::{Inbox, Take};
+use crate::node::{NodeCore, Told};
+use crate::notes::NoteKind;
+use crate::service_ends::{ServiceEnds, ends_of};
+use crate::service_header::{CycloneHeader, Dialect};
+use crate::shared::{Shared, refused};
+use crate::sys::{RawReader, RawWriter, SampleIdentity, TakenSample, Written};
+use crate::user_data::Role;
+
+pub(crate) struct DdsClient {
+    reader: RawReader,
+    core: Arc<Core>,
+    _told: Told,
+}
+
+struct Core {
+    service: String,
+    receiver: Arc<dyn ReplyReceiver>,
+    shared: Arc<Shared>,
+    writer: RawWriter,
+    /// By which servers of Cyclone know us.
+    number: u64,
+    /// By which the others know us.
+    guid: OnceLock<[u8; 16]>,
+    /// The number of the last call.
+    last: Mutex<i64>,
+    ended: AtomicBool,
+}
+
+const ENCAPSULATION: usize = 4;
+
+impl DdsClient {
+    pub(crate) fn new(
+        node: &Arc<NodeCore>,
+        service: &ServiceSpec,
+        receiver: Arc<dyn ReplyReceiver>,
+    ) -> Result<Self> {
+        let ends = ServiceEnds::new(&node.shared, service, Role::Client)?;
+        let shared = Arc::clone(&node.shared);
+        let failed = |code| refused(format!("be a client of `{}`", service.name), code);
+        let writer = ends
+            .writer(shared.domain(), Arc::new(Deaf))
+            .map_err(failed)?;
+        let core = Arc::new(Core {
+            service: service.name.clone(),
+            receiver,
+            number: writer.instance().map_err(failed)?,
+            writer,
+            guid: OnceLock::new(),
+            last: Mutex::default(),
+            ended: AtomicBool::new(false),
+            shared: Arc::clone(&shared),
+        });
+        let inbox = Arc::new(Inbox::new(&core, &shared));
+        let reader = ends.reader(shared.domain(), inbox).map_err(failed)?;
+        core.guid.get_or_init(|| reader.guid());
+        Ok(Self {
+            _told: Told::new(node, ends_of(&reader, &core.writer)),
+            reader,
+            core,
+        })
+    }
+}
+
+impl Drop for DdsClient {
+    fn drop(&mut self) {
+        self.core.ended.store(true, Ordering::Release);
+    }
+}
+
+impl ServiceClient for DdsClient {
+    fn call(&self, payload: Bytes) -> Result<i64> {
+        self.core.call(&payload)
+    }
+
+    fn servers(&self) -> usize {
+        let mut replies: Vec<_> = self
+            .reader
+            .handle()
+            .writers()
+            .into_iter()
+            .map(|writer| writer.guid)
+            .collect();
+        // A server is a reader and a writer of one participant.
+        let mut answered = |reader: &[u8; 16]| {
+            let writer = replies
+                .iter()
+                .position(|writer| writer[..12] == reader[..12]);
+            writer.map(|writer| replies.swap_remove(writer)).is_some()
+        };
+        let requests = self.core.writer.readers();
+        requests
+            .iter()
+            .filter(|reader| answered(&reader.guid))
+            .count()
+    }
+}
+
+impl Core {
+    fn call(&self, payload: &Bytes) -> Result<i64> {
+        if payload.len() < ENCAPSULATION {
+            return Err(Error::NoEncapsulation {
+                topic: self.service.clone(),
+                length: payload.len(),
+            });
+        }
+        let dialect = self.dialect();
+        // Numbers are those of the samples on the wire, as the standard's encoding has it.
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let (payload, related) = match dialect {
+            Dialect::Cyclone => {
+                let header = CycloneHeader {
+                    client: self.number,
+                    sequence: *last + 1,
+                };
+                (header.join(payload).unwrap_or_default(), None)
+            }
+            Dialect::Standard => {
+                let related = self.guid.get().map(|guid| SampleIdentity {
+                    guid: *guid,
+                    sequence: SampleIdentity::UNKNOWN_SEQUENCE,
+                });
+                (payload.clone(), related)
+            }
+        };
+        let written = Written {
+            source_time: self.shared.clock.now().nanos(),
+            related,
+            flush: true,
+        };
+        let sequence = self
+            .writer
+            .write(payload, &written)
+            .map_err(|code| refused(format!("call `{}`", self.service), code))?;
+        *last = match dialect {
+            Dialect::Cyclone => *last + 1,
+            Dialect::Standard => sequence.cast_signed(),
+        };
+        Ok(*last)
+    }
+
+    /// The encoding of the server that is there; ours if there is none yet.
+    fn dialect(&self) -> Dialect {
+        let servers = self.writer.readers();
+        servers
+            .first()
+            .map_or(Dialect::Cyclone, |server| Dialect::of(&server.guid))
+    }
+
+    /// Old versions of Fast DDS answer to the writer.
+    fn is_us(&self, guid: &[u8; 16]) -> bool {
+        self.guid.get() == Some(guid) || self.writer.guid() == *guid
+    }
+}
+
+impl Take for Core {
+    fn take(&self, sample: TakenSample) {
+        let reply = if let Some(related) = sample.related {
+            let ours = self.is_us(&related.guid);
+            ours.then_some((related.sequence, sample.payload))
+        } else if let Some((header, payload)) = CycloneHeader::split(&sample.payload) {
+            let ours = header.client == self.number;
+            ours.then_some((header.sequence, payload))
+        } else {
+            let length = sample.payload.len();
+            let text = format!("reply of `{}`: {length} bytes have no header", self.service);
+            self.shared
+                .notes
+                .add(NoteKind::MalformedServiceHeader, &text);
+            None
+        };
+        if let (Some((sequence, payload)), false) = (reply, self.ended.load(Ordering::Acquire)) {
+            self.receiver.reply(Reply { sequence, payload });
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! The graph out of its two halves: endpoints from DDS, node names from `ros_discovery_info`, in any order.
+
+use std::collections::BTreeMap;
+
+use timeloom_msg::TypeName;
+use timeloom_msg::name::{DdsTopicKind, ros_topic};
+use timeloom_wire::{EndpointInfo, EndpointKind, Gid, GraphEvent, NodeName};
+
+use crate::node_info::{NodeInfo, ParticipantInfo};
+use crate::sys::{Discovered, Presence};
+use crate::user_data;
+
+/// A node with the endpoints that it says are its own.
+type OwnedNode = (NodeName, Vec<Gid>);
+
+/// Takes in discovery, gives graph events.
+#[derive(Default)]
+pub(crate) struct GraphJoin {
+    /// The participants that are there, with their nodes.
+    participants: BTreeMap<Gid, Vec<OwnedNode>>,
+    /// Nodes of participants that are not there (yet); bounded.
+    early: BTreeMap<Gid, Vec<OwnedNode>>,
+    /// The node of each endpoint.
+    owners: BTreeMap<Gid, NodeName>,
+    endpoints: BTreeMap<Gid, EndpointInfo>,
+}
+
+/// Node lists that came before their participants; a peer that makes up participants cannot fill the memory.
+const MAX_EARLY: usize = 256;
+
+impl GraphJoin {
+    /// Takes in what DDS discovered.
+    pub(crate) fn presence(&mut self, presence: Presence) -> Vec<GraphEvent> {
+        match presence {
+            Presence::Participant(guid) => self.participant_came(Gid(guid)),
+            Presence::ParticipantGone(guid) => self.participant_went(Gid(guid)),
+            Presence::Writer(guid, found) => self.endpoint_came(Gid(guid), found, Side::Writer),
+            Presence::Reader(guid, found) => self.endpoint_came(Gid(guid), found, Side::Reader),
+            Presence::EndpointGone(guid) => {
+                let gone = self.endpoints.remove(&Gid(guid)).is_some();
+                gone.then_some(GraphEvent::EndpointRemoved(Gid(guid)))
+                    .into_iter()
+                    .collect()
+            }
+        }
+    }
+
+    /// Takes in the nodes of a participant, in place of those that it had. `invalid` hears of names that ROS forbids.
+    pub(crate) fn nodes(
+        &mut self,
+        info: &ParticipantInfo,
+        mut invalid: impl FnMut(&NodeInfo),
+    ) -> Vec<GraphEvent> {
+        let mut nodes: Vec<OwnedNode> = Vec::with_capacity(info.nodes.len());
+        for node in &info.nodes {
+            match NodeName::new(&node.namespace, &node.name) {
+                Ok(name) => nodes.push((
+                    name,
+                    node.readers.iter().chain(&node.writers).copied().collect(),
+                )),
+                Err(_) => invalid(node),
+            }
+        }
+        if self.participants.contains_key(&info.participant) {
+            return self.replace_nodes(info.participant, &nodes);
+        }
+        if self.early.len() >= MAX_EARLY && !self.early.contains_key(&info.participant) {
+            self.early.pop_first();
+        }
+        self.early.insert(info.participant, nodes);
+        Vec::new()
+    }
+
+    fn participant_came(&mut self, participant: Gid) -> Vec<GraphEvent> {
+        self.participants.entry(participant).or_default();
+        match self.early.remove(&participant) {
+            Some(nodes) => self.replace_nodes(participant, &nodes),
+            None => Vec::new(),
+        }
+    }
+
+    fn participant_went(&mut self, participant: Gid) -> Vec<GraphEvent> {
+        self.early.remove(&participant);
+        let mut events = self.replace_nodes(participant, &[]);
+        self.participants.remove(&participant);
+        // Cyclone tells of each endpoint as well, but not in this order.
+        let prefix = participant.prefix();
+        let gone: Vec<Gid> = self
+            .endpoints
+            .keys()
+            .filter(|gid| gid.prefix() == prefix)
+            .copied()
+            .collect();
+        for gid in gone {
+            self.endpoints.remove(&gid);
+            events.push(GraphEvent::EndpointRemoved(gid));
+        }
+        events
+    }
+
+    fn replace_nodes(&mut self, participant: Gid, nodes: &[OwnedNode]) -> Vec<GraphEvent> {
+        let old = self
+            .participants
+            .insert(participant, nodes.to_vec())
+            .unwrap_or_default();
+        let mut events = name_changes(&old, nodes);
+        let mut owners = BTreeMap::new();
+        for (name, gids) in nodes {
+            owners.extend(gids.iter().map(|gid| (*gid, name)));
+        }
+        for (_, gids) in &old {
+            for gid in gids.iter().filter(|gid| !owners.contains_key(gid)) {
+                self.owners.remove(gid);
+                events.extend(self.set_node(*gid, None));
+            }
+        }
+        for (gid, name) in owners {
+            if self.owners.get(&gid) != Some(name) {
+                self.owners.insert(gid, name.clone());
+                events.extend(self.set_node(gid, Some(name)));
+            }
+        }
+        events
+    }
+
+    fn set_node(&mut self, gid: Gid, node: Option<&NodeName>) -> Option<GraphEvent> {
+        let info = self.endpoints.get_mut(&gid)?;
+        info.node = node.cloned();
+        Some(GraphEvent::EndpointChanged(Box::new(info.clone())))
+    }
+
+    fn endpoint_came(&mut self, gid: Gid, found: Discovered, side: Side) -> Vec<GraphEvent> {
+        let node = self.owners.get(&gid).cloned();
+        let Some(info) = describe(gid, found, side, node) else {
+            return Vec::new();
+        };
+        let changed = self.endpoints.insert(gid, info.clone()).as_ref() != Some(&info);
+        changed
+            .then(|| GraphEvent::EndpointChanged(Box::new(info)))
+            .into_iter()
+            .collect()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Writer,
+    Reader,
+}
+
+/// Who came and who went; two nodes of one name are two.
+fn name_changes(old: &[OwnedNode], new: &[OwnedNode]) -> Vec<GraphEvent> {
+    let mut counts: BTreeMap<&NodeName, isize> = BTreeMap::new();
+    for (name, _) in new {
+        *counts.entry(name).or_default() += 1;
+    }
+    for (name, _) in old {
+        *counts.entry(name).or_default() -= 1;
+    }
+    let mut events = Vec::new();
+    for (name, change) in counts {
+        let event = if change > 0 {
+            GraphEvent::NodeAdded(name.clone())
+        } else {
+            GraphEvent::NodeRemoved(name.clone())
+        };
+        events.extend(std::iter::repeat_n(event, change.unsigned_abs()));
+    }
+    events
+}
+
+/// What ROS would say of an endpoint; `None` for those that are no endpoint of a node.
+///
+/// A server is its reader of requests, a client its writer of requests: their other halves are not told.
+fn describe(
+    gid: Gid,
+    found: Discovered,
+    side: Side,
+    node: Option<NodeName>,
+) -> Option<EndpointInfo> {
+    let plain = match side {
+        Side::Writer => EndpointKind::Publisher,
+        Side::Reader => EndpointKind::Subscription,
+    };
+    let mut qos = found.qos;
+    let (kind, topic) = match ros_topic(&found.topic) {
+        Some((DdsTopicKind::Topic, name)) => (plain, name.to_owned()),
+        Some((DdsTopicKind::ServiceRequest, name)) if side == Side::Reader => {
+            (EndpointKind::Server, name.to_owned())
+        }
+        Some((DdsTopicKind::ServiceRequest, name)) => (EndpointKind::Client, name.to_owned()),
+        Some((DdsTopicKind::ServiceReply, _)) => return None,
+        None if crate::node_info::TOPIC.to_bytes() == found.topic.as_bytes() => return None,
+        None => {
+            qos.avoid_ros_namespace_conventions = true;
+            (plain, found.topic)
+        }
+    };
+    let service = matches!(kind, EndpointKind::Server | EndpointKind::Client);
+    Some(EndpointInfo {
+        gid,
+        kind,
+        node,
+        topic,
+        type_name: ros_type(found.type_name, service),
+        // What a service's endpoints tell is the hash of the request, not of the service.
+        type_hash: user_data::type_hash(&found.user_data).filter(|_| !service),
+        qos,
+    })
+}
+
+fn ros_type(dds: String, service: bool) -> String {
+    let Ok(name) = TypeName::from_dds(&dds) else {
+        return dds;
+    };
+    let whole = service.then(|| name.without_suffix("_Request")).flatten();
+    whole.unwrap_or(name).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use timeloom_msg::QosProfile;
+    use timeloom_wire::Graph;
+
+    const PARTICIPANT: [u8; 16] = [1, 0x10, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 0, 0, 1, 0xc1];
+
+    fn guid(entity: u8) -> [u8; 16] {
+        let mut guid = PARTICIPANT;
+        guid[14..].copy_from_slice(&[entity, 3]);
+        guid
+    }
+
+    fn found(topic: &str, type_name: &str) -> Discovered {
+        Discovered {
+            topic: topic.into(),
+            type_name: type_name.into(),
+            qos: QosProfile::DEFAULT,
+            user_data: Vec::new(),
+        }
+    }
+
+    fn chatter(entity: u8) -> Presence {
+        Presence::Writer(
+            guid(entity),
+            found("rt/chatter", "std_msgs::msg::dds_::String_"),
+        )
+    }
+
+    fn talker(names: &[(&str, &[u8])]) -> ParticipantInfo {
+        let node = |(name, writers): &(&str, &[u8])| NodeInfo {
+            namespace: "/".into(),
+            name: (*name).into(),
+            readers: Vec::new(),
+            writers: writers.iter().map(|entity| Gid(guid(*entity))).collect(),
+        };
+        ParticipantInfo {
+            participant: Gid(PARTICIPANT),
+            nodes: names.iter().map(node).collect(),
+        }
+    }
+
+    /// Joins, and keeps the graph that the events tell.
+    #[derive(Default)]
+    struct Watched {
+        join: GraphJoin,
+        graph: Graph,
+        invalid: usize,
+    }
+
+    impl Watched {
+        fn see(&mut self, presence: Presence) {
+            for event in self.join.presence(presence) {
+                assert!(self.graph.apply(&event), "{event:?} is no news");
+            }
+        }
+
+        fn hear(&mut self, info: &ParticipantInfo) {
+            let invalid = &mut self.invalid;
+            for event in self.join.nodes(info, |_| *invalid += 1) {
+                assert!(self.graph.apply(&event), "{event:?} is no news");
+            }
+        }
+
+        fn names(&self) -> Vec<(String, usize)> {
+            self.graph
+                .nodes()
+                .map(|(name, count)| (name.full(), count))
+                .collect()
+        }
+
+        fn node_of(&self, entity: u8) -> Option<String> {
+            let info = self.graph.endpoint(&Gid(guid(entity)))?;
+            info.node.as_ref().map(NodeName::full)
+        }
+    }
+
+    #[test]
+    fn the_two_halves_join_in_any_order() {
+        let endpoint = |w: &mut Watched| w.see(chatter(1));
+        let info = |w: &mut Watched| w.hear(&talker(&[("talker", &[1])]));
+        let participant = |w: &mut Watched| w.see(Presence::Participant(PARTICIPANT));
+        let steps: [&dyn Fn(&mut Watched); 3] = [&endpoint, &info, &participant];
+        for order in [
+            [0, 1, 2],
+            [0, 2, 1],
+            [1, 0, 2],
+            [1, 2, 0],
+            [2, 0, 1],
+            [2, 1, 0],
+        ] {
+            let mut watched = Watched::default();
+            for step in order {
+                steps[step](&mut watched);
+            }
+            assert_eq!(watched.names(), [("/talker".to_owned(), 1)], "{order:?}");
+            assert_eq!(watched.node_of(1).as_deref(), Some("/talker"), "{order:?}");
+        }
+    }
+
+    #[test]
+    fn a_participant_that_dies_takes_everything_along() {
+        let mut watched = Watched::default();
+        watched.see(Presence::Participant(PARTICIPANT));
+        watched.see(chatter(1));
+        watched.hear(&talker(&[("talker", &[1]), ("talker", &[])]));
+        assert_eq!(watched.names(), [("/talker".to_owned(), 2)]);
+        watched.see(Presence::ParticipantGone(PARTICIPANT));
+        assert_eq!(watched.names(), []);
+        assert_eq!(watched.graph.endpoints().count(), 0);
+        // What comes late of a dead participant changes nothing.
+        watched.hear(&talker(&[("talker", &[1])]));
+        watched.see(Presence::EndpointGone(guid(1)));
+        assert_eq!(watched.names(), []);
+    }
+
+    #[test]
+    fn an_endpoint_follows_its_node() {
+        let mut watched = Watched::default();
+        watched.see(Presence::Participant(PARTICIPANT));
+        watched.see(chatter(1));
+        watched.see(chatter(2));
+        watched.hear(&talker(&[("one", &[1]), ("two", &[2])]));
+        assert_eq!(watched.node_of(2).as_deref(), Some("/two"));
+        watched.hear(&talker(&[("one", &[1, 2])]));
+        assert_eq!(watched.node_of(2).as_deref(), Some("/one"));
+        assert_eq!(watched.names(), [("/one".to_owned(), 1)]);
+        watched.hear(&talker(&[]));
+        assert_eq!(watched.node_of(1), None);
+        assert_eq!(watched.graph.endpoints().count(), 2);
+    }
+
+    #[test]
+    fn made_up_participants_and_names_are_bounded_and_counted() {
+        let mut watched = Watched::default();
+        for number in 0..10_000_u32 {
+            let mut info = talker(&[("ghost", &[])]);
+            info.participant.0[2..6].copy_from_slice(&number.to_be_bytes());
+            watched.hear(&info);
+        }
+        assert!(watched.join.early.len() <= MAX_EARLY);
+        watched.see(Presence::Participant(PARTICIPANT));
+        watched.hear(&talker(&[("no blanks", &[]), ("fine", &[])]));
+        assert_eq!(watched.names(), [("/fine".to_owned(), 1)]);
+        assert_eq!(watched.invalid, 1);
+    }
+
+    #[test]
+    fn names_and_types_are_those_of_ros() {
+        let describe = |topic: &str, type_name: &str, side| {
+            describe(Gid(guid(1)), found(topic, type_name), side, None)
+        };
+        let request = "example_interfaces::srv::dds_::AddTwoInts_Request_";
+        let server = describe("rq/addRequest", request, Side::Reader).unwrap();
+        assert_eq!(
+            (server.kind, server.topic.as_str()),
+            (EndpointKind::Server, "/add")
+        );
+        assert_eq!(server.type_name, "example_interfaces/srv/AddTwoInts");
+        let client = describe("rq/addRequest", request, Side::Writer).unwrap();
+        assert_eq!(client.kind, EndpointKind::Client);
+        assert_eq!(describe("rr/addReply", "whatever", Side::Reader), None);
+        assert_eq!(
+            describe("ros_discovery_info", "whatever", Side::Writer),
+            None
+        );
+        let foreign = describe("HelloWorld", "Hello::World", Side::Writer).unwrap();
+        assert_eq!(
+            (foreign.topic.as_str(), foreign.type_name.as_str()),
+            ("HelloWorld", "Hello::World")
+        );
+        assert!(foreign.qos.avoid_ros_namespace_conventions);
+    }
+}

@@ -1,0 +1,91 @@
+//! Requests and replies on their way from Cyclone's threads to the participant's.
+
+use std::collections::VecDeque;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::dispatcher::{Bell, Dispatch};
+use crate::notes::{NoteKind, Notes};
+use crate::shared::Shared;
+use crate::sys::{EndpointListener, ReaderHandle, TakenSample};
+
+/// Takes samples one by one, on the participant's thread.
+pub(crate) trait Take: Send + Sync {
+    fn take(&self, sample: TakenSample);
+}
+
+/// Takes samples where they arrive, so that none is overwritten while the participant's thread is busy: handlers may
+/// write, which must not happen on the thread that receives acknowledgements.
+pub(crate) struct Inbox {
+    waiting: Arc<Waiting>,
+    dispatch: Dispatch,
+}
+
+struct Waiting {
+    // Weak: the owner of the reader owns the target as well.
+    target: Weak<dyn Take>,
+    samples: Mutex<VecDeque<TakenSample>>,
+    notes: Arc<Notes>,
+    rung: AtomicBool,
+}
+
+/// A flood of requests is dropped with a note, before it takes all memory.
+const MOST: usize = 10_000;
+
+impl Inbox {
+    pub(crate) fn new(target: &Arc<impl Take + 'static>, shared: &Shared) -> Self {
+        let target: Weak<dyn Take> = Arc::downgrade(target) as _;
+        Self {
+            waiting: Arc::new(Waiting {
+                target,
+                samples: Mutex::default(),
+                notes: Arc::clone(&shared.notes),
+                rung: AtomicBool::new(false),
+            }),
+            dispatch: shared.dispatch().clone(),
+        }
+    }
+}
+
+impl EndpointListener for Inbox {
+    fn data_available(&self, reader: ReaderHandle) {
+        let waiting = &self.waiting;
+        while reader.take(|sample| waiting.push(sample)) > 0 {}
+        self.dispatch.ring(waiting);
+    }
+}
+
+impl Waiting {
+    fn push(&self, sample: TakenSample) {
+        let mut samples = self.lock();
+        if samples.len() < MOST {
+            samples.push_back(sample);
+        } else {
+            drop(samples);
+            self.notes.add(
+                NoteKind::Dropped,
+                &format!("more than {MOST} requests or replies wait to be handled"),
+            );
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<TakenSample>> {
+        self.samples.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Bell for Waiting {
+    fn rung(&self) -> &AtomicBool {
+        &self.rung
+    }
+
+    fn answer(&self) {
+        loop {
+            let next = self.lock().pop_front();
+            match (next, self.target.upgrade()) {
+                (Some(sample), Some(target)) => target.take(sample),
+                _ => return,
+            }
+        }
+    }
+}

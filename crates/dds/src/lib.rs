@@ -1,0 +1,29 @@
+#![doc = include_str!("../README.md")]
+
+mod client;
+mod config;
+mod discovery;
+mod dispatcher;
+mod gaps;
+mod graph_join;
+mod inbox;
+mod node;
+mod node_info;
+mod notes;
+mod observers;
+mod options;
+mod own_nodes;
+mod participant;
+mod publisher;
+mod server;
+mod service_ends;
+mod service_header;
+mod shared;
+mod subscription;
+#[expect(unsafe_code, reason = "the room's one door to C")]
+mod sys;
+mod user_data;
+
+pub use notes::{Note, NoteKind};
+pub use options::{DiscoveryRange, Options, Reporter};
+pub use participant::DdsParticipant;

@@ -1,0 +1,81 @@
+use std::sync::Arc;
+
+use timeloom_time::TimeBase;
+use timeloom_wire::{
+    Capabilities, GraphObserver, GraphWatch, LossKnowledge, Node, NodeName, Participant, Result,
+};
+
+use crate::node::DdsNode;
+use crate::notes::Note;
+use crate::options::Options;
+use crate::shared::{Shared, TRANSPORT};
+
+/// A presence in a ROS domain over DDS.
+///
+/// Each participant is an instance of Cyclone DDS of its own, with its threads and sockets and its own configuration;
+/// several of one domain in a process see each other as those of other processes do.
+/// It lives until the last of its nodes and endpoints is dropped.
+pub struct DdsParticipant {
+    shared: Arc<Shared>,
+}
+
+/// The version of `cyclonedds-src` 1.0.2, see Cargo.toml.
+const VERSION: &str = "11.0.0";
+
+impl DdsParticipant {
+    /// Joins a domain. Blocks for as long as Cyclone DDS needs to look at the network interfaces.
+    ///
+    /// # Errors
+    /// When Cyclone DDS refuses: a configuration that it cannot read, no interface, no free port.
+    pub fn new(options: &Options) -> Result<Self> {
+        Ok(Self {
+            shared: Shared::new(options)?,
+        })
+    }
+
+    /// What there was to tell people so far: warnings and malformed data, counted.
+    pub fn notes(&self) -> Vec<Note> {
+        self.shared.notes.all()
+    }
+
+    /// The ROS domain.
+    pub fn domain(&self) -> u32 {
+        self.shared.domain_id()
+    }
+}
+
+impl Participant for DdsParticipant {
+    fn describe(&self) -> String {
+        format!("{TRANSPORT} {VERSION}, domain {}", self.domain())
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            loss: LossKnowledge::SequenceGaps,
+            sequence_numbers: true,
+            source_times: true,
+            type_hashes: true,
+            deadlines: true,
+            liveliness: true,
+            acknowledgements: true,
+        }
+    }
+
+    fn time_base(&self) -> TimeBase {
+        TimeBase::machine()
+    }
+
+    fn node(&self, name: NodeName) -> Result<Arc<dyn Node>> {
+        Ok(Arc::new(DdsNode::new(&self.shared, name)))
+    }
+
+    fn watch_graph(&self, observer: GraphObserver) -> GraphWatch {
+        self.shared.observers.watch(observer)
+    }
+}
+
+impl std::fmt::Debug for DdsParticipant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "DdsParticipant({})", self.describe())
+    }
+}

@@ -1,0 +1,212 @@
+use std::cell::Cell;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use timeloom_time::{Clock, System, Time};
+use timeloom_wire::{
+    EndpointEvent, Gid, LossKnowledge, Receiver, Result, Sample, Subscription, TopicSpec,
+};
+
+use crate::dispatcher::{Bell, Dispatch};
+use crate::gaps::Gaps;
+use crate::node::{NodeCore, Told, topic_names};
+use crate::notes::{NoteKind, Notes};
+use crate::own_nodes::Ends;
+use crate::shared::refused;
+use crate::sys::{EndpointListener, Qos, RawReader, ReaderHandle, TakenSample, inside_call};
+use crate::user_data;
+
+pub(crate) struct DdsSubscription {
+    reader: RawReader,
+    core: Arc<Core>,
+    _told: Told,
+}
+
+/// Takes samples where they arrive, on Cyclone's receive thread, and calls the receiver there.
+///
+/// Samples of our own participant arrive inside a call of ours, with the caller's locks held: those are left to the
+/// participant's thread.
+struct Core {
+    receiver: Arc<dyn Receiver>,
+    clock: Clock<System>,
+    notes: Arc<Notes>,
+    dispatch: Dispatch,
+    reader: OnceLock<ReaderHandle>,
+    rung: AtomicBool,
+    ended: AtomicBool,
+    /// Held while the receiver is called: its calls do not overlap.
+    gaps: Mutex<Gaps>,
+}
+
+thread_local! {
+    /// The subscription whose receiver is being called on this thread.
+    static CALLING: Cell<*const Core> = const { Cell::new(ptr::null()) };
+}
+
+const ENCAPSULATION: usize = 4;
+
+impl DdsSubscription {
+    pub(crate) fn new(
+        node: &Arc<NodeCore>,
+        topic: &TopicSpec,
+        receiver: Arc<dyn Receiver>,
+    ) -> Result<Self> {
+        let (name, type_name) = topic_names(topic)?;
+        let shared = &node.shared;
+        let qos = Qos::reader(&topic.qos, &user_data::endpoint(topic.type_hash));
+        let core = Arc::new(Core {
+            receiver,
+            clock: shared.clock.clone(),
+            notes: Arc::clone(&shared.notes),
+            dispatch: shared.dispatch().clone(),
+            reader: OnceLock::new(),
+            rung: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
+            gaps: Mutex::default(),
+        });
+        let listener = Arc::new(Listener(Arc::clone(&core)));
+        let reader = RawReader::new(shared.domain(), &name, &type_name, &qos, listener)
+            .map_err(|code| refused(format!("subscribe to `{}`", topic.name), code))?;
+        let ends = Ends {
+            readers: vec![Gid(reader.guid())],
+            writers: Vec::new(),
+        };
+        Ok(Self {
+            reader,
+            core,
+            _told: Told::new(node, ends),
+        })
+    }
+}
+
+impl Subscription for DdsSubscription {
+    fn gid(&self) -> Gid {
+        Gid(self.reader.guid())
+    }
+
+    fn matched(&self) -> usize {
+        self.reader.handle().matched()
+    }
+}
+
+impl Drop for DdsSubscription {
+    fn drop(&mut self) {
+        self.core.ended.store(true, Ordering::Release);
+        if CALLING.get() != Arc::as_ptr(&self.core) {
+            // Waits for a call that runs; none begins after it.
+            drop(self.core.gaps.lock());
+        }
+    }
+}
+
+impl Core {
+    /// Takes all there is and calls the receiver with it.
+    fn deliver(&self, reader: ReaderHandle) {
+        let mut gaps = self.gaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let outer = CALLING.replace(ptr::from_ref(self));
+        let mut any = false;
+        loop {
+            let now = self.clock.now();
+            let taken = reader.take(|sample| any |= self.pass_on(&mut gaps, sample, now));
+            if taken == 0 {
+                break;
+            }
+        }
+        if any && !self.has_ended() {
+            self.receiver.pause();
+        }
+        CALLING.set(outer);
+        if gaps.are_many() {
+            let writers: Vec<_> = reader
+                .writers()
+                .into_iter()
+                .map(|writer| writer.guid)
+                .collect();
+            gaps.keep(&writers);
+        }
+    }
+
+    /// Gives one sample to the receiver; false if it was not for it.
+    fn pass_on(&self, gaps: &mut Gaps, sample: TakenSample, now: Time<System>) -> bool {
+        if self.has_ended() {
+            return false;
+        }
+        let writer = Gid(sample.writer);
+        let change = match sample.sequence {
+            0 => 0,
+            sequence => gaps.before(sample.writer, sequence),
+        };
+        if change > 0 {
+            let how = LossKnowledge::SequenceGaps;
+            self.receiver.event(EndpointEvent::Lost {
+                writer,
+                change,
+                how,
+            });
+        }
+        if sample.payload.len() < ENCAPSULATION {
+            let text = format!(
+                "{} bytes from {writer} have no encapsulation header",
+                sample.payload.len()
+            );
+            self.notes.add(NoteKind::MalformedSample, &text);
+            return false;
+        }
+        self.receiver.sample(Sample {
+            payload: sample.payload,
+            source_time: (sample.source_time != 0).then(|| Time::from_nanos(sample.source_time)),
+            receive_time: now,
+            writer,
+            sequence: (sample.sequence != 0).then_some(sample.sequence),
+        });
+        true
+    }
+
+    fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+}
+
+impl Bell for Core {
+    fn rung(&self) -> &AtomicBool {
+        &self.rung
+    }
+
+    fn answer(&self) {
+        if let (Some(reader), false) = (self.reader.get(), self.has_ended()) {
+            self.deliver(*reader);
+        }
+    }
+}
+
+/// Cyclone's callbacks; apart from the core so that it can be rung for.
+struct Listener(Arc<Core>);
+
+impl EndpointListener for Listener {
+    fn data_available(&self, reader: ReaderHandle) {
+        let core = &self.0;
+        if core.has_ended() {
+            return;
+        }
+        if inside_call() {
+            core.reader.get_or_init(|| reader);
+            core.dispatch.ring(core);
+        } else {
+            core.deliver(reader);
+        }
+    }
+
+    fn event(&self, event: EndpointEvent) {
+        let core = Arc::clone(&self.0);
+        self.0.dispatch.run(move || {
+            let calls = core.gaps.lock().unwrap_or_else(PoisonError::into_inner);
+            if !core.has_ended() {
+                let outer = CALLING.replace(Arc::as_ptr(&core));
+                core.receiver.event(event);
+                CALLING.set(outer);
+            }
+            drop(calls);
+        });
+    }
+}

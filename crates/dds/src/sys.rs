@@ -1,0 +1,28 @@
+//! The thin layer over Cyclone DDS: the only `unsafe` code of the crate.
+//!
+//! `ffi` declares the C names; each other module wraps one concept so that the rest of the crate is safe code.
+
+mod builtin;
+mod entity;
+mod ffi;
+mod hooks;
+mod inline_qos;
+mod layout;
+mod listener;
+mod log;
+mod matched;
+mod qos;
+mod reader;
+mod serdata;
+mod sertype;
+mod writer;
+
+pub(crate) use builtin::{BuiltinReader, Discovered, Presence};
+pub(crate) use entity::{DdsResult, Domain, ReturnCode, inside_call, inside_callback};
+pub(crate) use inline_qos::SampleIdentity;
+pub(crate) use listener::EndpointListener;
+pub(crate) use log::{LogLine, watch_log};
+pub(crate) use matched::MatchedEndpoint;
+pub(crate) use qos::Qos;
+pub(crate) use reader::{RawReader, ReaderHandle, TakenSample};
+pub(crate) use writer::{RawWriter, Written};

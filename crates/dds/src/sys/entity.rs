@@ -1,0 +1,184 @@
+//! Domains, and entities that are deleted when dropped.
+
+use std::cell::Cell;
+use std::ffi::CStr;
+use std::fmt;
+use std::ptr;
+use std::sync::Arc;
+use std::thread;
+
+use super::ffi::{
+    dds_create_domain, dds_create_participant, dds_delete, dds_entity_t, dds_get_guid,
+    dds_get_instance_handle, dds_return_t, dds_strretcode,
+};
+use super::hooks;
+use super::qos::Qos;
+
+/// What a call of Cyclone answered, when it was no success.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ReturnCode(pub(super) dds_return_t);
+
+pub(crate) type DdsResult<T> = Result<T, ReturnCode>;
+
+impl ReturnCode {
+    /// An error for what is not negative is none.
+    pub(super) fn check(code: dds_return_t) -> DdsResult<u32> {
+        u32::try_from(code).ok().ok_or(Self(code))
+    }
+}
+
+impl fmt::Display for ReturnCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // SAFETY: gives a string that lives for ever, for any number.
+        let text = unsafe { CStr::from_ptr(dds_strretcode(self.0)) };
+        write!(f, "{}", text.to_string_lossy().to_lowercase())
+    }
+}
+
+impl fmt::Debug for ReturnCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self} ({})", self.0)
+    }
+}
+
+thread_local! {
+    static CALLS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Whether this thread is inside one of our own calls of Cyclone: a listener that runs now holds Cyclone's locks of
+/// the caller.
+pub(crate) fn inside_call() -> bool {
+    CALLS.get() > 0
+}
+
+/// Runs a call that may call listeners of endpoints in this process.
+pub(super) fn call<T>(body: impl FnOnce() -> T) -> T {
+    CALLS.set(CALLS.get() + 1);
+    let result = body();
+    CALLS.set(CALLS.get() - 1);
+    result
+}
+
+thread_local! {
+    static CALLBACKS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Whether this thread is inside a callback of Cyclone, where entities cannot be deleted: that waits for callbacks.
+pub(crate) fn inside_callback() -> bool {
+    CALLBACKS.get() > 0
+}
+
+/// Runs the body of a callback.
+pub(super) fn callback(body: impl FnOnce()) {
+    CALLBACKS.set(CALLBACKS.get() + 1);
+    body();
+    CALLBACKS.set(CALLBACKS.get() - 1);
+}
+
+/// Drops what holds entities: now, or on another thread if this one is inside a callback.
+pub(super) fn reap(entities: impl Send + 'static) {
+    if inside_callback() {
+        let reaper = thread::Builder::new().name("dds reaper".into());
+        // Without a thread left they are dropped here after all.
+        reaper.spawn(move || drop(entities)).ok();
+    }
+}
+
+/// An entity of Cyclone, deleted when dropped; listeners that run are waited for.
+#[derive(Debug)]
+pub(crate) struct Entity(dds_entity_t);
+
+impl Entity {
+    pub(super) fn new(handle: dds_entity_t) -> DdsResult<Self> {
+        ReturnCode::check(handle).map(|_| Self(handle))
+    }
+
+    pub(super) fn handle(&self) -> dds_entity_t {
+        self.0
+    }
+
+    /// The GUID, in the order of the wire.
+    pub(crate) fn guid(&self) -> DdsResult<[u8; 16]> {
+        let mut guid = [0; 16];
+        // SAFETY: any handle may be asked for; `guid` has room for 16 bytes.
+        ReturnCode::check(unsafe { dds_get_guid(self.0, &raw mut guid) })?;
+        Ok(guid)
+    }
+
+    /// A number that no other entity of this machine is likely to have.
+    pub(crate) fn instance(&self) -> DdsResult<u64> {
+        let mut handle = 0;
+        // SAFETY: any handle may be asked for.
+        ReturnCode::check(unsafe { dds_get_instance_handle(self.0, &raw mut handle) })?;
+        Ok(handle)
+    }
+}
+
+impl Drop for Entity {
+    fn drop(&mut self) {
+        // SAFETY: any handle may be deleted; the answer is an error if it is gone with its parent already.
+        call(|| unsafe { dds_delete(self.0) });
+    }
+}
+
+/// An instance of Cyclone in this process, with its own threads and sockets.
+pub(crate) struct Domain(Option<Participating>);
+
+/// Dropped in this order.
+struct Participating {
+    participant: Entity,
+    _domain: Entity,
+    _kept: Box<dyn Send + Sync>,
+}
+
+impl Domain {
+    /// A domain with the configuration `config` (XML or URIs), and a participant in it.
+    ///
+    /// `id` must not be in use in this process; `kept` is dropped when it is free again.
+    pub(crate) fn new(
+        id: u32,
+        config: &CStr,
+        qos: &Qos,
+        kept: Box<dyn Send + Sync>,
+    ) -> DdsResult<Arc<Self>> {
+        hooks::install();
+        // SAFETY: a live string.
+        let domain = Entity::new(unsafe { dds_create_domain(id, config.as_ptr()) })?;
+        // SAFETY: a live QoS.
+        let participant = Entity::new(call(|| unsafe {
+            dds_create_participant(id, qos.as_ptr(), ptr::null())
+        }))?;
+        let participating = Participating {
+            participant,
+            _domain: domain,
+            _kept: kept,
+        };
+        Ok(Arc::new(Self(Some(participating))))
+    }
+
+    /// The participant's GUID.
+    pub(crate) fn guid(&self) -> DdsResult<[u8; 16]> {
+        let participating = self.0.as_ref().ok_or(ReturnCode(0))?;
+        participating.participant.guid()
+    }
+
+    /// The participant.
+    pub(super) fn handle(&self) -> dds_entity_t {
+        // It is there until the drop; nothing answers to 0.
+        self.0
+            .as_ref()
+            .map_or(0, |participating| participating.participant.handle())
+    }
+}
+
+impl fmt::Debug for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Domain")
+    }
+}
+
+impl Drop for Domain {
+    fn drop(&mut self) {
+        reap(self.0.take());
+    }
+}

@@ -1,0 +1,82 @@
+//! What Cyclone tells us beside its API: the numbers of samples, and inline `QoS` both ways.
+
+use std::ffi::c_int;
+use std::ptr;
+use std::slice;
+use std::sync::Once;
+
+use super::ffi::{
+    ddsi_serdata, ddsi_xmsg, ddsi_xmsg_addpar, timeloom_inline_qos_hook, timeloom_receive_hook,
+    timeloom_write_hook,
+};
+use super::inline_qos::{ENCODED, RELATED_SAMPLE_IDENTITY, SampleIdentity};
+use super::serdata::Serdata;
+
+/// Sets the hooks, once in a process, before the first domain and with it Cyclone's threads exist.
+pub(super) fn install() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        // SAFETY: no other thread reads them yet: they are read only by code that needs a domain, and every domain
+        // is made after this call.
+        unsafe {
+            timeloom_write_hook = Some(written);
+            timeloom_receive_hook = Some(received);
+            timeloom_inline_qos_hook = Some(add_inline_qos);
+        }
+    });
+}
+
+/// A sample gets its number, on the thread that writes it and before anybody else sees it.
+unsafe extern "C" fn written(serdata: *mut ddsi_serdata, writer: *const [u8; 16], sequence: u64) {
+    if Serdata::is_ours(serdata) {
+        // SAFETY: it is ours and not shared yet.
+        unsafe {
+            (*serdata.cast::<Serdata>()).writer = *writer;
+            (*serdata.cast::<Serdata>()).sequence = sequence;
+        }
+    }
+}
+
+/// A sample came, and is not stored yet.
+unsafe extern "C" fn received(
+    serdata: *mut ddsi_serdata,
+    writer: *const [u8; 16],
+    sequence: u64,
+    qos: *const u8,
+    qos_size: usize,
+    little_endian: c_int,
+) {
+    if !Serdata::is_ours(serdata) {
+        return;
+    }
+    let related = (qos_size > 0).then(|| {
+        // SAFETY: Cyclone passes the part of the packet between the inline QoS and the payload.
+        let list = unsafe { slice::from_raw_parts(qos, qos_size) };
+        SampleIdentity::find(list, little_endian != 0)
+    });
+    // SAFETY: it is ours and not shared yet.
+    unsafe {
+        let serdata = serdata.cast::<Serdata>();
+        (*serdata).writer = *writer;
+        (*serdata).sequence = sequence;
+        (*serdata).related = related.flatten();
+    }
+}
+
+/// A packet with a sample is made: what it is related to goes along.
+unsafe extern "C" fn add_inline_qos(message: *mut ddsi_xmsg, serdata: *const ddsi_serdata) {
+    if !Serdata::is_ours(serdata) {
+        return;
+    }
+    // SAFETY: it is ours and live; it is not changed after it was written.
+    let Some(related) = (unsafe { (*serdata.cast::<Serdata>()).related }) else {
+        return;
+    };
+    for id in RELATED_SAMPLE_IDENTITY {
+        // SAFETY: Cyclone gives room for as many bytes as asked for, in a message that is being made.
+        unsafe {
+            let place = ddsi_xmsg_addpar(message, id, ENCODED);
+            ptr::copy_nonoverlapping(related.encode().as_ptr(), place.cast(), ENCODED);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Readers of raw payloads.
+
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::entity::{DdsResult, Domain, Entity, call, reap};
+use super::ffi::{
+    DDS_ANY_STATE, dds_create_reader, dds_entity_t, dds_get_subscription_matched_status,
+    dds_sample_info_t, dds_subscription_matched_status_t, dds_takecdr, ddsi_serdata,
+    ddsi_serdata_unref,
+};
+use super::inline_qos::SampleIdentity;
+use super::listener::{EndpointListener, ListenerHandle};
+use super::matched::{self, MatchedEndpoint};
+use super::qos::Qos;
+use super::serdata::Serdata;
+use super::sertype;
+
+/// A sample taken from a reader.
+pub(crate) struct TakenSample {
+    pub(crate) payload: Bytes,
+    pub(crate) writer: [u8; 16],
+    /// 0 if Cyclone did not tell.
+    pub(crate) sequence: u64,
+    pub(crate) related: Option<SampleIdentity>,
+    /// Nanoseconds since 1970; 0 if the sender did not tell.
+    pub(crate) source_time: i64,
+    /// The writer by a number of this process.
+    pub(crate) publication: u64,
+}
+
+/// A reader of one topic, deleted when dropped.
+#[derive(Debug)]
+pub(crate) struct RawReader {
+    handle: ReaderHandle,
+    guid: [u8; 16],
+    parts: Option<Parts>,
+}
+
+/// Dropped in this order: no callback comes after the reader is gone.
+#[derive(Debug)]
+struct Parts {
+    _entity: Entity,
+    _topic: Entity,
+    _listener: ListenerHandle,
+    _domain: Arc<Domain>,
+}
+
+/// Enough that a burst is taken in few calls, little enough for the stack.
+const AT_ONCE: usize = 32;
+
+impl RawReader {
+    pub(crate) fn new(
+        domain: &Arc<Domain>,
+        topic: &CStr,
+        type_name: &CStr,
+        qos: &Qos,
+        listener: Arc<dyn EndpointListener>,
+    ) -> DdsResult<Self> {
+        let topic = sertype::create_topic(domain, topic, type_name)?;
+        let listener = ListenerHandle::reader(listener);
+        // SAFETY: live entities, QoS and listener; Cyclone copies the last two.
+        let handle = call(|| unsafe {
+            dds_create_reader(
+                domain.handle(),
+                topic.handle(),
+                qos.as_ptr(),
+                listener.as_ptr(),
+            )
+        });
+        let entity = Entity::new(handle)?;
+        Ok(Self {
+            handle: ReaderHandle(handle),
+            guid: entity.guid()?,
+            parts: Some(Parts {
+                _entity: entity,
+                _topic: topic,
+                _listener: listener,
+                _domain: Arc::clone(domain),
+            }),
+        })
+    }
+
+    pub(crate) fn guid(&self) -> [u8; 16] {
+        self.guid
+    }
+
+    pub(crate) fn handle(&self) -> ReaderHandle {
+        self.handle
+    }
+}
+
+impl Drop for RawReader {
+    fn drop(&mut self) {
+        reap(self.parts.take());
+    }
+}
+
+/// A reader by its number, which may be used after the reader is gone: then there is nothing to take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReaderHandle(pub(super) dds_entity_t);
+
+impl ReaderHandle {
+    /// Takes what is there, up to a limit; gives how many samples that were, valid or not.
+    pub(crate) fn take(self, each: impl FnMut(TakenSample)) -> usize {
+        take_from(self.0, each)
+    }
+
+    /// How many writers there are.
+    pub(crate) fn matched(self) -> usize {
+        let mut status = dds_subscription_matched_status_t::default();
+        // SAFETY: any handle may be asked for; `status` has room for the answer.
+        unsafe { dds_get_subscription_matched_status(self.0, &raw mut status) };
+        status.current_count as usize
+    }
+
+    /// Who the writers are.
+    pub(crate) fn writers(self) -> Vec<MatchedEndpoint> {
+        matched::writers_of(self.0)
+    }
+
+    /// The writer with a number of [`TakenSample::publication`], if it is still there.
+    pub(crate) fn writer(self, publication: u64) -> Option<MatchedEndpoint> {
+        matched::writer_of(self.0, publication)
+    }
+}
+
+fn take_from(reader: dds_entity_t, mut each: impl FnMut(TakenSample)) -> usize {
+    let mut samples: [*mut ddsi_serdata; AT_ONCE] = [ptr::null_mut(); AT_ONCE];
+    let mut infos = [const { MaybeUninit::<dds_sample_info_t>::uninit() }; AT_ONCE];
+    let limit = u32::try_from(AT_ONCE).unwrap_or(u32::MAX);
+    // SAFETY: both arrays have room for `limit` elements.
+    let count = unsafe {
+        dds_takecdr(
+            reader,
+            samples.as_mut_ptr(),
+            limit,
+            infos.as_mut_ptr().cast(),
+            DDS_ANY_STATE,
+        )
+    };
+    // An error (the reader is being deleted) is as good as nothing there.
+    let count = usize::try_from(count).unwrap_or(0);
+    for (sample, info) in samples.into_iter().zip(&infos).take(count) {
+        // SAFETY: Cyclone filled in the first `count` elements of both.
+        let info = unsafe { info.assume_init_ref() };
+        if info.valid_data {
+            // SAFETY: a sample of our reader has our sertype, and one reference is now ours.
+            each(unsafe { taken(sample.cast(), info) });
+        }
+        // SAFETY: gives back our reference.
+        unsafe { ddsi_serdata_unref(sample) };
+    }
+    count
+}
+
+/// # Safety
+/// `sample` is a live sample of ours, of which the caller owns one reference.
+unsafe fn taken(sample: *mut Serdata, info: &dds_sample_info_t) -> TakenSample {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        TakenSample {
+            payload: Serdata::take_payload(sample),
+            writer: (*sample).writer,
+            sequence: (*sample).sequence,
+            related: (*sample).related,
+            source_time: info.source_timestamp,
+            publication: info.publication_handle,
+        }
+    }
+}

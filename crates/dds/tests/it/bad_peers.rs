@@ -1,0 +1,207 @@
+//! Peers that send what nobody should send.
+
+use std::net::UdpSocket;
+use std::sync::Arc;
+
+use timeloom_dds::{DdsParticipant, NoteKind};
+use timeloom_msg::qos::Durability;
+use timeloom_msg::{QosProfile, TypeName};
+use timeloom_testkit::transport::Collector;
+use timeloom_time::{Clock, Duration, Steady};
+use timeloom_wire::{Node, NodeName, Participant, PublishOptions, Publisher, TopicSpec};
+
+use crate::local::{Watched, new_domain, participant, until};
+use crate::python::{Adder, add_service, calls, node, publish, topic};
+
+/// A publisher with a name outside of ROS.
+fn plain(
+    node: &Arc<dyn Node>,
+    name: &str,
+    type_name: &str,
+    durability: Durability,
+) -> Box<dyn Publisher> {
+    let spec = TopicSpec {
+        name: name.into(),
+        type_name: TypeName::parse(type_name).unwrap(),
+        type_hash: None,
+        qos: QosProfile {
+            durability,
+            avoid_ros_namespace_conventions: true,
+            ..QosProfile::DEFAULT
+        },
+    };
+    node.publish(&spec).unwrap()
+}
+
+fn send(publisher: &dyn Publisher, payload: Vec<u8>) {
+    publisher
+        .publish(payload.into(), PublishOptions::default())
+        .unwrap();
+}
+
+fn noted(participant: &DdsParticipant, kind: NoteKind) -> u64 {
+    participant
+        .notes()
+        .iter()
+        .filter(|note| note.kind == kind)
+        .map(|note| note.total)
+        .sum()
+}
+
+#[test]
+fn malformed_node_lists_are_counted_and_harm_nobody() {
+    let domain = new_domain();
+    let watcher = participant(domain);
+    let watched = Watched::new(watcher.clone());
+    let bad = node(domain);
+    let type_name = "rmw_dds_common/msg/ParticipantEntitiesInfo";
+    let publisher = plain(
+        &bad,
+        "ros_discovery_info",
+        type_name,
+        Durability::TransientLocal,
+    );
+    until("our reader is there", || publisher.matched() >= 1);
+    let header = [0, 1, 0, 0];
+    let absurd = [&header[..], &[7; 16], &u32::MAX.to_le_bytes()].concat();
+    let truncated = [
+        &header[..],
+        &[7; 16],
+        &1_u32.to_le_bytes(),
+        &200_u32.to_le_bytes(),
+        b"/",
+    ]
+    .concat();
+    for payload in [
+        header.to_vec(),
+        absurd,
+        truncated,
+        vec![0, 1, 0, 0, 1, 2, 3, 4],
+    ] {
+        send(&*publisher, payload);
+    }
+    until("all four are counted", || {
+        noted(&watcher, NoteKind::MalformedNodeInfo) >= 4
+    });
+    // The same participant's true list and a good node still get through.
+    let _good = participant(domain)
+        .node(NodeName::new("/", "good").unwrap())
+        .unwrap();
+    until("the good are seen", || watched.nodes("/ours") == 1);
+}
+
+#[test]
+fn requests_without_a_header_are_counted_and_not_passed_on() {
+    let domain = new_domain();
+    let server = participant(domain);
+    let serving = server.node(NodeName::new("/", "server").unwrap()).unwrap();
+    let _server = serving.serve(&add_service(), Arc::new(Adder)).unwrap();
+    let bad = node(domain);
+    let publisher = plain(
+        &bad,
+        "rq/addRequest",
+        "timeloom_test/srv/Add_Request",
+        Durability::Volatile,
+    );
+    until("the server is there", || publisher.matched() == 1);
+    send(&*publisher, vec![0, 1, 0, 0, 1, 2, 3, 4]);
+    until("it is counted", || {
+        noted(&server, NoteKind::MalformedServiceHeader) == 1
+    });
+    calls(&bad, 3);
+}
+
+#[test]
+fn types_that_ros_does_not_know_are_shown_as_they_are() {
+    let domain = new_domain();
+    let watched = Watched::new(participant(domain));
+    let other = node(domain);
+    let _publisher = plain(
+        &other,
+        "HelloWorldTopic",
+        "any/msg/Thing",
+        Durability::Volatile,
+    );
+    let kind = timeloom_wire::EndpointKind::Publisher;
+    until("it is seen", || {
+        watched.on("HelloWorldTopic", kind).len() == 1
+    });
+    assert!(
+        watched.on("HelloWorldTopic", kind)[0]
+            .qos
+            .avoid_ros_namespace_conventions
+    );
+}
+
+/// A participant's announcement, caught where another would listen.
+fn announcement(domain: u32, index: u32) -> Vec<u8> {
+    let port = u16::try_from(7410 + 250 * domain + 2 * index).unwrap();
+    let socket = UdpSocket::bind(("127.0.0.1", port)).unwrap();
+    let _announced = participant(domain);
+    let mut packet = vec![0; 65536];
+    let length = socket.recv(&mut packet).unwrap();
+    packet.truncate(length);
+    packet
+}
+
+/// Numbers without a pattern, the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self, below: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        usize::try_from(self.0 >> 33).unwrap() % below.max(1)
+    }
+}
+
+#[test]
+fn broken_packets_and_made_up_participants_harm_nobody() {
+    let domain = new_domain();
+    let packet = announcement(domain, 33);
+    assert!(packet.starts_with(b"RTPS"));
+    let victim = participant(domain);
+    let target = ("127.0.0.1", u16::try_from(7410 + 250 * domain).unwrap());
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let mut random = Random(42);
+    for round in 0..20_000_u32 {
+        let mut broken = packet.clone();
+        if round % 20 == 0 {
+            // A participant that does not exist: its prefix in the header and wherever it is repeated.
+            let own: Vec<u8> = packet[8..20].to_vec();
+            let made_up = [&own[..8], &round.to_be_bytes()].concat();
+            for at in 0..=broken.len() - 12 {
+                if broken[at..at + 12] == own {
+                    broken[at..at + 12].copy_from_slice(&made_up);
+                }
+            }
+        } else {
+            for _ in 0..=random.next(8) {
+                let at = random.next(broken.len());
+                broken[at] = u8::try_from(random.next(256)).unwrap();
+            }
+            broken.truncate(4 + random.next(broken.len() - 4));
+        }
+        socket.send_to(&broken, target).unwrap();
+    }
+    // An announcement that the flood pushes out of the socket comes again only after half a minute.
+    let mut counted = 0;
+    until("the flood is over", || {
+        let before = std::mem::replace(&mut counted, noted(&victim, NoteKind::Warning));
+        let _woke = Clock::<Steady>::new().sleep_for(Duration::from_millis(200));
+        before == counted && counted > 0
+    });
+    // It lives, and works.
+    let collector = Collector::new();
+    let spec = topic("/after", QosProfile::DEFAULT);
+    let listening = victim.node(NodeName::new("/", "victim").unwrap()).unwrap();
+    let _subscription = listening
+        .subscribe(&spec, Arc::clone(&collector) as _)
+        .unwrap();
+    let publisher = node(domain).publish(&spec).unwrap();
+    until("a good peer is matched", || publisher.matched() == 1);
+    publish(&*publisher, 0, 100);
+    until("its sample arrives", || collector.count() == 1);
+}

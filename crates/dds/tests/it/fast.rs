@@ -1,0 +1,227 @@
+//! Both directions with eProsima Fast DDS, as another process.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use timeloom_msg::QosProfile;
+use timeloom_msg::qos::{Durability, Reliability};
+use timeloom_testkit::transport::Collector;
+use timeloom_time::Duration;
+use timeloom_wire::EndpointKind;
+
+use crate::local::{Watched, new_domain, participant, until};
+use crate::peer::Peer;
+use crate::python::{
+    Adder, add_service, best_effort, calls, marks, node, publish, reliable, topic,
+};
+
+const BLOB: &str = "timeloom_test::msg::dds_::Blob_";
+
+fn from_peer(size: usize, count: u32) {
+    let domain = new_domain();
+    let Some(mut peer) = Peer::fast(domain) else {
+        return;
+    };
+    let node = node(domain);
+    let collector = Collector::new();
+    let subscription = node
+        .subscribe(&topic("/data", reliable()), Arc::clone(&collector) as _)
+        .unwrap();
+    peer.ask(&format_args!("writer w rt/data {BLOB} reliable 0"));
+    peer.ask(&"matched w 1");
+    until("the writer is matched", || subscription.matched() == 1);
+    peer.ask(&format_args!("write w {size} 0 {count}"));
+    until("all samples arrive", || collector.count() >= count as usize);
+    assert_eq!(marks(&collector), (0..count).map(Some).collect::<Vec<_>>());
+    let samples = collector.samples();
+    let numbers: Vec<_> = samples
+        .iter()
+        .map(|sample| sample.sequence.unwrap())
+        .collect();
+    assert!(
+        numbers.windows(2).all(|two| two[0] + 1 == two[1]),
+        "{numbers:?}"
+    );
+    assert!(
+        samples
+            .iter()
+            .all(|sample| sample.writer.0.starts_with(&[1, 0x0f]))
+    );
+}
+
+fn to_peer(size: usize, count: u32) {
+    let domain = new_domain();
+    let Some(mut peer) = Peer::fast(domain) else {
+        return;
+    };
+    let publisher = node(domain).publish(&topic("/data", reliable())).unwrap();
+    peer.ask(&format_args!("reader r rt/data {BLOB} reliable 0"));
+    peer.ask(&"matched r 1");
+    until("the reader is matched", || publisher.matched() == 1);
+    for mark in 0..count {
+        publish(&*publisher, mark, size);
+    }
+    assert!(
+        publisher
+            .wait_for_acknowledgements(Duration::from_secs(40))
+            .unwrap()
+    );
+    let got = peer.ask(&format_args!("take r {count}"));
+    assert_eq!(got, json!((0..count).collect::<Vec<_>>()));
+}
+
+#[test]
+fn reliable_samples_of_100_bytes_come_from_fast_dds() {
+    from_peer(100, 50);
+}
+
+#[test]
+fn reliable_samples_of_1_mb_come_from_fast_dds() {
+    from_peer(1_000_000, 5);
+}
+
+#[test]
+fn reliable_samples_of_8_mb_come_from_fast_dds() {
+    from_peer(8_000_000, 2);
+}
+
+#[test]
+fn reliable_samples_of_100_bytes_go_to_fast_dds() {
+    to_peer(101, 50);
+}
+
+#[test]
+fn reliable_samples_of_1_mb_go_to_fast_dds() {
+    to_peer(1_000_000, 5);
+}
+
+#[test]
+fn reliable_samples_of_8_mb_go_to_fast_dds() {
+    to_peer(8_000_000, 2);
+}
+
+/// Nothing has to arrive, so samples are sent until one does; it is whole or it is not there.
+#[test]
+fn best_effort_samples_go_both_ways_with_fast_dds() {
+    let domain = new_domain();
+    let Some(mut peer) = Peer::fast(domain) else {
+        return;
+    };
+    let node = node(domain);
+    for (number, size) in [100, 1_000_000].into_iter().enumerate() {
+        let (ours, theirs) = (format!("/ours{number}"), format!("/theirs{number}"));
+        let collector = Collector::new();
+        let subscription = node
+            .subscribe(&topic(&theirs, best_effort()), Arc::clone(&collector) as _)
+            .unwrap();
+        let publisher = node.publish(&topic(&ours, best_effort())).unwrap();
+        peer.ask(&format_args!(
+            "writer w{number} rt{theirs} {BLOB} best_effort 1"
+        ));
+        peer.ask(&format_args!(
+            "reader r{number} rt{ours} {BLOB} best_effort 10"
+        ));
+        until("both are matched", || {
+            subscription.matched() == 1 && publisher.matched() == 1
+        });
+        let mut mark = 0;
+        until("a sample comes", || {
+            peer.ask(&format_args!("write w{number} {size} {mark} 1"));
+            mark += 1;
+            collector.count() > 0
+        });
+        assert!(marks(&collector).iter().all(Option::is_some), "{size}");
+        until("a sample goes", || {
+            publish(&*publisher, mark, size);
+            mark += 1;
+            let got = peer.ask(&format_args!("take r{number} 1 0.2"));
+            let got = got.as_array().unwrap();
+            assert!(!got.contains(&Value::Null), "{got:?}");
+            !got.is_empty()
+        });
+    }
+}
+
+#[test]
+fn a_late_joiner_gets_what_was_kept_with_fast_dds() {
+    let domain = new_domain();
+    let Some(mut peer) = Peer::fast(domain) else {
+        return;
+    };
+    let latched = QosProfile {
+        durability: Durability::TransientLocal,
+        depth: 5,
+        ..QosProfile::DEFAULT
+    };
+    let node = node(domain);
+    let publisher = node.publish(&topic("/ours", latched)).unwrap();
+    for mark in 0..12 {
+        publish(&*publisher, mark, 40);
+    }
+    peer.ask(&format_args!("reader r rt/ours {BLOB} reliable -20"));
+    assert_eq!(peer.ask(&"take r 5"), json!([7, 8, 9, 10, 11]));
+    peer.ask(&format_args!("writer w rt/theirs {BLOB} reliable -5"));
+    peer.ask(&"write w 40 0 12");
+    let collector = Collector::new();
+    let wants = QosProfile {
+        depth: 20,
+        ..latched
+    };
+    let _subscription = node
+        .subscribe(&topic("/theirs", wants), Arc::clone(&collector) as _)
+        .unwrap();
+    until("what was kept arrives", || collector.count() >= 5);
+    assert_eq!(marks(&collector), [7, 8, 9, 10, 11].map(Some));
+}
+
+#[test]
+fn services_in_the_encoding_of_fast_dds_go_both_ways() {
+    let domain = new_domain();
+    let Some(mut peer) = Peer::fast(domain) else {
+        return;
+    };
+    peer.tell(&"serve /add 20");
+    assert_eq!(peer.answer(), "serving");
+    calls(&node(domain), 20);
+    assert_eq!(peer.answer(), Value::Null);
+    let domain = new_domain();
+    let Some(mut peer) = Peer::fast(domain) else {
+        return;
+    };
+    let node = node(domain);
+    let _server = node.serve(&add_service(), Arc::new(Adder)).unwrap();
+    assert_eq!(peer.ask(&"call /add 1 2 40 2 -5 5"), json!([3, 42, 0]));
+}
+
+/// One server, and one client of each kind, at once.
+#[test]
+fn one_server_answers_both_encodings() {
+    let domain = new_domain();
+    let (Some(mut fast), Some(mut cyclone)) = (Peer::fast(domain), Peer::cyclone(domain)) else {
+        return;
+    };
+    let node = node(domain);
+    let _server = node.serve(&add_service(), Arc::new(Adder)).unwrap();
+    fast.tell(&"call /add 1 2 3 4");
+    cyclone.tell(&json!({"do": "call", "service": "/add", "pairs": [[5, 6], [7, 8]]}));
+    assert_eq!(fast.answer(), json!([3, 7]));
+    assert_eq!(cyclone.answer(), json!([11, 15]));
+}
+
+#[test]
+fn endpoints_of_fast_dds_come_and_die() {
+    let domain = new_domain();
+    let Some(mut peer) = Peer::fast(domain) else {
+        return;
+    };
+    let watched = Watched::new(participant(domain));
+    let count = || watched.on("/data", EndpointKind::Publisher).len();
+    peer.ask(&format_args!("writer w rt/data {BLOB} best_effort 3"));
+    until("it comes", || count() == 1);
+    let info = watched.on("/data", EndpointKind::Publisher).remove(0);
+    assert_eq!(info.type_name, "timeloom_test/msg/Blob");
+    assert_eq!(info.qos.reliability, Reliability::BestEffort);
+    assert_eq!(info.node, None, "it told no node");
+    peer.kill();
+    until("its lease runs out", || count() == 0);
+}

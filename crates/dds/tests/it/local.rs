@@ -1,0 +1,80 @@
+//! Participants that stay on this machine, in domains that nobody else uses.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use timeloom_dds::{DdsParticipant, Options};
+use timeloom_testkit::transport::Stage;
+use timeloom_time::{Clock, Duration, Steady};
+use timeloom_wire::{EndpointInfo, EndpointKind, Graph, GraphWatch, Participant};
+
+/// Keeps every packet on the loopback interface.
+pub(crate) const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
+    <NetworkInterface name=\"lo\" multicast=\"false\"/></Interfaces><AllowMulticast>false</AllowMulticast></General>\
+    <Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>40</MaxAutoParticipantIndex>\
+    <Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery></Domain></CycloneDDS>";
+
+/// A domain of its own for a test: by process, since tests of several run at once, and by number.
+pub(crate) fn new_domain() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    (std::process::id() * 7 + NEXT.fetch_add(1, Ordering::Relaxed)) % 200 + 1
+}
+
+pub(crate) fn options(domain: u32) -> Options {
+    Options {
+        domain,
+        configuration: LOOPBACK.into(),
+        ..Options::default()
+    }
+}
+
+pub(crate) fn participant(domain: u32) -> Arc<DdsParticipant> {
+    Arc::new(DdsParticipant::new(&options(domain)).expect("a participant"))
+}
+
+/// Waits until the condition holds; the machine may be busy, and a test that passes waits for little of it.
+pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let clock = Clock::<Steady>::new();
+    let end = clock.now().saturating_add(Duration::from_secs(40));
+    while !condition() {
+        assert!(clock.now() < end, "not in time: {what}");
+        let _woke = clock.sleep_for(Duration::from_millis(1));
+    }
+}
+
+/// The graph as a participant sees it.
+pub(crate) struct Watched {
+    graph: Arc<Mutex<Graph>>,
+    _watch: GraphWatch,
+    // A watch does not keep its participant.
+    _participant: Arc<dyn Participant>,
+}
+
+impl Watched {
+    pub(crate) fn new(participant: Arc<dyn Participant>) -> Self {
+        let (graph, watch) = Stage::watch(&participant);
+        Self {
+            graph,
+            _watch: watch,
+            _participant: participant,
+        }
+    }
+
+    pub(crate) fn on(&self, topic: &str, kind: EndpointKind) -> Vec<EndpointInfo> {
+        self.graph
+            .lock()
+            .unwrap()
+            .on(topic, kind)
+            .cloned()
+            .collect()
+    }
+
+    pub(crate) fn nodes(&self, name: &str) -> usize {
+        let graph = self.graph.lock().unwrap();
+        graph
+            .nodes()
+            .filter(|(node, _)| node.full() == name)
+            .map(|(_, count)| count)
+            .sum()
+    }
+}

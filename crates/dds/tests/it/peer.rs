@@ -1,0 +1,131 @@
+//! A foreign participant in a process of its own, spoken to in lines of JSON.
+
+use std::fmt::Display;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+
+use crate::local::LOOPBACK;
+
+pub(crate) struct Peer {
+    process: Child,
+    commands: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+/// The Python with `cyclonedds`; `None` after saying why, where that is allowed.
+pub(crate) fn python() -> Option<PathBuf> {
+    if let Some(python) = std::env::var_os("TIMELOOM_PYTHON") {
+        return Some(python.into());
+    }
+    let required = std::env::var("CI").is_ok_and(|ci| ci == "true")
+        || std::env::var_os("TIMELOOM_REQUIRE_PYTHON").is_some();
+    assert!(
+        !required,
+        "TIMELOOM_PYTHON must name a Python with cyclonedds"
+    );
+    eprintln!("skipped: TIMELOOM_PYTHON is not set");
+    None
+}
+
+/// Builds the peer once; `None` after saying why, where that is allowed.
+fn fast_peer() -> Option<&'static Path> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let build = || {
+        if !Path::new("/usr/include/fastdds").exists() {
+            let required = std::env::var_os("TIMELOOM_REQUIRE_FASTDDS").is_some();
+            assert!(!required, "libfastrtps-dev must be installed");
+            eprintln!("skipped: libfastrtps-dev is not installed");
+            return None;
+        }
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/fast_peer.cpp");
+        // By process: another run of the tests may be using the last one.
+        let name = format!("fast_peer_{}", std::process::id());
+        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let built = Command::new("c++")
+            .args(["-std=c++17", "-O1", "-o"])
+            .arg(&program)
+            .arg(source)
+            .args(["-lfastrtps", "-lfastcdr"])
+            .status()
+            .expect("there is a C++ compiler");
+        assert!(built.success(), "the peer is built");
+        Some(program)
+    };
+    BUILT.get_or_init(build).as_deref()
+}
+
+impl Peer {
+    /// Cyclone DDS from `PyPI`.
+    pub(crate) fn cyclone(domain: u32) -> Option<Self> {
+        Self::cyclone_with(domain, "")
+    }
+
+    /// The same with more configuration.
+    pub(crate) fn cyclone_with(domain: u32, configuration: &str) -> Option<Self> {
+        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/peers/cyclone_peer.py");
+        let mut command = Command::new(python()?);
+        let separator = if configuration.is_empty() { "" } else { "," };
+        command.arg(script).arg(domain.to_string()).env(
+            "CYCLONEDDS_URI",
+            format!("{LOOPBACK}{separator}{configuration}"),
+        );
+        Some(Self::start(command))
+    }
+
+    pub(crate) fn start(mut command: Command) -> Self {
+        let mut process = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the peer starts");
+        Self {
+            commands: process.stdin.take().expect("a pipe"),
+            answers: BufReader::new(process.stdout.take().expect("a pipe")),
+            process,
+        }
+    }
+
+    /// eProsima Fast DDS, built from source; `None` if its headers are not installed.
+    pub(crate) fn fast(domain: u32) -> Option<Self> {
+        let mut command = Command::new(fast_peer()?);
+        command.arg(domain.to_string());
+        Some(Self::start(command))
+    }
+
+    /// Has a command done; gives its answer. Commands are JSON or words, as the peer likes.
+    pub(crate) fn ask(&mut self, command: &impl Display) -> Value {
+        self.tell(command);
+        self.answer()
+    }
+
+    /// Gives a command without waiting for its answer.
+    pub(crate) fn tell(&mut self, command: &impl Display) {
+        writeln!(self.commands, "{command}").expect("the peer lives");
+    }
+
+    /// Waits for an answer.
+    pub(crate) fn answer(&mut self) -> Value {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).expect("the peer answers");
+        let answer: Value = serde_json::from_str(&line).unwrap_or(json!({ "error": line }));
+        assert!(answer.get("error").is_none(), "{answer}");
+        answer["ok"].clone()
+    }
+
+    /// Ends it as a crash does: nobody is told.
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().expect("it runs");
+        self.process.wait().expect("it ends");
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
+}
