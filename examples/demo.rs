@@ -79,17 +79,9 @@ fn main() -> ExitCode {
 fn controlled() -> Outcome {
     println!("1. A clock under control (player time from 0 to 8 s)\n");
     let clock = ControlledClock::new(&TimeBase::machine(), Time::ZERO);
-    let _announcer =
-        clock.add_jump_handler(JumpHandler::new("demo", JumpThreshold::ANY).after(|jump| {
-            print!(
-                "{}",
-                if jump.delta.is_negative() {
-                    "◀ jumped back\n"
-                } else {
-                    ""
-                }
-            )
-        }));
+    let announcer =
+        JumpHandler::new("demo", JumpThreshold::DISRUPTIVE).after(|jump| println!("   ◀ {jump}"));
+    let _announcer = clock.add_jump_handler(announcer);
     let mut frames = Rate::new(&Clock::<Steady>::new(), FRAME)?;
     let mut all_hold = true;
     for act in &ACTS {
@@ -159,7 +151,9 @@ fn external() -> Outcome {
         let at = reads.sleep().map_err(|woke| woke.to_string())?.actual;
         if read % 100 == 0 {
             let sample = Time::try_from_secs_f64(truth(at)).unwrap_or_default();
-            sinks.iter().for_each(|sink| sink.tick(sample));
+            for sink in &sinks {
+                sink.tick(sample);
+            }
         }
         // Three samples make a rate; errors count from then on.
         for (n, clock) in clocks.iter().enumerate().filter(|_| read > 300) {

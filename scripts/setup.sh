@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Installs what the make targets miss, and nothing else.
 #
-#   scripts/setup.sh [rust] [lint] [packages] [python]
+#   scripts/setup.sh [rust] [lint] [packages] [optional] [python]
 #
 #   rust      checks that cargo is there and new enough
 #   lint      checks that rustfmt and clippy are there, adds them by rustup
 #   packages  Debian packages (by apt as root or with passwordless sudo)
+#   optional  Debian packages that only some tests use; never fails
 #   python    .venv with scripts/requirements-test.txt, for the interop tests
 #
 # Without arguments: all of them. Silent when nothing is missing.
@@ -16,9 +17,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 DEBIAN_PACKAGES=(
     build-essential # C compiler and linker: Rust links with it, bundled C (sqlite, zstd) is built with it
     cmake           # builds Cyclone DDS (timeloom-dds)
-    libfastrtps-dev # Fast DDS: the interop tests build a small peer with it
     pkg-config      # lets build scripts find system libraries
     python3-venv    # the interop tests run foreign bag readers from a venv
+)
+
+# Debian packages that tests use when they are there: without one, its tests say that they were skipped.
+OPTIONAL_PACKAGES=(
+    libfastrtps-dev # Fast DDS: the interop tests of timeloom-dds build a small peer with it
 )
 
 VENV=.venv
@@ -56,7 +61,7 @@ need_lint() {
 
 missing_packages() {
     local package
-    for package in "${DEBIAN_PACKAGES[@]}"; do
+    for package in "$@"; do
         dpkg -s "$package" 2>/dev/null | grep -q '^Status: install ok installed' || printf '%s\n' "$package"
     done
 }
@@ -68,7 +73,7 @@ need_packages() {
             "install the equivalents of: ${DEBIAN_PACKAGES[*]}"
     fi
     local missing
-    mapfile -t missing < <(missing_packages)
+    mapfile -t missing < <(missing_packages "${DEBIAN_PACKAGES[@]}")
     [[ ${#missing[@]} -eq 0 ]] && return
     local as_root=()
     if [[ $EUID -ne 0 ]]; then
@@ -79,6 +84,21 @@ need_packages() {
     say "installing ${missing[*]}"
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+need_optional() {
+    command -v dpkg >/dev/null || return 0
+    local missing as_root=()
+    mapfile -t missing < <(missing_packages "${OPTIONAL_PACKAGES[@]}")
+    [[ ${#missing[@]} -eq 0 ]] && return
+    if [[ $EUID -ne 0 ]]; then
+        sudo -n true 2>/dev/null || { say "not installed, some tests will be skipped: ${missing[*]}"; return 0; }
+        as_root=(sudo -n)
+    fi
+    say "installing ${missing[*]}"
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq || true
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
+        say "could not be installed, some tests will be skipped: ${missing[*]}"
 }
 
 need_python() {
@@ -93,10 +113,10 @@ need_python() {
     cp "$REQUIREMENTS" "$installed"
 }
 
-[[ $# -gt 0 ]] || set -- rust lint packages python
+[[ $# -gt 0 ]] || set -- rust lint packages optional python
 for part in "$@"; do
     case $part in
-    rust | lint | packages | python) "need_$part" ;;
-    *) fail "unknown part: $part" "scripts/setup.sh [rust] [lint] [packages] [python]" ;;
+    rust | lint | packages | optional | python) "need_$part" ;;
+    *) fail "unknown part: $part" "scripts/setup.sh [rust] [lint] [packages] [optional] [python]" ;;
     esac
 done

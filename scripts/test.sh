@@ -7,7 +7,7 @@ step() { printf '\n== %s\n' "$*"; }
 
 # The interop tests find their Python by this name; no such test, no venv.
 if grep -rqs TIMELOOM_PYTHON crates/*/tests; then
-    scripts/setup.sh python
+    scripts/setup.sh optional python
     TIMELOOM_PYTHON=${TIMELOOM_PYTHON:-$PWD/.venv/bin/python}
     export TIMELOOM_PYTHON
 fi

@@ -13,7 +13,7 @@ pub use ament::AmentIndex;
 pub use lookup::{DefinitionSource, FoundDefinition};
 
 use crate::definition::{ActionDefinition, MessageDefinition, ServiceDefinition};
-use crate::{Error, Result, Schema, TypeName};
+use crate::{Error, InterfaceKind, Result, Schema, TypeName};
 
 /// Definitions of messages by type name, with the parts of services and actions among them.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -61,6 +61,15 @@ impl Definitions {
         self.messages.values()
     }
 
+    /// The names of whole interfaces: messages, services and actions, without the parts that follow from them.
+    pub fn interfaces(&self) -> impl Iterator<Item = &TypeName> {
+        self.messages.keys().filter(|name| match name.kind() {
+            InterfaceKind::Msg => true,
+            InterfaceKind::Srv => self.get(&name.with_suffix("_Request")).is_some(),
+            InterfaceKind::Action => self.get(&name.with_suffix("_Goal")).is_some(),
+        })
+    }
+
     /// The number of definitions.
     pub fn len(&self) -> usize {
         self.messages.len()
@@ -93,5 +102,26 @@ impl Definitions {
             user: user.to_string(),
         };
         self.get(name).ok_or_else(missing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interfaces_are_whole() {
+        let names: Vec<String> = Definitions::builtin()
+            .interfaces()
+            .map(ToString::to_string)
+            .collect();
+        assert!(names.contains(&"std_srvs/srv/Trigger".to_owned()));
+        assert!(names.contains(&"example_interfaces/action/Fibonacci".to_owned()));
+        assert!(names.contains(&"std_msgs/msg/String".to_owned()));
+        assert!(
+            !names
+                .iter()
+                .any(|name| name.ends_with("_Request") || name.ends_with("_SendGoal"))
+        );
     }
 }

@@ -135,6 +135,31 @@ module p {
     }
 
     #[test]
+    fn types_that_ros_lacks() {
+        let error = |ty: &str| {
+            let text = format!("module p {{ module msg {{ struct T {{ {ty} a; }}; }}; }};");
+            parse_text(&text).unwrap_err().to_string()
+        };
+        let place = "line 1 of p/msg/T: expected";
+        assert_eq!(
+            error("long double"),
+            format!("{place} a type that ROS 2 supports, found `long`")
+        );
+        assert_eq!(
+            error("unsigned double"),
+            format!("{place} `short` or `long` after `unsigned`, found `double`")
+        );
+        assert_eq!(
+            error("string<0>"),
+            format!("{place} a size from 1 to 4294967295, found `0`")
+        );
+        assert_eq!(
+            error("a::b"),
+            format!("{place} `package::msg::Name`, found `a::b`")
+        );
+    }
+
+    #[test]
     fn deep_nesting_is_refused() {
         let error = parse_text(&"module a { ".repeat(20_000))
             .unwrap_err()

@@ -1,10 +1,12 @@
 //! Names of topics, services, nodes and types, and their spelling on DDS.
 
+mod action;
 mod dds;
 mod expand;
 mod resource;
 mod type_name;
 
+pub use action::{ActionPart, action_of};
 pub use dds::{
     DdsTopicKind, dds_service_topics, dds_topic, ros_topic, service_event_topic,
     service_of_event_topic,

@@ -2,9 +2,25 @@
 //!
 //! A transport writes a [`Harness`] (how to make participants that see each other) and runs everything:
 //!
-//! ```ignore
-//! fn harness() -> Box<dyn Harness> { … }
+//! ```
+//! use std::sync::Arc;
+//! use timeloom_testkit::transport::{Harness, run};
+//! use timeloom_wire::{Participant, loopback::LoopbackNetwork};
+//!
+//! struct Mine(LoopbackNetwork);
+//!
+//! impl Harness for Mine {
+//!     fn participant(&self) -> Arc<dyn Participant> {
+//!         self.0.participant("mine").expect("a participant joins")
+//!     }
+//! }
+//!
+//! fn harness() -> Box<dyn Harness> {
+//!     Box::new(Mine(LoopbackNetwork::new(&timeloom_time::TimeBase::machine())))
+//! }
+//!
 //! timeloom_testkit::transport_conformance!(harness);
+//! # fn main() { run("small_payloads_arrive_as_sent", &harness) }
 //! ```
 //!
 //! which makes one `#[test]` per check, or calls [`conformance`] to run them in one go. Each check gets a harness of

@@ -4,9 +4,10 @@ use std::task::Waker;
 
 use crate::clock_state::{BaseNow, ClockState, Mode, Operation};
 use crate::duration::Duration;
+use crate::follow::Follow;
 use crate::jump_handler::Registered;
 use crate::raw_jump::RawJump;
-use crate::reporter::Reporter;
+use crate::reporter::{ClockWarning, Reporter};
 use crate::snapshot_cell::{Contended, Snapshot, SnapshotCell};
 use crate::sync::{
     AtomicBool, AtomicI64, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, ThreadId, lock, spin,
@@ -20,7 +21,8 @@ use crate::wait_queue::WaitQueue;
 ///
 /// Readers touch only `snapshot`. Everything that changes the clock is an
 /// [`Operation`] and goes through [`apply`](Self::apply); jumps follow the protocol in `jump_protocol.rs`.
-/// Lock order: `control`, then `queue`, then a wait cell's own. No lock is held during callbacks.
+/// Lock order: `control`, then `queue` or a follower's own, then a wait cell's own. No lock is held during
+/// callbacks.
 pub(crate) struct ClockCore {
     pub(crate) snapshot: SnapshotCell,
     pub(crate) base: TimeBase,
@@ -48,6 +50,7 @@ pub(crate) struct ClockCore {
 pub(crate) struct Control {
     pub(crate) state: ClockState,
     pub(crate) handlers: Arc<[Arc<Registered>]>,
+    pub(crate) followers: Vec<Weak<dyn Follow>>,
     /// The smallest step forward that a handler calls a jump.
     pub(crate) handler_forward: i64,
     /// The jump whose handlers run at the moment.
@@ -92,6 +95,7 @@ impl ClockCore {
             control: Mutex::new(Control {
                 state,
                 handlers: Arc::new([]),
+                followers: Vec::new(),
                 handler_forward: i64::MAX,
                 patience: DEFAULT_PATIENCE,
                 turn: None,
@@ -115,14 +119,21 @@ impl ClockCore {
     /// What the clock shows. Blocks only while the handlers of a backward jump run.
     #[inline]
     pub(crate) fn now(&self) -> i64 {
-        match self.try_now() {
-            Ok(now) => now,
-            Err(_) => self.now_slow(),
+        match self.snapshot.fixed() {
+            Some(now) => now,
+            None => self.now_moving(),
         }
     }
 
+    /// The same for a clock that moves; a call of its own, so that the short read above is inlined everywhere.
+    #[inline(never)]
+    fn now_moving(&self) -> i64 {
+        self.snapshot
+            .now(|| self.base.steady(), || self.base.read(self.passthrough))
+            .unwrap_or_else(|_| self.now_slow())
+    }
+
     /// What the clock shows, unless it is about to jump back.
-    #[inline]
     pub(crate) fn try_now(&self) -> Result<i64, Contended> {
         self.snapshot
             .now(|| self.base.steady(), || self.base.read(self.passthrough))
@@ -181,17 +192,34 @@ impl ClockCore {
     /// Changes the clock. Blocks while another thread's jump handlers run; inside a handler of this clock
     /// the change is deferred until the jump is over.
     pub(crate) fn apply(&self, operation: Operation) {
-        if matches!(operation, Operation::Tick(_) | Operation::Steer { .. }) {
+        if self.steering == Steering::Calls && operation.is_of_source() {
+            return self.reporter.report(&ClockWarning::SourceRefused);
+        }
+        // A source that takes over has its full patience from then on.
+        if matches!(
+            operation,
+            Operation::Tick(_) | Operation::Steer { .. } | Operation::Activate
+        ) {
             self.updates.fetch_add(1, Ordering::Relaxed);
         }
-        let mut next = Some(operation);
-        while let Some(operation) = next.take() {
+        let Some(control) = self.take_turn(operation) else {
+            return;
+        };
+        if self.apply_one(control, operation) == Applied::Jump {
+            self.apply_deferred();
+        }
+    }
+
+    /// Does all that handlers asked for, in their order.
+    fn apply_deferred(&self) {
+        loop {
+            let Some(operation) = lock(&self.control).deferred.pop_front() else {
+                return;
+            };
             let Some(control) = self.take_turn(operation) else {
                 return;
             };
-            if self.apply_one(control, operation) == Applied::Jump {
-                next = lock(&self.control).deferred.pop_front();
-            }
+            self.apply_one(control, operation);
         }
     }
 
@@ -277,6 +305,10 @@ impl ClockCore {
     /// Notes which hub steers this clock; gives the one before.
     pub(crate) fn set_hub(&self, hub: Weak<Hub>) -> Weak<Hub> {
         std::mem::replace(&mut *lock(&self.hub), hub)
+    }
+
+    pub(crate) fn is_on_hub(&self, hub: &Hub) -> bool {
+        std::ptr::eq(lock(&self.hub).as_ptr(), hub)
     }
 
     /// Has steps of the system clock noticed from now on, if this clock shows it.

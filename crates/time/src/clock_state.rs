@@ -35,6 +35,13 @@ pub(crate) struct BaseNow {
     pub(crate) passthrough: i64,
 }
 
+impl BaseNow {
+    /// How far the clock in passthrough is ahead of steady time.
+    pub(crate) fn offset(self) -> i64 {
+        self.passthrough.wrapping_sub(self.steady)
+    }
+}
+
 /// A change of a clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operation {
@@ -56,6 +63,16 @@ pub(crate) enum Operation {
     JumpTo(i64),
     /// The machine's system clock was set, by this much.
     SystemStepped(i64),
+}
+
+impl Operation {
+    /// Whether this is what a time source does, and not a call.
+    pub(crate) fn is_of_source(self) -> bool {
+        matches!(
+            self,
+            Self::Tick(_) | Self::Steer { .. } | Self::Activate | Self::Deactivate
+        )
+    }
 }
 
 /// The result of an operation: the state to publish and the jump it means, if any.
@@ -101,6 +118,13 @@ impl ClockState {
     pub(crate) fn apply(&self, operation: Operation, base: BaseNow) -> Transition {
         match operation {
             Operation::Tick(time) => self.steer(Segment::fixed(time), false, base),
+            // Extrapolation that ran ahead of its source waits for it; only a jump goes back.
+            Operation::Steer {
+                segment,
+                jump: false,
+            } if self.mode == Mode::Steered => {
+                self.steer(segment.with_floor(self.now(base)), false, base)
+            }
             Operation::Steer { segment, jump } => self.steer(segment, jump, base),
             Operation::Activate => self.switch(Mode::Steered, base),
             Operation::Deactivate => self.switch(Mode::Passthrough, base),
@@ -113,15 +137,11 @@ impl ClockState {
     }
 
     fn steer(&self, segment: Segment, jump: bool, base: BaseNow) -> Transition {
-        let mut state = Self { segment, ..*self };
+        let state = Self { segment, ..*self };
         if self.mode == Mode::Passthrough {
             return Transition { state, jump: None };
         }
         let old = self.now(base);
-        if !jump && !segment.is_fixed() {
-            // Extrapolation that ran ahead of its source waits for it; only a jump goes back.
-            state.segment = segment.with_floor(old);
-        }
         let new = state.now(base);
         // From zero the first sample starts the clock: that is no leap of fifty years.
         let change = if old == 0 && new != 0 {

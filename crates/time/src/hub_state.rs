@@ -108,8 +108,9 @@ impl HubState {
     /// Notes the sample's source; a warning if a newer sample of it was there already.
     fn out_of_order(&mut self, id: &SourceId, sample: Sample) -> Option<ClockWarning> {
         let silent_since = sample.steady.saturating_sub(SOURCE_SILENCE.nanos());
+        // A source that was silent and comes back, maybe counting anew, is a new one.
         self.sources
-            .retain(|source| source.id == *id || source.last_steady > silent_since);
+            .retain(|source| source.last_steady > silent_since);
         let Some(source) = self.sources.iter_mut().find(|source| source.id == *id) else {
             self.sources.push(Source {
                 id: id.clone(),

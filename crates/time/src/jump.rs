@@ -25,7 +25,7 @@ pub enum ClockChange {
 pub enum JumpCause {
     /// The clock's time source.
     Source,
-    /// A call such as [`ControlledClock::jump`](crate::ControlledClock::jump).
+    /// A call such as [`PlayerClock::jump`](crate::PlayerClock::jump).
     Control,
     /// The machine's system clock was set.
     SystemStep,

@@ -72,7 +72,7 @@ impl<K: Kind> JumpHandler<K> {
             threshold: self.threshold,
             before: self.before.map(erase),
             after: self.after.map(erase),
-            calls: Mutex::new(Vec::new()),
+            calls: Mutex::new(Calls::default()),
             ended: Condvar::new(),
         }
     }
@@ -84,9 +84,16 @@ pub(crate) struct Registered {
     pub(crate) threshold: JumpThreshold,
     before: Option<Callback<RawJump>>,
     after: Option<Callback<RawJump>>,
-    /// The threads that are inside a callback.
-    calls: Mutex<Vec<ThreadId>>,
+    calls: Mutex<Calls>,
     ended: Condvar,
+}
+
+#[derive(Default)]
+struct Calls {
+    /// The threads that are inside a callback.
+    threads: Vec<ThreadId>,
+    /// No more calls: the handle is gone, though a jump in progress may still have this handler on its list.
+    removed: bool,
 }
 
 impl Registered {
@@ -108,22 +115,29 @@ impl Registered {
         let Some(callback) = callback else {
             return Ok(());
         };
-        lock(&self.calls).push(current().id());
+        let me = current().id();
+        let mut calls = lock(&self.calls);
+        if calls.removed {
+            return Ok(());
+        }
+        calls.threads.push(me);
+        drop(calls);
         let outcome = catch_unwind(AssertUnwindSafe(|| callback(jump)));
         let mut calls = lock(&self.calls);
-        if let Some(mine) = calls.iter().position(|thread| *thread == current().id()) {
-            calls.swap_remove(mine);
+        if let Some(mine) = calls.threads.iter().position(|thread| *thread == me) {
+            calls.threads.swap_remove(mine);
         }
         drop(calls);
         self.ended.notify_all();
         outcome.map_err(|panic| panic_message(panic.as_ref()))
     }
 
-    /// Waits until no other thread is inside a callback, for at most `patience`.
-    fn wait_until_quiet(&self, patience: std::time::Duration) {
+    /// Allows no more calls and waits until no other thread is inside one, for at most `patience`.
+    fn silence(&self, patience: std::time::Duration) {
         let me = current().id();
         let mut calls = lock(&self.calls);
-        while calls.iter().any(|thread| *thread != me) {
+        calls.removed = true;
+        while calls.threads.iter().any(|thread| *thread != me) {
             let (guard, timed_out) = wait_timeout(&self.ended, calls, patience);
             calls = guard;
             if timed_out {
@@ -141,7 +155,8 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
         .unwrap_or_else(|| "a panic without a message".into())
 }
 
-/// Keeps a [`JumpHandler`] on its clock; dropping it takes the handler off.
+/// Keeps a [`JumpHandler`] on its clock; dropping it takes the handler off: no call begins after the drop,
+/// not even of a jump in progress.
 ///
 /// The drop waits for a call in progress on another thread, so that what the callbacks borrowed is free
 /// afterwards; it does not wait inside the handler's own callback, nor longer than the clock's patience.
@@ -165,7 +180,7 @@ impl Drop for JumpHandle {
     fn drop(&mut self) {
         if let Some(core) = self.core.upgrade() {
             core.remove_handler(&self.handler);
-            self.handler.wait_until_quiet(core.patience());
+            self.handler.silence(core.patience());
         }
     }
 }

@@ -14,6 +14,7 @@ use std::task::Waker;
 
 use crate::clock_core::{ClockCore, Control, Turn, signal_all};
 use crate::clock_state::{ClockState, Operation};
+use crate::follow::Follow;
 use crate::jump::JumpCause;
 use crate::jump_handler::Registered;
 use crate::machine;
@@ -53,13 +54,13 @@ impl ClockCore {
 
     /// Ends a jump whose handler hangs.
     fn give_up<'a>(&'a self, mut control: MutexGuard<'a, Control>) -> MutexGuard<'a, Control> {
-        let blocked = self.commit(&mut control);
+        let committed = self.commit(&mut control);
         let Some(turn) = control.turn.take() else {
             return control;
         };
         let cells = self.tell_waits(&control, &turn.jump);
         drop(control);
-        wake_all(blocked);
+        committed.tell();
         signal_all(&cells);
         self.turned.notify_all();
         if let Some(handler) = &turn.running {
@@ -84,6 +85,13 @@ impl ClockCore {
         overdue
     }
 
+    /// Whether this thread runs a jump handler of this clock.
+    pub(crate) fn in_handler(&self) -> bool {
+        let me = current().id();
+        let control = lock(&self.control);
+        control.turn.as_ref().is_some_and(|turn| turn.thread == me)
+    }
+
     /// Machine steady time until which a wait must leave the jump in progress alone.
     pub(crate) fn jump_deadline(&self) -> Option<i64> {
         lock(&self.control).turn.as_ref().map(|turn| turn.deadline)
@@ -106,17 +114,14 @@ impl ClockCore {
         }
     }
 
-    /// Registers a task to be woken when the jump in progress is committed; false if there is none.
-    pub(crate) fn wait_for_commit(&self, waker: &Waker) -> bool {
+    /// Registers a task to be woken when the jump in progress is committed, and says when patience with it
+    /// ends; `None` if there is no jump.
+    pub(crate) fn wait_for_commit(&self, waker: &Waker) -> Option<i64> {
         let mut control = lock(&self.control);
-        let blocked = control
-            .turn
-            .as_ref()
-            .is_some_and(|turn| turn.pending.is_some());
-        if blocked {
-            control.blocked.push(waker.clone());
-        }
-        blocked
+        let turn = control.turn.as_ref()?;
+        let deadline = turn.pending.is_some().then_some(turn.deadline)?;
+        control.blocked.push(waker.clone());
+        Some(deadline)
     }
 
     /// Runs a jump from start to end.
@@ -136,8 +141,10 @@ impl ClockCore {
         if handlers.is_empty() {
             control.state = state;
             window.commit(&state, false);
+            let followers = control.move_followers(&jump);
             let cells = self.tell_waits(&control, &jump);
             drop(control);
+            tell_all(&followers);
             return signal_all(&cells);
         }
         // While time is held, the old time cannot overtake the new.
@@ -180,14 +187,15 @@ impl ClockCore {
             .as_ref()
             .is_some_and(|turn| turn.generation == generation)
         {
-            let blocked = self.commit(&mut control);
+            let committed = self.commit(&mut control);
             drop(control);
-            wake_all(blocked);
+            committed.tell();
         }
     }
 
-    /// Publishes what the jump in progress leads to; gives the tasks that waited for it.
-    fn commit(&self, control: &mut Control) -> Vec<Waker> {
+    /// Publishes what the jump in progress leads to, if it is not out yet.
+    fn commit(&self, control: &mut Control) -> Committed {
+        let mut followers = Vec::new();
         if let Some(turn) = control.turn.as_mut()
             && let Some(mut state) = turn.pending.take()
         {
@@ -196,11 +204,16 @@ impl ClockCore {
                 // The time jumped to is the time shown first, however long the handlers took.
                 state.segment = state.segment.anchored_at(self.base.steady());
             }
+            let jump = turn.jump;
             control.state = state;
             window.commit(&state, false);
+            followers = control.move_followers(&jump);
             self.turned.notify_all();
         }
-        std::mem::take(&mut control.blocked)
+        Committed {
+            blocked: std::mem::take(&mut control.blocked),
+            followers,
+        }
     }
 
     fn finish(&self, generation: u64, jump: &RawJump) {
@@ -224,8 +237,9 @@ impl ClockCore {
     ///
     /// Under the control lock, so that no wait misses a jump or hears of two in the wrong order.
     fn tell_waits(&self, _control: &Control, jump: &RawJump) -> Vec<Arc<WaitCell>> {
+        let base = self.base_now();
         let mut queue = lock(&self.queue);
-        let cells = queue.deliver(jump);
+        let cells = queue.deliver(jump, base);
         self.queue_changed(&queue);
         cells
     }
@@ -275,8 +289,23 @@ impl Control {
     }
 }
 
-fn wake_all(blocked: Vec<Waker>) {
-    for waker in blocked {
-        waker.wake();
+/// Who is to be told of a jump that is out, once no lock is held.
+struct Committed {
+    blocked: Vec<Waker>,
+    followers: Vec<Arc<dyn Follow>>,
+}
+
+impl Committed {
+    fn tell(self) {
+        tell_all(&self.followers);
+        for waker in self.blocked {
+            waker.wake();
+        }
+    }
+}
+
+fn tell_all(followers: &[Arc<dyn Follow>]) {
+    for follower in followers {
+        follower.tell();
     }
 }

@@ -28,6 +28,8 @@ mod event;
 #[cfg(feature = "std")]
 mod external_clock;
 #[cfg(feature = "std")]
+mod follow;
+#[cfg(feature = "std")]
 mod hub_state;
 #[cfg(feature = "std")]
 mod jump_handler;

@@ -49,8 +49,8 @@ fn a_snapshot_is_never_torn() {
         let writer = {
             let cell = Arc::clone(&cell);
             thread::spawn(move || {
-                cell.store(&running(2), false);
-                cell.store(&running(3), false);
+                cell.write().commit(&running(2), false);
+                cell.write().commit(&running(3), false);
             })
         };
         {

@@ -20,26 +20,23 @@ pub(crate) fn takes_part(world: u64) -> bool {
 #[must_use = "the thread takes part only while this guard lives"]
 pub struct Participant {
     state: Arc<VirtualState>,
-    /// An inner guard of the same thread and world counts no second time.
-    counted: bool,
     /// The guard belongs to its thread.
     not_send: PhantomData<*const ()>,
 }
 
 impl Participant {
     pub(crate) fn new(state: &Arc<VirtualState>) -> Self {
-        let counted = !takes_part(state.id());
-        if counted {
+        // However many guards a thread has, it counts once: from the first to the last of them.
+        if !takes_part(state.id()) {
             state.join();
         }
-        Self::adopt(state, counted)
+        Self::adopt(state)
     }
 
-    fn adopt(state: &Arc<VirtualState>, counted: bool) -> Self {
+    fn adopt(state: &Arc<VirtualState>) -> Self {
         WORLDS.with_borrow_mut(|worlds| worlds.push(state.id()));
         Self {
             state: Arc::clone(state),
-            counted,
             not_send: PhantomData,
         }
     }
@@ -52,7 +49,7 @@ impl Drop for Participant {
                 worlds.remove(last);
             }
         });
-        if self.counted {
+        if !takes_part(self.state.id()) {
             self.state.leave();
         }
     }
@@ -100,7 +97,7 @@ impl TimeBase {
         }
         let taking_part = world.clone();
         let body = move || {
-            let _participant = taking_part.map(|world| Participant::adopt(&world, true));
+            let _participant = taking_part.map(|world| Participant::adopt(&world));
             // Dropped first, also in a panic: who joins is busy before this thread leaves.
             let _at_end = at_end;
             run()

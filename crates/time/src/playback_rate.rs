@@ -39,10 +39,7 @@ impl PlaybackRate {
     /// Real time: one second per second.
     pub const REAL_TIME: Self = Self {
         value: 1.0,
-        slope: Slope {
-            mantissa: 1 << FRACTION_BITS,
-            shift: FRACTION_BITS,
-        },
+        slope: Slope::ONE,
     };
 
     /// Accepts any finite rate above zero.
@@ -83,6 +80,12 @@ impl Slope {
         shift: 0,
     };
 
+    /// Real time.
+    pub(crate) const ONE: Self = Self {
+        mantissa: 1 << FRACTION_BITS,
+        shift: FRACTION_BITS,
+    };
+
     /// The exact slope of a finite, non-negative number.
     ///
     /// Beyond 2^63 any nanosecond saturates and below 2^-74 none ever moves the clock within its range,
@@ -120,6 +123,26 @@ impl Slope {
     #[inline]
     pub(crate) fn scale(self, delta: i64) -> i128 {
         (i128::from(delta) * i128::from(self.mantissa)) >> self.shift
+    }
+
+    /// `base + floor(delta * slope)` in 64 bits, for the rates and times that people use; `None` for others.
+    ///
+    /// It is `base + delta * whole + floor(delta * fraction)`: what depends on the rate alone is worked out
+    /// while the machine's clock is read, and little more than one multiplication remains after it.
+    #[inline]
+    pub(crate) fn add_scaled(self, base: i64, delta: i64) -> Option<i64> {
+        if self == Self::ONE {
+            return base.checked_add(delta);
+        }
+        if delta < 0 || self.shift == 0 || self.shift >= u64::BITS {
+            return None;
+        }
+        let whole = (self.mantissa >> self.shift).cast_signed();
+        // In units of 2^-64.
+        let fraction = self.mantissa << (u64::BITS - self.shift);
+        let product = u128::from(delta.unsigned_abs()) * u128::from(fraction);
+        base.checked_add(delta.checked_mul(whole)?)?
+            .checked_add((product >> u64::BITS) as i64)
     }
 
     /// The smallest `delta` with `scale(delta) >= goal`, or `None` if no 64-bit delta gets there.

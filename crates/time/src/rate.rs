@@ -47,8 +47,7 @@ impl<K: Kind> Rate<K> {
         period: Duration,
         policy: MissedTick,
     ) -> Result<Self, TimeError> {
-        let schedule = Schedule::rate(clock.now(), period, policy)?;
-        Ok(Self(Timer::new(clock.clone(), schedule)))
+        Timer::new(clock, |now| Schedule::rate(now, period, policy)).map(Self)
     }
 
     /// A loop of this many iterations per second.

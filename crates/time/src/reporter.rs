@@ -1,4 +1,5 @@
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crate::sync::{Mutex, lock};
@@ -35,6 +36,8 @@ pub enum ClockWarning {
         /// The sequence number already seen.
         newest: u64,
     },
+    /// A time source was to steer a clock that calls control; the clock stays with its calls.
+    SourceRefused,
     /// A clock that follows an external source was asked to do something only a controlled clock can.
     ControlRefused {
         /// What was asked.
@@ -68,6 +71,9 @@ impl fmt::Display for ClockWarning {
                 f,
                 "time source `{source}` sent sample {sequence} after sample {newest}; it was dropped"
             ),
+            Self::SourceRefused => {
+                f.write_str("this clock is controlled by calls; a time source can't steer it")
+            }
             Self::ControlRefused { action } => {
                 write!(
                     f,
@@ -92,7 +98,8 @@ impl Reporter {
     pub(crate) fn report(&self, warning: &ClockWarning) {
         let sink = lock(&self.0).clone();
         if let Some(sink) = sink {
-            sink(warning);
+            // Somebody else's code: its panic must not stop a jump half-way.
+            let _panicked = catch_unwind(AssertUnwindSafe(|| sink(warning)));
         }
     }
 }

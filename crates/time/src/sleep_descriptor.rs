@@ -52,11 +52,13 @@ impl<K: Kind> SleepDescriptor<K> {
     /// Why the wait ended, or `None` if it goes on. Never blocks. An ended wait stays readable.
     pub fn check(&mut self) -> Option<Woke<K>> {
         if self.done.is_none()
-            && self.wait.cell().take()
             && let Party::Descriptor(event) = self.wait.cell().party()
         {
+            // First the descriptor, then the flag: a signal in between leaves it readable, and one whose
+            // write is still to come is drained by the next call. The other way round it would be lost.
             // Nothing can fail here but a cancelled timer, which an event is not.
             let _drained = machine::drain(event);
+            self.wait.cell().take();
         }
         let woke = self.look();
         if woke.is_some() {

@@ -20,7 +20,8 @@ use crate::time_source::{ClockSink, SourceId, TimeSource};
 /// no executor, no queue, no thread per node.
 ///
 /// There is one hub for the process, [`process`](Self::process), and as many others as are wanted: a clock
-/// belongs to the one it was attached to last.
+/// belongs to the one it was attached to last. A source that was [set](Self::set_source) is stopped with the
+/// last handle of its hub; sinks and clocks keep working.
 ///
 /// ```
 /// use timeloom_time::{Clock, Ros, SourceId, Time, TimeBase, TimeHub};
@@ -34,7 +35,15 @@ use crate::time_source::{ClockSink, SourceId, TimeSource};
 /// assert_eq!(clock.now().nanos(), 1_000);
 /// ```
 #[derive(Clone)]
-pub struct TimeHub(Arc<Hub>);
+pub struct TimeHub {
+    hub: Arc<Hub>,
+    running: Arc<RunningSource>,
+}
+
+/// The source that was [set](TimeHub::set_source); stopped with the last handle of the hub. Not part of what
+/// sinks share, or a source that keeps its sink would keep itself.
+#[derive(Default)]
+struct RunningSource(Mutex<Option<Box<dyn TimeSource>>>);
 
 pub(crate) struct Hub {
     base: TimeBase,
@@ -42,7 +51,6 @@ pub(crate) struct Hub {
     /// Signalled when a delivery ends.
     delivered: Condvar,
     reporter: Reporter,
-    source: Mutex<Option<Box<dyn TimeSource>>>,
 }
 
 struct Shared {
@@ -50,6 +58,8 @@ struct Shared {
     clocks: Arc<[Weak<ClockCore>]>,
     /// The thread that writes to the clocks at the moment.
     delivering: Option<ThreadId>,
+    /// Counts deliveries.
+    delivery: u64,
     /// What that thread's own jump handlers asked for.
     deferred: Vec<Change>,
 }
@@ -85,8 +95,6 @@ pub struct TimeHubOptions {
     pub two_sources: TwoSources,
 }
 
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
-
 impl TimeHub {
     /// A hub of its own.
     pub fn new(base: &TimeBase) -> Self {
@@ -95,18 +103,21 @@ impl TimeHub {
 
     /// A hub of its own, with options.
     pub fn with_options(base: &TimeBase, options: TimeHubOptions) -> Self {
-        Self(Arc::new(Hub {
-            base: base.clone(),
-            shared: Mutex::new(Shared {
-                state: HubState::new(options),
-                clocks: Arc::new([]),
-                delivering: None,
-                deferred: Vec::new(),
+        Self {
+            hub: Arc::new(Hub {
+                base: base.clone(),
+                shared: Mutex::new(Shared {
+                    state: HubState::new(options),
+                    clocks: Arc::new([]),
+                    delivering: None,
+                    delivery: 0,
+                    deferred: Vec::new(),
+                }),
+                delivered: Condvar::new(),
+                reporter: Reporter::default(),
             }),
-            delivered: Condvar::new(),
-            reporter: Reporter::default(),
-            source: Mutex::new(None),
-        }))
+            running: Arc::default(),
+        }
     }
 
     /// The process's hub, on the machine's time, without extrapolation.
@@ -117,7 +128,7 @@ impl TimeHub {
 
     /// A new ROS clock, attached.
     pub fn clock(&self) -> Clock<Ros> {
-        let clock = Clock::on(&self.0.base);
+        let clock = Clock::on(&self.hub.base);
         self.attach(&clock);
         clock
     }
@@ -125,49 +136,52 @@ impl TimeHub {
     /// Steers a clock from now on; it leaves the hub it had. What the source sent before counts.
     pub fn attach<K: SimAware>(&self, clock: &Clock<K>) {
         let core = clock.core();
-        let before = core.set_hub(Arc::downgrade(&self.0));
+        let before = core.set_hub(Arc::downgrade(&self.hub));
         if let Some(before) = before.upgrade()
-            && !Arc::ptr_eq(&before, &self.0)
+            && !Arc::ptr_eq(&before, &self.hub)
         {
             before.deliver(Change::Detach(Arc::downgrade(core)));
         }
-        self.0.deliver(Change::Attach(Arc::downgrade(core)));
+        self.hub.deliver(Change::Attach(Arc::downgrade(core)));
     }
 
     /// Lets go of a clock: it shows the machine's time again. No effect on a clock that is not attached.
     pub fn detach<K: SimAware>(&self, clock: &Clock<K>) {
-        self.0.deliver(Change::Detach(Arc::downgrade(clock.core())));
+        self.hub
+            .deliver(Change::Detach(Arc::downgrade(clock.core())));
     }
 
     /// Clocks follow the source from now on (`use_sim_time = true`); they show zero until it has sent
     /// something. All clocks have changed, and their handlers were called, when this returns.
     pub fn activate(&self) {
-        self.0.deliver(Change::Activate);
+        self.hub.deliver(Change::Activate);
     }
 
     /// Clocks show the machine's time from now on (`use_sim_time = false`).
     pub fn deactivate(&self) {
-        self.0.deliver(Change::Deactivate);
+        self.hub.deliver(Change::Deactivate);
     }
 
     /// Whether clocks follow the source.
     pub fn source_state(&self) -> SourceState {
-        lock(&self.0.shared).state.source_state()
+        lock(&self.hub.shared).state.source_state()
     }
 
     /// The rate of the source against steady time, as far as two samples and extrapolation tell.
     pub fn source_rate(&self) -> Option<f64> {
-        lock(&self.0.shared).state.rate()
+        lock(&self.hub.shared).state.rate()
     }
 
     /// Whether the next sample is late by more than usual; `None` without extrapolation or samples.
     pub fn is_overdue(&self) -> Option<bool> {
-        lock(&self.0.shared).state.is_overdue(self.0.base.steady())
+        lock(&self.hub.shared)
+            .state
+            .is_overdue(self.hub.base.steady())
     }
 
     /// Where a source puts its time.
     pub fn sink(&self, source: SourceId) -> ClockSink {
-        ClockSink::new(Arc::clone(&self.0), source)
+        ClockSink::new(Arc::clone(&self.hub), source)
     }
 
     /// Runs a source on this hub; the one before is stopped and dropped.
@@ -177,21 +191,29 @@ impl TimeHub {
     pub fn set_source(&self, mut source: Box<dyn TimeSource>) -> std::io::Result<()> {
         self.remove_source();
         source.start(self.sink(source.id()))?;
-        *lock(&self.0.source) = Some(source);
+        *lock(&self.running.0) = Some(source);
         Ok(())
     }
 
     /// Stops the source that was [set](Self::set_source), if any.
     pub fn remove_source(&self) {
-        let before = lock(&self.0.source).take();
-        if let Some(mut before) = before {
-            before.stop();
-        }
+        self.running.stop();
     }
 
     /// Where this hub's warnings go; nowhere unless set.
     pub fn set_reporter(&self, report: impl Fn(&ClockWarning) + Send + Sync + 'static) {
-        self.0.reporter.set(Arc::new(report));
+        self.hub.reporter.set(Arc::new(report));
+    }
+}
+
+impl Shared {
+    /// How long a delivery may take: as long as the most patient clock lets its handlers.
+    fn patience(&self) -> std::time::Duration {
+        let clocks = self.clocks.iter().filter_map(Weak::upgrade);
+        clocks
+            .map(|core| core.patience())
+            .max()
+            .unwrap_or(std::time::Duration::from_secs(1))
     }
 }
 
@@ -219,14 +241,16 @@ impl Hub {
                 shared.deferred.push(change);
                 return;
             }
-            let (guard, timed_out) = wait_timeout(&self.delivered, shared, PATIENCE);
+            let (seen, patience) = (shared.delivery, shared.patience());
+            let (guard, timed_out) = wait_timeout(&self.delivered, shared, patience);
             shared = guard;
-            if timed_out {
-                // A jump handler hangs; its clock has given up on it by now, and so does the hub.
+            if timed_out && shared.delivery == seen {
+                // A jump handler hangs; its clock gives up on it now, and so does the hub.
                 break;
             }
         }
         shared.delivering = Some(me);
+        shared.delivery += 1;
         shared = self.deliver_one(shared, change);
         while !shared.deferred.is_empty() && shared.delivering == Some(me) {
             let deferred = shared.deferred.remove(0);
@@ -297,7 +321,9 @@ impl Hub {
             .filter(|clock| clock.strong_count() > 0)
             .cloned()
             .collect();
-        if clocks.iter().any(|clock| clock.ptr_eq(core)) {
+        // A thread that attached the clock elsewhere meanwhile has the last word.
+        let elsewhere = core.upgrade().is_none_or(|core| !core.is_on_hub(self));
+        if elsewhere || clocks.iter().any(|clock| clock.ptr_eq(core)) {
             return shared;
         }
         clocks.push(core.clone());
@@ -336,17 +362,24 @@ impl Hub {
     }
 }
 
-impl Drop for Hub {
-    fn drop(&mut self) {
-        if let Some(source) = lock(&self.source).as_mut() {
+impl RunningSource {
+    fn stop(&self) {
+        let running = lock(&self.0).take();
+        if let Some(mut source) = running {
             source.stop();
         }
     }
 }
 
+impl Drop for RunningSource {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
 impl fmt::Debug for TimeHub {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shared = lock(&self.0.shared);
+        let shared = lock(&self.hub.shared);
         f.debug_struct("TimeHub")
             .field("source_state", &shared.state.source_state())
             .field("clocks", &shared.clocks.len())

@@ -5,9 +5,10 @@ use crate::cancel::CancelToken;
 use crate::clock::Clock;
 use crate::duration::Duration;
 use crate::error::TimeError;
-use crate::jump::{ClockChange, JumpThreshold};
-use crate::jump_handler::{JumpHandle, JumpHandler};
+use crate::follow::Follow;
+use crate::jump::{ClockChange, TimeJump};
 use crate::kind::Kind;
+use crate::raw_jump::RawJump;
 use crate::schedule::{MissedTick, Schedule, Tick};
 use crate::sync::{Mutex, lock};
 use crate::time::Time;
@@ -31,7 +32,6 @@ use crate::wait::{OnJump, WaitOptions, Woke};
 pub struct Timer<K: Kind> {
     clock: Clock<K>,
     shared: Arc<Shared<K>>,
-    _follows_jumps: JumpHandle,
 }
 
 struct Shared<K: Kind> {
@@ -117,19 +117,37 @@ impl<K: Kind> TimerBuilder<K> {
     /// # Errors
     /// [`TimeError::NegativePeriod`]. A period of zero is always due.
     pub fn build(self) -> Result<Timer<K>, TimeError> {
-        let mut schedule = Schedule::new(self.clock.now(), self.period, self.policy)?;
-        schedule = match self.first {
-            First::AfterPeriod => schedule,
-            First::At(first) => schedule.with_first_at(first),
-            First::After(delay) => schedule.with_first_after(delay),
-        };
-        if self.once {
-            schedule = schedule.once();
+        Timer::new(&self.clock, |now| {
+            let mut schedule = Schedule::new(now, self.period, self.policy)?;
+            schedule = match self.first {
+                First::AfterPeriod => schedule,
+                First::At(first) => schedule.with_first_at(first),
+                First::After(delay) => schedule.with_first_after(delay),
+            };
+            if self.once {
+                schedule = schedule.once();
+            }
+            if !self.autostart {
+                schedule.cancel();
+            }
+            Ok(schedule)
+        })
+    }
+}
+
+impl<K: Kind> Follow for Shared<K> {
+    fn jumped(&self, jump: &RawJump) {
+        let mut schedule = lock(&self.schedule);
+        let TimeJump { old, new, .. } = jump.typed();
+        match jump.change {
+            ClockChange::NoChange => schedule.on_jump(new),
+            _ => schedule.on_clock_change(old, new),
         }
-        if !self.autostart {
-            schedule.cancel();
-        }
-        Ok(Timer::new(self.clock, schedule))
+    }
+
+    fn tell(&self) {
+        let old = std::mem::take(&mut *lock(&self.changed));
+        old.cancel();
     }
 }
 
@@ -146,33 +164,36 @@ impl<K: Kind> Timer<K> {
         }
     }
 
-    pub(crate) fn new(clock: Clock<K>, schedule: Schedule<K>) -> Self {
-        let shared = Arc::new(Shared {
-            schedule: Mutex::new(schedule),
-            changed: Mutex::new(CancelToken::new()),
-            on_reset: Mutex::new(OnReset::default()),
-        });
-        let follower = Arc::clone(&shared);
-        let handler = JumpHandler::new("timer", JumpThreshold::DISRUPTIVE).after(move |jump| {
-            let mut schedule = lock(&follower.schedule);
-            match jump.change {
-                ClockChange::NoChange => schedule.on_jump(jump.new),
-                _ => schedule.on_clock_change(jump.old, jump.new),
-            }
-        });
-        let handle = clock.add_jump_handler(handler);
-        Self {
-            clock,
+    pub(crate) fn new(
+        clock: &Clock<K>,
+        make: impl FnOnce(Time<K>) -> Result<Schedule<K>, TimeError>,
+    ) -> Result<Self, TimeError> {
+        let shared = clock.core().add_follower(|now| {
+            Ok(Shared {
+                schedule: Mutex::new(make(Time::from_nanos(now))?),
+                changed: Mutex::new(CancelToken::new()),
+                on_reset: Mutex::new(OnReset::default()),
+            })
+        })?;
+        Ok(Self {
+            clock: clock.clone(),
             shared,
-            _follows_jumps: handle,
-        }
+        })
+    }
+
+    /// The schedule and the time that belongs to it.
+    fn with_schedule<T>(&self, act: impl FnOnce(&mut Schedule<K>, Time<K>) -> T) -> T {
+        self.clock.core().with_now(|now| {
+            let mut schedule = lock(&self.shared.schedule);
+            act(&mut schedule, Time::from_nanos(now))
+        })
     }
 
     /// Blocks until the next tick.
     ///
     /// # Errors
-    /// Why there is none: [`Woke::Cancelled`] when the timer is cancelled or has had its one tick, or
-    /// [`Woke::ShutDown`].
+    /// Why there is none: [`Woke::Cancelled`] when the timer is cancelled or has had its one tick,
+    /// [`Woke::ShutDown`], or [`Woke::Jumped`] inside a jump handler of its clock.
     pub fn wait(&self) -> Result<Tick<K>, Woke<K>> {
         self.wait_with(&WaitOptions::default())
     }
@@ -192,11 +213,11 @@ impl<K: Kind> Timer<K> {
                 Step::Wait { until, changed } => {
                     let mut options = Self::options(options, &changed);
                     if let Some(give_up) = give_up {
-                        options =
-                            options.real_timeout(Duration::from_nanos(give_up - self.steady()));
+                        let left = give_up.saturating_sub(self.steady());
+                        options = options.real_timeout(Duration::from_nanos(left));
                     }
                     let woke = self.clock.sleep_until_with(until, &options);
-                    Self::check(woke, &changed)?;
+                    self.check(woke, &changed)?;
                 }
             }
         }
@@ -220,15 +241,14 @@ impl<K: Kind> Timer<K> {
 
     /// Takes the tick if one is due, without waiting.
     pub fn try_tick(&self) -> Option<Tick<K>> {
-        let now = self.clock.now();
-        lock(&self.shared.schedule).call(now)
+        self.with_schedule(Schedule::call)
     }
 
     pub(crate) fn step(&self) -> Step<K> {
         let changed = lock(&self.shared.changed).clone();
-        let now = self.clock.now();
-        let mut schedule = lock(&self.shared.schedule);
-        match (schedule.call(now), schedule.next()) {
+        let (tick, next) =
+            self.with_schedule(|schedule, now| (schedule.call(now), schedule.next()));
+        match (tick, next) {
             (Some(tick), _) => Step::Due(tick),
             (None, Some(until)) => Step::Wait { until, changed },
             (None, None) => Step::Stopped,
@@ -240,8 +260,9 @@ impl<K: Kind> Timer<K> {
     }
 
     /// Whether a wait that ended this way is to be taken up again.
-    pub(crate) fn check(woke: Woke<K>, changed: &CancelToken) -> Result<(), Woke<K>> {
+    pub(crate) fn check(&self, woke: Woke<K>, changed: &CancelToken) -> Result<(), Woke<K>> {
         match woke {
+            Woke::Jumped(_) | Woke::SourceChanged(_) if self.clock.core().in_handler() => Err(woke),
             Woke::Reached | Woke::Jumped(_) | Woke::SourceChanged(_) => Ok(()),
             Woke::Cancelled if changed.is_cancelled() => Ok(()),
             woke => Err(woke),
@@ -258,17 +279,17 @@ impl<K: Kind> Timer<K> {
 
     /// Whether a tick is due.
     pub fn is_ready(&self) -> bool {
-        lock(&self.shared.schedule).is_ready(self.clock.now())
+        self.with_schedule(|schedule, now| schedule.is_ready(now))
     }
 
     /// The time to the next tick, negative if overdue; `None` if there will be none.
     pub fn time_until_next(&self) -> Option<Duration> {
-        lock(&self.shared.schedule).time_until_next(self.clock.now())
+        self.with_schedule(|schedule, now| schedule.time_until_next(now))
     }
 
     /// The time since the last tick was taken (or the timer was made).
     pub fn time_since_last(&self) -> Duration {
-        lock(&self.shared.schedule).time_since_last_call(self.clock.now())
+        self.with_schedule(|schedule, now| schedule.time_since_last_call(now))
     }
 
     /// The period.
@@ -292,14 +313,13 @@ impl<K: Kind> Timer<K> {
     /// No more ticks until [`reset`](Self::reset); a wait in progress returns.
     pub fn cancel(&self) {
         lock(&self.shared.schedule).cancel();
-        self.schedule_changed();
+        self.shared.tell();
     }
 
     /// Begins anew: the next tick is one period from now, also if it was cancelled.
     pub fn reset(&self) {
-        let now = self.clock.now();
-        lock(&self.shared.schedule).reset(now);
-        self.schedule_changed();
+        self.with_schedule(Schedule::reset);
+        self.shared.tell();
         let mut on_reset = lock(&self.shared.on_reset);
         on_reset.untold += 1;
         drop(on_reset);
@@ -322,11 +342,6 @@ impl<K: Kind> Timer<K> {
             drop(on_reset);
             callback(untold);
         }
-    }
-
-    fn schedule_changed(&self) {
-        let old = std::mem::take(&mut *lock(&self.shared.changed));
-        old.cancel();
     }
 }
 

@@ -31,7 +31,7 @@ impl<K: Kind> Future for TimerTick<'_, K> {
         loop {
             if let Some((sleep, changed)) = &mut this.sleep {
                 let woke = ready!(Pin::new(sleep).poll(context));
-                let checked = Timer::check(woke, changed);
+                let checked = this.timer.check(woke, changed);
                 this.sleep = None;
                 if let Err(woke) = checked {
                     return Poll::Ready(Err(woke));

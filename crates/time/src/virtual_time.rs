@@ -42,7 +42,7 @@ pub(crate) struct VirtualState {
     steady: AtomicI64,
     system_offset: AtomicI64,
     world: Mutex<World>,
-    /// Signalled when the last busy participant starts to wait.
+    /// Signalled when a busy participant starts to wait.
     idle: Condvar,
     id: u64,
 }
@@ -134,7 +134,6 @@ impl VirtualTime {
         while let Some(cell) = self.0.next_due(target) {
             cell.raise();
         }
-        self.0.steady.fetch_max(target, Ordering::AcqRel);
     }
 
     /// Waits until all participants wait.
@@ -234,7 +233,11 @@ impl VirtualState {
             world.busy -= 1;
         }
         self.rest(world);
-        cell.park(None);
+        // A thread that waits is filed and counted until its cell is raised: a wake-up that was meant for its
+        // last wait and comes late must not let it file itself a second time.
+        while !cell.is_signalled() {
+            cell.park(None);
+        }
     }
 
     pub(crate) fn schedule(&self, cell: &Arc<WaitCell>, at: i64) -> TimerKey {
@@ -284,25 +287,35 @@ impl VirtualState {
 
     /// Moves time on if everybody waits, one deadline at a time.
     fn rest<'a>(&'a self, mut world: MutexGuard<'a, World>) {
+        // Also when somebody is still busy: that may be the one who waits for all others.
+        self.idle.notify_all();
         while world.busy == 0 {
-            self.idle.notify_all();
             if world.manual || world.participants == 0 {
                 return;
             }
             let Some(cell) = self.pop_first(&mut world, i64::MAX - 1) else {
                 return;
             };
-            // Outside the lock: a task's waker may run anything.
+            // Outside the lock: a task's waker may run anything. Busy meanwhile, so that nobody else moves
+            // time on before whoever is woken by it counts.
+            world.busy += 1;
             drop(world);
             cell.raise();
             world = self.lock();
+            world.busy -= 1;
+            self.idle.notify_all();
         }
     }
 
-    /// The next cell due up to `target`, with time moved on to its deadline.
+    /// The next cell due up to `target`, with time moved on to its deadline; to `target` if there is none.
     fn next_due(&self, target: i64) -> Option<Arc<WaitCell>> {
         let mut world = self.lock_idle();
-        self.pop_first(&mut world, target)
+        let due = self.pop_first(&mut world, target);
+        if due.is_none() {
+            // With the lock held, so that nobody begins to wait for a time that is passed over.
+            self.steady.fetch_max(target, Ordering::AcqRel);
+        }
+        due
     }
 
     fn pop_first(&self, world: &mut World, target: i64) -> Option<Arc<WaitCell>> {
@@ -332,5 +345,31 @@ impl World {
             },
         );
         key
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_wake_up_of_the_last_wait_does_not_end_the_next() {
+        let world = VirtualTime::manual();
+        let base = world.base();
+        let cell = base.new_cell(Party::Thread);
+        let until = world.0.steady() + 1_000;
+        let (parked, state) = (Arc::clone(&cell), Arc::clone(&world.0));
+        let waiting = world.spawn("waits", move || {
+            base.park(&parked, Some(until));
+            state.steady()
+        });
+        world.settle();
+        for _ in 0..100 {
+            cell.wake_without_signal();
+            std::thread::yield_now();
+        }
+        assert!(!waiting.is_finished());
+        world.advance(Duration::from_nanos(1_000));
+        assert_eq!(waiting.join().unwrap(), until);
     }
 }

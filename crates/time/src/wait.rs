@@ -24,7 +24,7 @@ pub enum Precision {
     /// As close as the kernel's timers come without busy waiting: some 50 µs.
     #[default]
     Normal,
-    /// Busy waits the last 60 µs: about 1 µs, at a few per cent of a core for a thousand waits a second.
+    /// Busy waits the last 50 µs: about 1 µs, at a few per cent of a core for a thousand waits a second.
     Precise,
 }
 
@@ -62,7 +62,7 @@ impl WaitOptions {
 
     /// Which jumps of a time source count; [`JumpThreshold::DISRUPTIVE`] unless set.
     ///
-    /// A jump by a call (a seek) always counts.
+    /// A jump by a call (a seek) and a step of the system clock always count.
     #[must_use]
     pub fn jump_threshold(mut self, threshold: JumpThreshold) -> Self {
         self.threshold = Some(threshold);

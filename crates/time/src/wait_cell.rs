@@ -75,6 +75,12 @@ impl WaitCell {
         }
     }
 
+    /// Wakes the thread as a wake-up does that comes late: with no signal to take.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn wake_without_signal(&self) {
+        crate::machine::wake(&self.signalled);
+    }
+
     /// Consumes a signal; true if there was one.
     pub(crate) fn take(&self) -> bool {
         self.signalled.swap(QUIET, Ordering::AcqRel) == SIGNALLED

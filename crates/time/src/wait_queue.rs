@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use crate::clock_state::BaseNow;
 use crate::jump::{JumpCause, JumpThreshold};
 use crate::raw_jump::RawJump;
 use crate::wait::OnJump;
@@ -27,8 +28,25 @@ pub(crate) struct WaitEntry {
     pub(crate) threshold: JumpThreshold,
     /// The clock's epoch as this wait knows it.
     pub(crate) epoch: u64,
+    /// The time base as this wait knows it.
+    pub(crate) base: BaseNow,
     /// A jump that ends the wait.
     pub(crate) jump: Option<RawJump>,
+}
+
+/// A clock is told of a step of the system clock a little after it; waits begun this long before it was told
+/// may have seen it.
+const STEP_NOTICE: i64 = 2_000_000_000;
+
+impl WaitEntry {
+    /// Whether the wait began after the system clock was set, but before the clock was told of it.
+    fn knows_step(&self, jump: &RawJump, base: BaseNow) -> bool {
+        // By whether it is nearer to having seen all of the step or nothing of it: offsets are measured.
+        let missed = base.offset().abs_diff(self.base.offset());
+        jump.cause == JumpCause::SystemStep
+            && base.steady.saturating_sub(self.base.steady) < STEP_NOTICE
+            && missed < jump.shift().unsigned_abs() / 2
+    }
 }
 
 impl WaitQueue {
@@ -84,14 +102,18 @@ impl WaitQueue {
     }
 
     /// Tells every wait that began before the jump about it; gives the cells to signal.
-    pub(crate) fn deliver(&mut self, jump: &RawJump) -> Vec<Arc<WaitCell>> {
+    pub(crate) fn deliver(&mut self, jump: &RawJump, base: BaseNow) -> Vec<Arc<WaitCell>> {
         let mut moved = Vec::new();
         for ((target, id), entry) in &mut self.entries {
             if entry.epoch >= jump.epoch {
                 continue;
             }
             entry.epoch = jump.epoch;
-            let counts = jump.cause == JumpCause::Control || entry.threshold.matches_raw(jump);
+            if entry.knows_step(jump, base) {
+                continue;
+            }
+            entry.base = base;
+            let counts = jump.cause != JumpCause::Source || entry.threshold.matches_raw(jump);
             match entry.on_jump {
                 OnJump::Return if counts => entry.jump = entry.jump.or(Some(*jump)),
                 OnJump::Rebase if counts => moved.push((*target, *id)),
@@ -115,12 +137,18 @@ mod tests {
     use crate::jump::ClockChange;
     use crate::wait_cell::Party;
 
+    const BASE: BaseNow = BaseNow {
+        steady: 0,
+        passthrough: 0,
+    };
+
     fn entry(on_jump: OnJump) -> WaitEntry {
         WaitEntry {
             cell: WaitCell::new(Party::Thread, None),
             on_jump,
             threshold: JumpThreshold::DISRUPTIVE,
             epoch: 0,
+            base: BASE,
             jump: None,
         }
     }
@@ -166,7 +194,7 @@ mod tests {
         let mut queue = WaitQueue::default();
         let [returns, ignores, rebases] = [OnJump::Return, OnJump::Ignore, OnJump::Rebase]
             .map(|on_jump| queue.insert(50, entry(on_jump)));
-        queue.deliver(&jump(40, 10));
+        queue.deliver(&jump(40, 10), BASE);
         assert_eq!(queue.get(returns).unwrap().1.jump, Some(jump(40, 10)));
         assert_eq!(queue.get(ignores).unwrap().0, 50);
         assert_eq!(
@@ -187,7 +215,7 @@ mod tests {
                 ..entry(OnJump::Return)
             },
         );
-        queue.deliver(&jump(40, 10));
+        queue.deliver(&jump(40, 10), BASE);
         assert!(queue.get(fresh).unwrap().1.jump.is_none());
     }
 }

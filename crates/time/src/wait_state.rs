@@ -43,7 +43,7 @@ pub(crate) enum Plan {
 
 /// How long before its time a precise wait stops sleeping and starts to spin: more than the usual
 /// latency of a wake-up, at a few per cent of a core for a thousand waits a second.
-const SPIN_NANOS: i64 = 60_000;
+const SPIN_NANOS: i64 = 50_000;
 
 impl Wait {
     /// Begins a wait. Takes short locks, never blocks for long.
@@ -89,7 +89,8 @@ impl Wait {
             self.at_once = Some(RawWoke::Jumped(turn.jump));
             return;
         }
-        let now = control.state.now(self.core.base_now());
+        let base = self.core.base_now();
+        let now = control.state.now(base);
         let (target, on_jump) = match goal {
             Goal::At(target) => (target, OnJump::Return),
             Goal::After(duration) => (now.saturating_add(duration), OnJump::Rebase),
@@ -106,6 +107,7 @@ impl Wait {
                 on_jump: self.options.on_jump.unwrap_or(on_jump),
                 threshold: self.options.threshold.unwrap_or(JumpThreshold::DISRUPTIVE),
                 epoch: control.state.epoch,
+                base,
                 jump: None,
             },
         ));

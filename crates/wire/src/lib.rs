@@ -3,15 +3,18 @@
 mod call;
 mod capabilities;
 mod endpoint;
+pub mod environment;
 mod error;
 mod event;
 mod gid;
 mod graph;
+pub mod loopback;
 mod loss_tracker;
 mod node_name;
 mod participant;
 mod publisher;
 mod qos_match;
+pub mod queue;
 mod sample;
 mod service;
 mod spec;

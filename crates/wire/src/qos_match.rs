@@ -37,6 +37,8 @@ impl fmt::Display for Incompatibility {
 }
 
 /// Every policy in which what is offered falls short of what is requested; empty if they come together.
+///
+/// Best available asks for nothing and offers the most.
 pub fn compatible(offered: &QosProfile, requested: &QosProfile) -> Vec<Incompatibility> {
     let liveliness = rank(offered.liveliness) < rank(requested.liveliness)
         || longer(
@@ -46,11 +48,13 @@ pub fn compatible(offered: &QosProfile, requested: &QosProfile) -> Vec<Incompati
     [
         (
             QosPolicy::Reliability,
-            !is_reliable(offered) && is_reliable(requested),
+            !is_reliable(offered)
+                && is_reliable(requested)
+                && requested.reliability != Reliability::BestAvailable,
         ),
         (
             QosPolicy::Durability,
-            !is_latched(offered) && is_latched(requested),
+            !is_latched(offered) && requested.durability == Durability::TransientLocal,
         ),
         (
             QosPolicy::Deadline,
@@ -97,7 +101,10 @@ fn is_reliable(qos: &QosProfile) -> bool {
 }
 
 fn is_latched(qos: &QosProfile) -> bool {
-    qos.durability == Durability::TransientLocal
+    matches!(
+        qos.durability,
+        Durability::TransientLocal | Durability::BestAvailable
+    )
 }
 
 /// Whether an offered duration is longer than the requested one; without a limit is longest.
@@ -159,6 +166,23 @@ mod tests {
             [QosPolicy::Deadline]
         );
         assert!(policies(&with(100), &QosProfile::DEFAULT).is_empty());
+    }
+
+    #[test]
+    fn best_available_comes_together_with_everything() {
+        let best = QosProfile {
+            reliability: Reliability::BestAvailable,
+            durability: Durability::BestAvailable,
+            ..QosProfile::DEFAULT
+        };
+        let latched = QosProfile {
+            durability: Durability::TransientLocal,
+            ..QosProfile::DEFAULT
+        };
+        for other in [latched, QosProfile::DEFAULT, QosProfile::SENSOR_DATA] {
+            assert!(policies(&other, &best).is_empty());
+            assert!(policies(&best, &other).is_empty());
+        }
     }
 
     #[test]

@@ -17,8 +17,8 @@ impl Schema {
     /// Bytes after the message are ignored: DDS pads, and newer layouts append fields. See [`Self::decode_prefix`].
     ///
     /// # Errors
-    /// When the payload is too short or holds what its type does not allow; never more memory is taken than a small
-    /// multiple of the payload.
+    /// When the payload is too short or holds what its type does not allow; the memory that is taken is
+    /// bounded by the payload: 40 bytes for each of its bytes, and those of at most 8 million nested messages.
     pub fn decode(&self, payload: &[u8]) -> Result<Value> {
         self.decode_prefix(payload).map(|(value, _)| value)
     }
@@ -89,7 +89,10 @@ impl Reader<'_> {
             Element::Primitive(primitive) => self.primitive(*primitive),
             Element::String(bound) => self.text(*bound).map(Value::String),
             Element::WString(bound) => self.wide_text(*bound).map(Value::WString),
-            Element::Struct(ty) => self.message(ty).map(Value::Struct),
+            Element::Struct(ty) => {
+                self.count_messages(ty.name(), 1)?;
+                self.message(ty).map(Value::Struct)
+            }
         }
     }
 
@@ -124,11 +127,14 @@ impl Reader<'_> {
                     .map(|_| self.wide_text(*bound))
                     .collect::<Result<_>>()?,
             ),
-            Element::Struct(ty) => Array::Struct(
-                (0..count)
-                    .map(|_| self.message(ty))
-                    .collect::<Result<_>>()?,
-            ),
+            Element::Struct(ty) => {
+                self.count_messages(ty.name(), count)?;
+                Array::Struct(
+                    (0..count)
+                        .map(|_| self.message(ty))
+                        .collect::<Result<_>>()?,
+                )
+            }
         })
     }
 
@@ -208,6 +214,20 @@ mod tests {
         assert_eq!(
             error,
             "payload too short at byte 4 for message: 32000000000 bytes needed, 6 left"
+        );
+    }
+
+    #[test]
+    fn tiny_messages_are_counted() {
+        let mut payload = vec![0, 1, 0, 0];
+        payload.extend((9_u32 << 20).to_le_bytes());
+        payload.resize(payload.len() + (9 << 20), 0);
+        let error = decode("E[] a\n===\nMSG: p/E\n", &payload)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("number of nested messages is 9437184, the limit is 8388608"),
+            "{error}"
         );
     }
 

@@ -3,7 +3,10 @@
 use super::encapsulation::HEADER;
 use super::{Encapsulation, Endian, WideChars};
 use crate::value::{Text, WideText};
-use crate::{Error, Result};
+use crate::{Error, Result, TypeName};
+
+/// Most nested messages of one payload: one of a single byte takes about 80 bytes of memory.
+const MAX_MESSAGES: u64 = 8 << 20;
 
 /// Reads aligned values; every length is checked against what is left before anything is allocated.
 #[derive(Debug, Clone)]
@@ -13,6 +16,7 @@ pub(crate) struct Reader<'a> {
     endian: Endian,
     max_align: usize,
     wide: WideChars,
+    messages_left: u64,
 }
 
 /// Declares the readers of one number type.
@@ -48,6 +52,7 @@ impl<'a> Reader<'a> {
             endian,
             max_align,
             wide,
+            messages_left: MAX_MESSAGES,
         })
     }
 
@@ -132,6 +137,22 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// Counts nested messages, and fails when there are too many.
+    pub(super) fn count_messages(&mut self, name: &TypeName, count: usize) -> Result<()> {
+        let limit = MAX_MESSAGES;
+        let too_many = || Error::Limit {
+            name: name.to_string(),
+            what: "number of nested messages",
+            actual: limit - self.messages_left + count as u64,
+            limit,
+        };
+        self.messages_left = self
+            .messages_left
+            .checked_sub(count as u64)
+            .ok_or_else(too_many)?;
+        Ok(())
+    }
+
     pub(super) fn text(&mut self, bound: Option<u32>) -> Result<Text> {
         let offset = self.at;
         let length = self.uint32()? as usize;
@@ -145,7 +166,7 @@ impl<'a> Reader<'a> {
     pub(super) fn wide_text(&mut self, bound: Option<u32>) -> Result<WideText> {
         let offset = self.at;
         let count = self.uint32()? as usize;
-        let mut units = match self.wide {
+        let units = match self.wide {
             WideChars::TwoBytes => self.uint16s(count)?,
             WideChars::FourBytes => self
                 .uint32s(count)?
@@ -159,9 +180,6 @@ impl<'a> Reader<'a> {
                 })
                 .collect::<Result<_>>()?,
         };
-        if units.last() == Some(&0) {
-            units.pop();
-        }
         check_bound(offset, "wide string length", units.len(), bound)?;
         Ok(WideText::from_units(units))
     }

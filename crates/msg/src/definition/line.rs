@@ -69,7 +69,14 @@ fn strip_comment(line: &str) -> &str {
         if c == b'#' {
             return &line[..at];
         }
-        rest = closing_quote(line, at, c).map_or(at, |close| close) + 1;
+        // A quote inside a word is an apostrophe.
+        let opens = line[..at].ends_with(|c: char| c.is_whitespace() || "=[,".contains(c));
+        let close = if opens {
+            closing_quote(line, at, c)
+        } else {
+            None
+        };
+        rest = close.unwrap_or(at) + 1;
     }
     line
 }
@@ -195,6 +202,7 @@ mod tests {
         );
         assert_eq!(field("int8 x # it's").name, "x");
         assert_eq!(strip_comment("string X=it's # c"), "string X=it's ");
+        assert_eq!(strip_comment("string X=don't # can't"), "string X=don't ");
         assert!(matches!(
             parse_line(Source { name: "t", line: 1 }, "p", "  # only"),
             Ok(None)

@@ -30,7 +30,7 @@ impl fmt::Display for Literal {
             Self::Uint(value) => write!(f, "{value}"),
             // Debug keeps the point: 1.0, not 1.
             Self::Float(value) => write!(f, "{value:?}"),
-            Self::Text(text) => write!(f, "\"{}\"", text.replace('"', "\\\"")),
+            Self::Text(text) => write_text(f, text),
             Self::List(items) => {
                 f.write_str("[")?;
                 for (index, item) in items.iter().enumerate() {
@@ -40,6 +40,15 @@ impl fmt::Display for Literal {
             }
         }
     }
+}
+
+/// A quoted text on one line: IDL may hold line ends, which `.msg` cannot.
+fn write_text(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    let escaped = text
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+        .replace('\r', "\\r");
+    write!(f, "\"{escaped}\"")
 }
 
 impl Literal {
@@ -271,6 +280,14 @@ mod tests {
         }
         assert!(parse(&string, r#""a"b""#).is_err());
         assert!(parse(&string, "longer than twelve").is_err());
+    }
+
+    #[test]
+    fn line_ends_do_not_break_the_line() {
+        assert_eq!(
+            Literal::Text("a\n\"b\r".to_owned()).to_string(),
+            r#""a\n\"b\r""#
+        );
     }
 
     #[test]

@@ -43,6 +43,14 @@ impl Definitions {
     fn add_section(&mut self, section: &Section<'_>) -> Result<()> {
         let messages = match (section.form, section.name.kind()) {
             (Form::Idl, _) => idl::parse(&section.name, section.text, section.line)?,
+            // Other writers store the event itself, as any message.
+            (Form::Msg, InterfaceKind::Srv | InterfaceKind::Action) if !has_parts(section.text) => {
+                vec![MessageDefinition::parse_lines(
+                    &section.name,
+                    section.text.lines(),
+                    section.line,
+                )?]
+            }
             (Form::Msg, InterfaceKind::Msg) => {
                 vec![MessageDefinition::parse_lines(
                     &section.name,
@@ -156,6 +164,11 @@ fn split<'a>(root: &TypeName, text: &'a str, root_form: Form) -> Result<Vec<Sect
     Ok(sections)
 }
 
+/// Whether a text is that of a whole service or action.
+fn has_parts(text: &str) -> bool {
+    text.lines().any(|line| line.trim_end() == "---")
+}
+
 fn is_separator(line: &str) -> bool {
     line.len() >= 3 && line.bytes().all(|b| b == b'=')
 }
@@ -220,6 +233,12 @@ mod tests {
                 "p/srv/S_Response"
             ]
         );
+    }
+
+    #[test]
+    fn an_event_may_be_stored_as_a_message() {
+        let all = parse("p/srv/S_Event", "uint8 x\n").unwrap();
+        assert_eq!(names(&all), ["p/srv/S_Event"]);
     }
 
     #[test]

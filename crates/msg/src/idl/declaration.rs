@@ -32,14 +32,13 @@ impl<'a> Parser<'a> {
                 if name == "default" && after_equals {
                     default = self.raw_value();
                 }
-                let here = self.expected("`)` at the end of the annotation");
                 after_equals = false;
                 match self.advance() {
                     Some(Token::Punctuation('(')) => depth += 1,
                     Some(Token::Punctuation(')')) => depth -= 1,
                     Some(Token::Punctuation('=')) => after_equals = true,
                     Some(_) => {}
-                    None => return Err(here),
+                    None => return Err(self.expected("`)` at the end of the annotation")),
                 }
             }
         }
@@ -58,13 +57,13 @@ impl<'a> Parser<'a> {
     /// `struct Name { members };`
     pub(super) fn structure(&mut self) -> Result<()> {
         self.advance();
-        let outside = self.expected_struct_place();
+        let source = self.source();
         let struct_name = self.word()?;
         let (package, kind) = match self.scopes.as_slice() {
             [package, "msg"] => (package, InterfaceKind::Msg),
             [package, "srv"] => (package, InterfaceKind::Srv),
             [package, "action"] => (package, InterfaceKind::Action),
-            _ => return Err(outside),
+            _ => return Err(source.expected("a struct inside two modules", struct_name)),
         };
         let name = TypeName::new(package, kind, struct_name)?;
         self.expect('{')?;
@@ -87,10 +86,6 @@ impl<'a> Parser<'a> {
             constants: Vec::new(),
         });
         Ok(())
-    }
-
-    fn expected_struct_place(&self) -> crate::Error {
-        self.expected("a struct inside two modules")
     }
 
     fn member(&mut self, fields: &mut Vec<Field>) -> Result<()> {
@@ -121,7 +116,7 @@ impl<'a> Parser<'a> {
         let ty = self.field_type()?;
         let name = self.word()?.to_owned();
         self.expect('=')?;
-        let wrong = self.expected("a value of the constant's type");
+        let source = self.source();
         let mut raw = self.raw_value().ok_or_else(|| self.expected("a value"))?;
         self.advance();
         // Adjacent string literals are one.
@@ -129,7 +124,8 @@ impl<'a> Parser<'a> {
             text.push_str(more);
             self.advance();
         }
-        let value = literal(self.source(), &ty, &raw).ok_or(wrong)?;
+        let wrong = || source.expected("a value of the constant's type", &name);
+        let value = literal(source, &ty, &raw).ok_or_else(wrong)?;
         self.expect(';')?;
         if let Some(owner) = self
             .scopes

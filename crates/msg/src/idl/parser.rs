@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::lexer::{Placed, Token};
 use crate::Result;
 use crate::definition::{Constant, FieldType, MessageDefinition, Source};
+use crate::name::is_identifier;
 
 /// Deepest accepted nesting of modules; ROS uses three.
 const MAX_MODULES: usize = 8;
@@ -106,6 +107,9 @@ impl<'a> Parser<'a> {
     /// A keyword or a name.
     pub(super) fn word(&mut self) -> Result<&'a str> {
         match self.peek() {
+            Some(Token::Word(word)) if !is_identifier(word) => {
+                Err(self.expected("a name of at most 255 characters"))
+            }
             Some(Token::Word(word)) => {
                 self.at += 1;
                 Ok(word)

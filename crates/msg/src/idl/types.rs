@@ -65,41 +65,34 @@ impl Parser<'_> {
 
     /// A type without `sequence`: a primitive, a string, a typedef or a message.
     fn simple_type(&mut self) -> Result<FieldType> {
-        let unsupported = self.expected("a type that ROS 2 supports");
-        let nested = self.expected("a type that is not an array itself");
-        let mut word = self.word()?;
-        let unsigned = word == "unsigned";
-        if unsigned {
-            word = self.word()?;
-        }
+        let source = self.source();
+        let first = self.word()?;
+        let word = if first == "unsigned" {
+            self.word()?
+        } else {
+            first
+        };
         let twice = word == "long" && self.peek() == Some(&Token::Word("long"));
         if twice {
             self.advance();
         }
-        let primitive = match (word, unsigned, twice) {
-            ("short", false, _) | ("int16", ..) => Primitive::Int16,
-            ("short", true, _) | ("uint16", ..) => Primitive::Uint16,
-            ("long", false, false) | ("int32", ..) => Primitive::Int32,
-            ("long", true, false) | ("uint32", ..) => Primitive::Uint32,
-            ("long", false, true) | ("int64", ..) => Primitive::Int64,
-            ("long", true, true) | ("uint64", ..) => Primitive::Uint64,
-            ("int8", ..) => Primitive::Int8,
-            ("uint8", ..) => Primitive::Uint8,
-            ("octet", ..) => Primitive::Byte,
-            ("char", ..) => Primitive::IdlChar,
-            ("boolean", ..) => Primitive::Bool,
-            ("float", ..) => Primitive::Float32,
-            ("double", ..) => Primitive::Float64,
-            ("string", ..) => return Ok(FieldType::single(BaseType::String(self.bound()?))),
-            ("wstring", ..) => return Ok(FieldType::single(BaseType::WString(self.bound()?))),
-            ("sequence", ..) => return Err(nested),
-            ("wchar" | "any" | "fixed" | "map", ..) | (_, true, _) => return Err(unsupported),
-            _ => return self.named_type(word),
+        let long_double = word == "long" && self.peek() == Some(&Token::Word("double"));
+        let base = match (primitive(first == "unsigned", word, twice), word) {
+            (Some(primitive), _) if !long_double => BaseType::Primitive(primitive),
+            (None, "string") => BaseType::String(self.bound()?),
+            (None, "wstring") => BaseType::WString(self.bound()?),
+            (None, "sequence") => {
+                return Err(source.expected("a type that is not an array itself", word));
+            }
+            (None, "wchar" | "any" | "fixed" | "map") | (Some(_), _) => {
+                return Err(source.expected("a type that ROS 2 supports", word));
+            }
+            (None, _) if first == "unsigned" => {
+                return Err(source.expected("`short` or `long` after `unsigned`", word));
+            }
+            (None, _) => return self.named_type(word),
         };
-        if word == "long" && self.peek() == Some(&Token::Word("double")) {
-            return Err(unsupported);
-        }
-        Ok(FieldType::single(BaseType::Primitive(primitive)))
+        Ok(FieldType::single(base))
     }
 
     /// `<n>` after `string`.
@@ -113,11 +106,13 @@ impl Parser<'_> {
     }
 
     fn size(&mut self) -> Result<u32> {
-        let wrong = self.expected("a size from 1 to 4294967295");
-        match self.advance() {
-            Some(Token::Number(text)) => text.parse().ok().filter(|size| *size > 0).ok_or(wrong),
-            _ => Err(wrong),
-        }
+        let size = match self.peek() {
+            Some(Token::Number(text)) => text.parse().ok().filter(|size| *size > 0),
+            _ => None,
+        };
+        let size = size.ok_or_else(|| self.expected("a size from 1 to 4294967295"))?;
+        self.advance();
+        Ok(size)
     }
 
     /// A typedef or a message, by its scoped name of which `first` is the first part.
@@ -153,4 +148,24 @@ impl Parser<'_> {
             .ok_or_else(|| source.expected("`package::msg::Name`", &scoped))?;
         Ok(FieldType::single(BaseType::Message(name)))
     }
+}
+
+/// The primitive of a keyword; `twice` means `long long`.
+fn primitive(unsigned: bool, word: &str, twice: bool) -> Option<Primitive> {
+    Some(match (unsigned, word, twice) {
+        (false, "int8", _) => Primitive::Int8,
+        (false, "uint8", _) => Primitive::Uint8,
+        (false, "short" | "int16", _) => Primitive::Int16,
+        (true, "short", _) | (false, "uint16", _) => Primitive::Uint16,
+        (false, "long", false) | (false, "int32", _) => Primitive::Int32,
+        (true, "long", false) | (false, "uint32", _) => Primitive::Uint32,
+        (false, "long", true) | (false, "int64", _) => Primitive::Int64,
+        (true, "long", true) | (false, "uint64", _) => Primitive::Uint64,
+        (false, "octet", _) => Primitive::Byte,
+        (false, "char", _) => Primitive::IdlChar,
+        (false, "boolean", _) => Primitive::Bool,
+        (false, "float", _) => Primitive::Float32,
+        (false, "double", _) => Primitive::Float64,
+        _ => return None,
+    })
 }

@@ -1,5 +1,6 @@
 //! Rules for names of topics, services, namespaces and nodes, as `rmw` and `rcl` enforce them.
 
+use super::type_name::is_identifier;
 use crate::{Error, Result};
 
 /// Longest full topic name: DDS allows 255, and the prefix `rt` or `rq` takes the rest.
@@ -108,7 +109,7 @@ fn strip_substitutions(text: &str) -> (String, bool) {
         let Some((word, after)) = tail.strip_prefix('{').and_then(|t| t.split_once('}')) else {
             return (plain, false);
         };
-        if word.is_empty() || word.contains('{') {
+        if !is_identifier(word) {
             return (plain, false);
         }
         plain.push_str(word);
@@ -138,7 +139,8 @@ mod tests {
             assert_eq!(validate_topic_name(good), Ok(()), "{good}");
         }
         for bad in [
-            "", "/", "a/", "a//b", "1a", "/a/2b", "a b", "~x", "a~", "{", "{}", "a}", "{a{b}}", "ä",
+            "", "/", "a/", "a//b", "1a", "/a/2b", "a b", "~x", "a~", "{", "{}", "a}", "{a{b}}",
+            "{a/b}", "ä",
         ] {
             assert!(validate_topic_name(bad).is_err(), "{bad}");
         }

@@ -4,25 +4,23 @@ use super::{Array, Struct, Text, Value};
 use crate::{Error, Result};
 
 impl Value {
-    /// The value at a dotted path, such as `header.stamp.sec` or `points[3].x`.
+    /// The value at a dotted path, such as `header.stamp.sec` or `points[3].x`; only that value is copied.
     pub fn get(&self, path: &str) -> Option<Self> {
-        let mut current = self.clone();
+        let mut place = Place::Value(self);
         for part in path.split('.') {
             let (name, mut indices) = part.split_once('[').unwrap_or((part, ""));
-            let Self::Struct(message) = &current else {
-                return None;
-            };
-            current = message.get(name)?.clone();
+            place = Place::Value(place.as_struct()?.get(name)?);
             while !indices.is_empty() {
                 let (index, rest) = indices.split_once(']')?;
-                let Self::Array(array) = &current else {
-                    return None;
-                };
-                current = array.get(index.parse().ok()?)?;
+                place = place.element(index.parse().ok()?)?;
                 indices = rest.strip_prefix('[').unwrap_or(rest);
             }
         }
-        Some(current)
+        Some(match place {
+            Place::Value(value) => value.clone(),
+            Place::Struct(message) => Self::Struct(message.clone()),
+            Place::Leaf(value) => value,
+        })
     }
 
     /// Sets the field at a dotted path of nested messages.
@@ -137,6 +135,33 @@ impl Value {
             Self::WString(_) => "wstring",
             Self::Array(array) => array.kind(),
             Self::Struct(_) => "message",
+        }
+    }
+}
+
+/// Where a path has led so far.
+enum Place<'a> {
+    Value(&'a Value),
+    Struct(&'a Struct),
+    Leaf(Value),
+}
+
+impl<'a> Place<'a> {
+    fn as_struct(&self) -> Option<&'a Struct> {
+        match self {
+            Place::Value(value) => value.as_struct(),
+            Place::Struct(message) => Some(message),
+            Place::Leaf(_) => None,
+        }
+    }
+
+    fn element(&self, index: usize) -> Option<Self> {
+        let Place::Value(Value::Array(array)) = self else {
+            return None;
+        };
+        match array {
+            Array::Struct(items) => items.get(index).map(Place::Struct),
+            _ => array.get(index).map(Place::Leaf),
         }
     }
 }

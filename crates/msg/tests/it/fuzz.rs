@@ -19,7 +19,7 @@ fn rounds() -> u32 {
     std::env::var("TIMELOOM_FUZZ_ROUNDS")
         .ok()
         .and_then(|text| text.parse().ok())
-        .unwrap_or(150)
+        .unwrap_or(80)
 }
 
 /// A small generator of random numbers (xorshift), the same on every run.

@@ -37,11 +37,11 @@ fn real_hashes_of_wire_and_bags() {
     );
 }
 
-#[test]
-fn hashes_of_rosbags_for_every_distribution() {
+/// Checks rows of distribution, type and hash; returns how many agree.
+fn check(text: &str) -> usize {
     let mut wrong = Vec::new();
     let mut checked = 0;
-    for row in rows(include_str!("../data/hashes/rosbags.txt")) {
+    for row in rows(text) {
         let [distro, name, hash] = row[..] else {
             panic!("{row:?}")
         };
@@ -55,5 +55,15 @@ fn hashes_of_rosbags_for_every_distribution() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(checked > 600, "{checked}");
+    checked
+}
+
+#[test]
+fn hashes_of_rosbags_for_every_distribution() {
+    assert_eq!(check(include_str!("../data/hashes/rosbags.txt")), 627);
+}
+
+#[test]
+fn published_hashes_of_services_and_actions() {
+    assert_eq!(check(include_str!("../data/hashes/published.txt")), 56);
 }

@@ -99,13 +99,13 @@ fn element(rng: &mut TestRng, element: &Element) -> Value {
         },
         Element::String(_) => {
             let bytes = (0..rng.random_range(0..9))
-                .map(|_| rng.random_range(1..=255_u8))
+                .map(|_| rng.random_range(0..=255_u8))
                 .collect();
             Value::String(Text::from_bytes(bytes))
         }
         Element::WString(_) => {
             let units = (0..rng.random_range(0..9))
-                .map(|_| rng.random_range(1..=0xffff_u16))
+                .map(|_| rng.random_range(0..=0xffff_u16))
                 .collect();
             Value::WString(WideText::from_units(units))
         }

@@ -1,0 +1,417 @@
+//! The bars of the storage, as ratios of CPU time within one run.
+//!
+//! Prints `ratio bag.<id> <value> bar <bound> ok|short` for each. `BAG_BENCH_SCALE` (percent) makes it smaller.
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a benchmark may stop at the first error"
+)]
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "pseudo-random bytes and places"
+)]
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use rustix::time::{ClockId, clock_gettime};
+use timeloom_bag::mcap::{McapCompression, McapOptions, McapReader, McapWriter};
+use timeloom_bag::{BagMetadata, Message, Query, StorageReader, StorageWriter, TopicId, TopicInfo};
+
+/// CPU time in nanoseconds.
+fn cpu(clock: ClockId) -> f64 {
+    let time = clock_gettime(clock); // tidy: allow clock
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+fn process_cpu() -> f64 {
+    cpu(ClockId::ProcessCPUTime)
+}
+
+fn thread_cpu() -> f64 {
+    cpu(ClockId::ThreadCPUTime)
+}
+
+/// CPU time of a piece of work.
+fn measure(work: impl FnOnce()) -> f64 {
+    let before = process_cpu();
+    work();
+    process_cpu() - before
+}
+
+/// Smaller is better when the bound is an upper one.
+fn report(id: &str, value: f64, bound: f64, upper: bool) {
+    let ok = if upper {
+        value <= bound
+    } else {
+        value >= bound
+    };
+    println!(
+        "ratio bag.{id} {value:.2} bar {bound} {}",
+        if ok { "ok" } else { "short" }
+    );
+}
+
+/// The best of several rounds: what other programs on the machine add is not ours.
+fn best(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::MAX, f64::min)
+}
+
+/// A schedule of messages: topic, time, place in the pool of bytes.
+struct Load {
+    topics: u32,
+    schedule: Vec<(u32, i64, usize, usize)>,
+    pool: Vec<u8>,
+}
+
+impl Load {
+    /// `counts` is messages per topic, topics, size; they come interleaved by time.
+    fn new(groups: &[(u32, u32, usize)], compressible: bool) -> Self {
+        let largest = groups.iter().map(|group| group.2).max().unwrap();
+        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+        let mut random = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        let pool: Vec<u8> = (0..largest + (8 << 20))
+            .map(|i| {
+                if compressible {
+                    ((i >> 18) % 251) as u8 ^ (random() & 3) as u8
+                } else {
+                    (random() >> 32) as u8
+                }
+            })
+            .collect();
+        let mut schedule = Vec::new();
+        let mut first = 0;
+        for (count, topics, size) in groups {
+            for k in 0..*count {
+                for topic in 0..*topics {
+                    let time =
+                        i64::from(k) * (1_000_000_000 / i64::from(*count)) + i64::from(topic);
+                    let at = (random() as usize) % (pool.len() - size);
+                    schedule.push((first + topic, 1_700_000_000_000_000_000 + time, at, *size));
+                }
+            }
+            first += topics;
+        }
+        schedule.sort_by_key(|entry| entry.1);
+        Self {
+            topics: first,
+            schedule,
+            pool,
+        }
+    }
+
+    fn data(&self, at: usize, size: usize) -> &[u8] {
+        &self.pool[at..at + size]
+    }
+
+    fn bytes(&self) -> usize {
+        self.schedule.iter().map(|entry| entry.3).sum()
+    }
+}
+
+/// The floor: the payload bytes in calls of 1 MiB, collected first as any writer must.
+fn raw(load: &Load, path: &Path) {
+    let mut file = File::create(path).unwrap();
+    let mut buffer = Vec::with_capacity(1 << 20);
+    for (_, _, at, size) in &load.schedule {
+        let mut rest = load.data(*at, *size);
+        if rest.len() >= 1 << 20 {
+            file.write_all(&buffer).unwrap();
+            buffer.clear();
+            file.write_all(rest).unwrap();
+            continue;
+        }
+        while !rest.is_empty() {
+            let count = rest.len().min((1 << 20) - buffer.len());
+            buffer.extend_from_slice(&rest[..count]);
+            rest = &rest[count..];
+            if buffer.len() == 1 << 20 {
+                file.write_all(&buffer).unwrap();
+                buffer.clear();
+            }
+        }
+    }
+    file.write_all(&buffer).unwrap();
+}
+
+/// Our writer; returns the CPU time of the calling thread.
+fn ours(load: &Load, path: &Path, options: McapOptions) -> f64 {
+    let before = thread_cpu();
+    let mut writer = Box::new(McapWriter::create(path, options, None).unwrap());
+    for topic in 0..load.topics {
+        writer
+            .add_topic(&TopicInfo::new(
+                format!("/bench/topic_{topic}"),
+                "std_msgs/msg/ByteMultiArray",
+            ))
+            .unwrap();
+    }
+    let mut batch = Vec::with_capacity(64);
+    for stretch in load.schedule.chunks(64) {
+        batch.clear();
+        batch.extend(stretch.iter().map(|(topic, time, at, size)| Message {
+            topic: TopicId(*topic),
+            log_time_ns: *time,
+            publish_time_ns: *time,
+            sequence: 0,
+            data: load.data(*at, *size),
+        }));
+        assert!(writer.write(&batch, 0).is_ok());
+    }
+    let hot = thread_cpu() - before;
+    let (summary, outcome) = writer.finish(&mut |_| BagMetadata::default());
+    assert!(outcome.is_ok());
+    assert_eq!(
+        summary.total().messages_recorded,
+        load.schedule.len() as u64
+    );
+    hot
+}
+
+/// The `mcap` crate with all checksums, chunked and indexed, as it comes.
+fn theirs(load: &Load, path: &Path) {
+    let options = mcap::WriteOptions::new()
+        .compression(None)
+        .chunk_size(Some(1 << 20));
+    let mut writer = options
+        .create(BufWriter::new(File::create(path).unwrap()))
+        .unwrap();
+    let schema = writer
+        .add_schema("std_msgs/msg/ByteMultiArray", "ros2msg", b"")
+        .unwrap();
+    let channels: Vec<u16> = (0..load.topics)
+        .map(|topic| {
+            writer
+                .add_channel(
+                    schema,
+                    &format!("/bench/topic_{topic}"),
+                    "cdr",
+                    &BTreeMap::new(),
+                )
+                .unwrap()
+        })
+        .collect();
+    for (topic, time, at, size) in &load.schedule {
+        let time = time.cast_unsigned();
+        let header = mcap::records::MessageHeader {
+            channel_id: channels[*topic as usize],
+            sequence: 0,
+            log_time: time,
+            publish_time: time,
+        };
+        writer
+            .write_to_known_channel(&header, load.data(*at, *size))
+            .unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+/// The best of raw, ours and, on wish, theirs; interleaved so that a busy machine hurts all alike.
+fn compare(load: &Load, directory: &Path, rounds: usize, with_crate: bool) -> [f64; 3] {
+    let path = directory.join("bench.mcap");
+    let mut samples: [Vec<f64>; 3] = Default::default();
+    for _ in 0..rounds {
+        let mut run = |at: usize, work: &dyn Fn(&Path)| {
+            fs::remove_file(&path).unwrap_or_default();
+            samples[at].push(measure(|| work(&path)));
+        };
+        run(0, &|path| raw(load, path));
+        run(1, &|path| {
+            ours(load, path, McapOptions::default());
+        });
+        if with_crate {
+            run(2, &|path| theirs(load, path));
+        }
+    }
+    fs::remove_file(&path).unwrap_or_default();
+    samples.map(|values| {
+        if values.is_empty() {
+            0.0
+        } else {
+            best(&values)
+        }
+    })
+}
+
+fn writing(directory: &Path, scale: u32) {
+    let small = Load::new(&[(40 * scale, 500, 100)], false);
+    let [raw, ours_time, crate_time] = compare(&small, directory, 7, true);
+    println!(
+        "# small: {} messages, {:.0} ns each, raw {:.0}",
+        small.schedule.len(),
+        ours_time / small.schedule.len() as f64,
+        raw / small.schedule.len() as f64
+    );
+    report("write_small_vs_raw", ours_time / raw, 2.0, true);
+    report("write_small_vs_crate", crate_time / ours_time, 3.0, false);
+    drop(small);
+    let mixed = Load::new(&[(20 * scale, 500, 100), (scale, 1, 5 << 20)], false);
+    let [raw, ours_time, _] = compare(&mixed, directory, 5, false);
+    println!("# mixed: {} MB", mixed.bytes() / 1_000_000);
+    report("write_mixed_vs_raw", ours_time / raw, 1.4, true);
+    drop(mixed);
+    let images = Load::new(&[(scale * 3 / 2, 6, 1 << 20)], false);
+    let [raw, ours_time, _] = compare(&images, directory, 5, false);
+    println!("# images: {} MB", images.bytes() / 1_000_000);
+    report("write_images_vs_raw", ours_time / raw, 1.2, true);
+}
+
+fn compressing(directory: &Path, scale: u32) {
+    let load = Load::new(&[(10 * scale, 500, 100), (scale / 2, 1, 5 << 20)], true);
+    let path = directory.join("zstd.mcap");
+    let options = McapOptions {
+        compression: McapCompression::Zstd(1),
+        threads: 2,
+        ..McapOptions::default()
+    };
+    let mut shares = Vec::new();
+    for _ in 0..3 {
+        fs::remove_file(&path).unwrap_or_default();
+        let mut hot = 0.0;
+        let total = measure(|| hot = ours(&load, &path, options.clone()));
+        shares.push(hot / total * 100.0);
+    }
+    println!(
+        "# zstd: {} MB to {} MB",
+        load.bytes() / 1_000_000,
+        fs::metadata(&path).unwrap().len() / 1_000_000
+    );
+    fs::remove_file(&path).unwrap_or_default();
+    report("zstd_hot_thread_percent", best(&shares), 10.0, true);
+}
+
+/// A bag of about 2 GB at full scale, 501 topics.
+fn big_bag(directory: &Path, scale: u32) -> PathBuf {
+    let path = directory.join("big.mcap");
+    let load = Load::new(&[(60 * scale, 500, 100), (scale * 3, 1, 5 << 20)], false);
+    fs::remove_file(&path).unwrap_or_default();
+    ours(&load, &path, McapOptions::default());
+    println!(
+        "# big bag: {} MB, {} messages",
+        fs::metadata(&path).unwrap().len() / 1_000_000,
+        load.schedule.len()
+    );
+    path
+}
+
+fn reading(directory: &Path, scale: u32) {
+    let path = big_bag(directory, scale);
+    let mut reader = McapReader::open(&path).unwrap();
+    let (start, end) = (
+        reader.info().start_time_ns.unwrap(),
+        reader.info().end_time_ns.unwrap(),
+    );
+    let seeks = 200;
+    let mut state = 88_172_645_463_325_252_u64;
+    let spent = measure(|| {
+        for _ in 0..seeks {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let time = start + (state % (end - start).cast_unsigned()).cast_signed();
+            reader
+                .start(&Query {
+                    start_ns: Some(time),
+                    ..Query::default()
+                })
+                .unwrap();
+            assert!(reader.next_message().unwrap().unwrap().log_time_ns >= time);
+        }
+    });
+    report("seek_ms", spent / 1e6 / f64::from(seeks), 1.0, true);
+    let open = measure(|| drop(McapReader::open(&path).unwrap()));
+    println!("# open {:.2} ms", open / 1e6);
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..3 {
+        let mut counts = (0u64, 0u64);
+        ours.push(measure(|| counts.0 = scan_ours(&path)));
+        theirs.push(measure(|| counts.1 = scan_theirs(&path)));
+        assert_eq!(counts.0, counts.1);
+    }
+    println!(
+        "# scan: ours {:.0} ms with checksums, the crate {:.0} ms without",
+        best(&ours) / 1e6,
+        best(&theirs) / 1e6
+    );
+    report("scan_vs_crate", best(&ours) / best(&theirs), 1.0, true);
+    fs::remove_file(&path).unwrap_or_default();
+}
+
+fn scan_ours(path: &Path) -> u64 {
+    let mut reader = McapReader::open(path).unwrap();
+    let (mut count, mut bytes) = (0, 0);
+    while let Some(message) = reader.next_message().unwrap() {
+        count += 1;
+        bytes += message.data.len();
+    }
+    assert!(bytes > 0);
+    count
+}
+
+fn scan_theirs(path: &Path) -> u64 {
+    use mcap::sans_io::{IndexedReadEvent, IndexedReader, SummaryReadEvent, SummaryReader};
+    use std::io::{Read, Seek};
+    use std::os::unix::fs::FileExt;
+    let mut file = File::open(path).unwrap();
+    let mut summary = SummaryReader::new();
+    while let Some(event) = summary.next_event() {
+        match event.unwrap() {
+            SummaryReadEvent::ReadRequest(count) => {
+                let read = file.read(summary.insert(count)).unwrap();
+                summary.notify_read(read);
+            }
+            SummaryReadEvent::SeekRequest(to) => {
+                let at = file.seek(to).unwrap();
+                summary.notify_seeked(at);
+            }
+        }
+    }
+    let summary = summary.finish().unwrap();
+    let mut reader = IndexedReader::new(&summary).unwrap();
+    let mut buffer = Vec::new();
+    let (mut count, mut bytes) = (0, 0);
+    while let Some(event) = reader.next_event() {
+        match event.unwrap() {
+            IndexedReadEvent::ReadChunkRequest { offset, length } => {
+                buffer.resize(length, 0);
+                file.read_exact_at(&mut buffer, offset).unwrap();
+                reader.insert_chunk_record_data(offset, &buffer).unwrap();
+            }
+            IndexedReadEvent::Message { data, .. } => {
+                count += 1;
+                bytes += data.len();
+            }
+        }
+    }
+    assert!(bytes > 0);
+    count
+}
+
+fn main() {
+    // `cargo test` also starts benchmarks; without this it would run for a minute.
+    if std::env::args().any(|argument| argument == "--test")
+        || !std::env::args().any(|argument| argument == "--bench")
+    {
+        return;
+    }
+    let scale = std::env::var("BAG_BENCH_SCALE")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(100);
+    let shared = Path::new("/dev/shm");
+    let directory = if shared.is_dir() {
+        tempfile::tempdir_in(shared).unwrap()
+    } else {
+        tempfile::tempdir().unwrap()
+    };
+    writing(directory.path(), scale);
+    compressing(directory.path(), scale);
+    reading(directory.path(), scale);
+}

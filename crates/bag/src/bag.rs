@@ -1,0 +1,15 @@
+//! Bags: directories of files with their metadata, or single files.
+
+mod layout;
+mod merge;
+mod namer;
+mod reader;
+mod sent_order;
+mod writer;
+
+pub(crate) use layout::bag_files;
+pub use layout::{BagFile, BagLayout, open_file};
+pub use namer::FileNaming;
+pub use reader::BagReader;
+pub use sent_order::SentOrder;
+pub use writer::{BagOptions, BagSummary, BagWriter, SplitEvent, StorageOptions};

@@ -1,0 +1,230 @@
+//! The merge of many files: a heap over those that are open, the rest waiting for their time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::path::Path;
+
+use super::layout::{BagFile, open_file};
+use crate::storage::FileInfo;
+use crate::{Message, Order, Query, Result, StorageReader, TopicId};
+
+/// A file of a merge.
+pub(super) struct Member {
+    pub(super) bag: usize,
+    pub(super) file: BagFile,
+    pub(super) info: FileInfo,
+    /// Topic of the bag by topic of the file.
+    pub(super) topics: Vec<u32>,
+    unpack: Option<bool>,
+    reader: Option<Box<dyn StorageReader>>,
+}
+
+impl Member {
+    /// Opens a file to see what it holds.
+    pub(super) fn open(bag: usize, file: &BagFile, unpack: Option<bool>) -> Result<Self> {
+        let reader = open_file(file, unpack)?;
+        let info = reader.info().clone();
+        Ok(Self {
+            bag,
+            file: file.clone(),
+            info,
+            topics: Vec::new(),
+            unpack,
+            reader: Some(reader),
+        })
+    }
+
+    /// Closes the file until it is needed.
+    pub(super) fn close(&mut self) {
+        self.reader = None;
+    }
+
+    fn begin(&mut self, query: &Query) -> Result<()> {
+        let mut reader = match self.reader.take() {
+            Some(reader) => reader,
+            None => open_file(&self.file, self.unpack)?,
+        };
+        let topics = query.topics.as_ref().map(|wanted| {
+            let of_file = self.topics.iter().enumerate();
+            let ids = of_file.filter(|(_, topic)| wanted.contains(&TopicId(**topic)));
+            ids.filter_map(|(index, _)| TopicId::from_index(index))
+                .collect()
+        });
+        reader.start(&Query {
+            topics,
+            ..query.clone()
+        })?;
+        self.reader = Some(reader);
+        Ok(())
+    }
+
+    fn advance(&mut self) -> Result<Option<i64>> {
+        let Some(reader) = &mut self.reader else {
+            return Ok(None);
+        };
+        if !reader.advance()? {
+            return Ok(None);
+        }
+        Ok(reader.message().map(|message| message.log_time_ns))
+    }
+}
+
+/// Directed time and directed place of the next message of an open file.
+type Head = Reverse<(i64, i64)>;
+
+/// All files of all bags in one order.
+pub(super) struct Merge {
+    members: Vec<Member>,
+    query: Query,
+    /// Members in the order in which they are opened, and the next of them.
+    order: Vec<usize>,
+    place: usize,
+    heap: BinaryHeap<Head>,
+    current: Option<usize>,
+    /// The current member gave its message and must be moved on first.
+    used: bool,
+}
+
+impl Merge {
+    pub(super) fn new(members: Vec<Member>) -> Self {
+        Self {
+            members,
+            query: Query::default(),
+            order: Vec::new(),
+            place: 0,
+            heap: BinaryHeap::new(),
+            current: None,
+            used: false,
+        }
+    }
+
+    pub(super) fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    pub(super) fn location(&self) -> Option<(usize, &Path)> {
+        let member = self.members.get(self.current?)?;
+        Some((member.bag, &member.file.path))
+    }
+
+    pub(super) fn start(&mut self, query: &Query) {
+        self.query = query.clone();
+        self.heap.clear();
+        self.current = None;
+        self.used = false;
+        self.place = 0;
+        self.close_unless_single();
+        let holds_any = |info: &FileInfo| {
+            let (Some(start), Some(end)) = (info.start_time_ns, info.end_time_ns) else {
+                return false;
+            };
+            query.start_ns.is_none_or(|from| end >= from)
+                && query.end_ns.is_none_or(|to| start <= to)
+        };
+        self.order = (0..self.members.len())
+            .filter(|at| holds_any(&self.members[*at].info))
+            .collect();
+        let info = |at: usize| &self.members[at].info;
+        match query.order {
+            Order::File => {}
+            Order::LogTime => self.order.sort_by_key(|at| (info(*at).start_time_ns, *at)),
+            Order::ReverseLogTime => self
+                .order
+                .sort_by_key(|at| Reverse((info(*at).end_time_ns, *at))),
+        }
+    }
+
+    /// One file stays open, so that a seek costs no more than in the file; of many, only those in use do.
+    fn close_unless_single(&mut self) {
+        if self.members.len() > 1 {
+            self.members.iter_mut().for_each(Member::close);
+        }
+    }
+
+    fn directed(&self, value: i64) -> i64 {
+        if self.query.order == Order::ReverseLogTime {
+            !value
+        } else {
+            value
+        }
+    }
+
+    /// Directed time from which on the next file that is not open may have messages.
+    fn next_file_time(&self) -> Option<i64> {
+        let info = &self.members.get(*self.order.get(self.place)?)?.info;
+        match self.query.order {
+            Order::LogTime => info.start_time_ns,
+            Order::ReverseLogTime => info.end_time_ns.map(|time| !time),
+            Order::File => Some(i64::MAX),
+        }
+    }
+
+    pub(super) fn advance(&mut self) -> Result<bool> {
+        if let (true, Some(current)) = (self.used, self.current) {
+            self.used = false;
+            self.move_on(current)?;
+        }
+        loop {
+            let next_open = self.heap.peek().map(|Reverse((time, _))| *time);
+            match (next_open, self.next_file_time()) {
+                (None, None) => {
+                    self.current = None;
+                    return Ok(false);
+                }
+                (Some(open), Some(file)) if open < file || self.query.order == Order::File => break,
+                (Some(_), None) => break,
+                _ => self.open_next()?,
+            }
+        }
+        let Some(Reverse((_, rank))) = self.heap.pop() else {
+            return Ok(false);
+        };
+        self.current = usize::try_from(self.directed(rank)).ok();
+        self.used = true;
+        Ok(true)
+    }
+
+    fn open_next(&mut self) -> Result<()> {
+        let Some(at) = self.order.get(self.place).copied() else {
+            return Ok(());
+        };
+        self.place += 1;
+        self.members[at].begin(&self.query)?;
+        self.move_on(at)
+    }
+
+    /// Moves a member to its next message; a member that is finished is closed.
+    fn move_on(&mut self, at: usize) -> Result<()> {
+        match self.members[at].advance() {
+            Ok(Some(time)) => {
+                let key = if self.query.order == Order::File {
+                    0
+                } else {
+                    self.directed(time)
+                };
+                let rank = self.directed(i64::try_from(at).unwrap_or(i64::MAX));
+                self.heap.push(Reverse((key, rank)));
+                Ok(())
+            }
+            Ok(None) => {
+                if self.members.len() > 1 {
+                    self.members[at].close();
+                }
+                Ok(())
+            }
+            Err(error) => {
+                // The reader goes on behind the damage with the next call.
+                self.current = Some(at);
+                self.used = true;
+                Err(error)
+            }
+        }
+    }
+
+    pub(super) fn message(&self) -> Option<Message<'_>> {
+        let member = self.members.get(self.current?)?;
+        let message = member.reader.as_ref()?.message()?;
+        let topic = TopicId(*member.topics.get(message.topic.index())?);
+        Some(Message { topic, ..message })
+    }
+}

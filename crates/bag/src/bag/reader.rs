@@ -1,0 +1,199 @@
+//! One reader over all files of one or several bags.
+
+use std::path::Path;
+
+use super::layout::BagLayout;
+use super::merge::{Member, Merge};
+use crate::storage::FileInfo;
+use crate::{Error, Message, Query, Result, StorageReader, TopicId};
+
+/// Reads whole bags in one stable order: time, bag, file, place in the file.
+///
+/// Topics of the same name and type share one id. Files are opened when their time comes, so that a bag of a thousand
+/// files needs the memory of those that overlap. A file that cannot be read is named in [`FileInfo::damage`].
+pub struct BagReader {
+    bags: Vec<BagLayout>,
+    info: FileInfo,
+    merge: Merge,
+}
+
+impl BagReader {
+    /// Opens one bag: a directory or a file.
+    pub fn open(path: &Path) -> Result<Self> {
+        Self::open_all(&[path])
+    }
+
+    /// Opens several bags as one.
+    pub fn open_all<P: AsRef<Path>>(paths: &[P]) -> Result<Self> {
+        let bags = paths
+            .iter()
+            .map(|path| BagLayout::find(path.as_ref()))
+            .collect::<Result<Vec<_>>>()?;
+        let mut info = FileInfo::default();
+        let mut members = Vec::new();
+        let mut first_error = None;
+        for (bag, layout) in bags.iter().enumerate() {
+            info.damage.extend(layout.damage.iter().cloned());
+            info.file_size += layout.size();
+            let unpack = layout
+                .metadata
+                .as_ref()
+                .map(crate::BagMetadata::compresses_messages);
+            for file in &layout.files {
+                match Member::open(bag, file, unpack) {
+                    Ok(member) => {
+                        // Of several files only the last stays open here, and only until the first query.
+                        members.iter_mut().for_each(Member::close);
+                        members.push(member);
+                    }
+                    Err(error) => {
+                        info.damage.push(error.to_string());
+                        first_error.get_or_insert(error);
+                    }
+                }
+            }
+        }
+        if let (true, Some(error)) = (members.is_empty(), first_error) {
+            return Err(error);
+        }
+        for member in &mut members {
+            take_member(&mut info, member);
+        }
+        take_empty_topics(&mut info, &bags);
+        let newest = bags.iter().rev().find_map(|bag| bag.metadata.clone());
+        info.metadata = newest.or_else(|| {
+            members
+                .last()
+                .and_then(|member| member.info.metadata.clone())
+        });
+        if info.ros_distro.is_empty() {
+            info.ros_distro = info
+                .metadata
+                .as_ref()
+                .map(|metadata| metadata.ros_distro.clone())
+                .unwrap_or_default();
+        }
+        let mut reader = Self {
+            bags,
+            info,
+            merge: Merge::new(members),
+        };
+        reader.start(&Query::default())?;
+        Ok(reader)
+    }
+
+    /// The bags in the order in which they were given.
+    pub fn bags(&self) -> &[BagLayout] {
+        &self.bags
+    }
+
+    /// A query for topics by name; names that do not exist select nothing.
+    pub fn query_for(&self, names: &[&str]) -> Query {
+        let wanted = |name: &str| names.contains(&name);
+        let ids = self
+            .info
+            .topics
+            .iter()
+            .enumerate()
+            .filter(|(_, topic)| wanted(&topic.name));
+        let topics = ids
+            .filter_map(|(index, _)| TopicId::from_index(index))
+            .collect();
+        Query {
+            topics: Some(topics),
+            ..Query::default()
+        }
+    }
+
+    /// The file that the current message comes from: bag, file, and its path.
+    pub fn location(&self) -> Option<(usize, &Path)> {
+        self.merge.location()
+    }
+
+    /// What was found in each file when it was opened, with its path.
+    pub fn files(&self) -> impl Iterator<Item = (&Path, &FileInfo)> {
+        self.merge
+            .members()
+            .iter()
+            .map(|member| (member.file.path.as_path(), &member.info))
+    }
+}
+
+fn topic_slot(info: &mut FileInfo, topic: &crate::TopicInfo) -> usize {
+    let same =
+        |known: &crate::TopicInfo| known.name == topic.name && known.type_name == topic.type_name;
+    info.topics.iter().position(same).unwrap_or_else(|| {
+        info.topics.push(topic.clone());
+        info.message_counts.push(0);
+        info.topics.len() - 1
+    })
+}
+
+/// Adds the topics, counts and times of a file to those of the bag.
+fn take_member(info: &mut FileInfo, member: &mut Member) {
+    member.topics = Vec::with_capacity(member.info.topics.len());
+    for (topic, count) in member.info.topics.iter().zip(&member.info.message_counts) {
+        let slot = topic_slot(info, topic);
+        if let Some(total) = info.message_counts.get_mut(slot) {
+            *total += count;
+        }
+        if let Some(known) = info
+            .topics
+            .get_mut(slot)
+            .filter(|known| known.definition.text.is_empty())
+        {
+            known.definition.clone_from(&topic.definition);
+        }
+        member.topics.push(u32::try_from(slot).unwrap_or(u32::MAX));
+    }
+    let earlier = |a: Option<i64>, b: Option<i64>| a.into_iter().chain(b).min();
+    let later = |a: Option<i64>, b: Option<i64>| a.into_iter().chain(b).max();
+    info.start_time_ns = earlier(info.start_time_ns, member.info.start_time_ns);
+    info.end_time_ns = later(info.end_time_ns, member.info.end_time_ns);
+    let name = member
+        .file
+        .path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    info.damage.extend(
+        member
+            .info
+            .damage
+            .iter()
+            .map(|damage| format!("{name}: {damage}")),
+    );
+    if info.ros_distro.is_empty() {
+        info.ros_distro.clone_from(&member.info.ros_distro);
+    }
+}
+
+/// Topics that only the metadata knows: they were subscribed but never came.
+fn take_empty_topics(info: &mut FileInfo, bags: &[BagLayout]) {
+    let records = bags
+        .iter()
+        .filter_map(|bag| bag.metadata.as_ref())
+        .flat_map(|metadata| &metadata.topics);
+    for record in records {
+        topic_slot(info, &record.topic);
+    }
+}
+
+impl StorageReader for BagReader {
+    fn info(&self) -> &FileInfo {
+        &self.info
+    }
+
+    fn start(&mut self, query: &Query) -> Result<(), Error> {
+        self.merge.start(query);
+        Ok(())
+    }
+
+    fn advance(&mut self) -> Result<bool> {
+        self.merge.advance()
+    }
+
+    fn message(&self) -> Option<Message<'_>> {
+        self.merge.message()
+    }
+}

@@ -1,0 +1,387 @@
+//! Writes a bag: a directory, its files one after the other, and its metadata.
+
+mod account;
+mod closer;
+mod options;
+
+pub use options::{BagOptions, StorageOptions};
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use self::account::Account;
+use self::closer::{Closer, ClosingFile};
+use crate::compression::{CompressionMode, MessageCompressor};
+use crate::metadata::{sync_directory, write_metadata_file};
+use crate::storage::{StorageWriter, WriteOutcome};
+use crate::{BagMetadata, Error, LossCause, Message, Result, TopicId, TopicInfo, TopicStatistics};
+
+/// One file was closed and the next one opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SplitEvent {
+    /// The file that is being closed in the background.
+    pub closed_file: PathBuf,
+    /// The file that is written now.
+    pub opened_file: PathBuf,
+}
+
+/// What a finished bag holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BagSummary {
+    /// The final metadata, as in `metadata.yaml`.
+    pub metadata: BagMetadata,
+    /// The account of each topic by dense id.
+    pub topics: Vec<TopicStatistics>,
+}
+
+/// Writes one bag.
+///
+/// A split does not pause the caller: the old file is finished, compressed and entered into `metadata.yaml` by a thread
+/// of its own while messages go to the next file. A writer that is dropped without [`finish`](Self::finish) leaves what a
+/// crash would leave.
+pub struct BagWriter {
+    directory: PathBuf,
+    name: String,
+    options: BagOptions,
+    topics: Vec<TopicInfo>,
+    account: Account,
+    current: Option<OpenFile>,
+    files_opened: usize,
+    compressor: Option<MessageCompressor>,
+    closer: Closer,
+    splits: Vec<SplitEvent>,
+    /// Losses of a split that no outcome has named yet.
+    pending: WriteOutcome,
+}
+
+struct OpenFile {
+    path: PathBuf,
+    writer: Box<dyn StorageWriter>,
+    /// Log time of the first message.
+    first_time_ns: Option<i64>,
+}
+
+impl BagWriter {
+    /// Creates the directory of a new bag, its first file and a first `metadata.yaml`.
+    pub fn create(directory: &Path, mut options: BagOptions) -> Result<Self> {
+        if directory.exists() {
+            return Err(Error::Exists {
+                path: directory.to_path_buf(),
+            });
+        }
+        options.check()?;
+        options.fit_pages();
+        fs::create_dir_all(directory).map_err(Error::io(directory, "create"))?;
+        let name = directory.file_name().map_or_else(
+            || "bag".to_owned(),
+            |name| name.to_string_lossy().into_owned(),
+        );
+        let compressor = (options.compression == CompressionMode::Message)
+            .then(|| MessageCompressor::new(directory, options.compression_level))
+            .transpose()?;
+        let closer = Closer::start(
+            directory,
+            options.new_metadata(),
+            options.file_compression(),
+        )?;
+        let mut writer = Self {
+            directory: directory.to_path_buf(),
+            name,
+            options,
+            topics: Vec::new(),
+            account: Account::default(),
+            current: None,
+            files_opened: 0,
+            compressor,
+            closer,
+            splits: Vec::new(),
+            pending: WriteOutcome::default(),
+        };
+        writer.open_next()?;
+        let metadata = writer
+            .closer
+            .metadata_of_open_file(&writer.topics, &writer.current_name());
+        write_metadata_file(directory, &metadata)?;
+        if let Some(parent) = directory
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+        {
+            sync_directory(parent)?;
+        }
+        Ok(writer)
+    }
+
+    /// Declares a topic; the same topic again gives the same id.
+    pub fn add_topic(&mut self, topic: &TopicInfo) -> Result<TopicId> {
+        let Some(file) = &mut self.current else {
+            return Err(Error::ThreadGone { thread: "writer" });
+        };
+        let id = file.writer.add_topic(topic)?;
+        if id.index() == self.topics.len() {
+            self.topics.push(topic.clone());
+            self.account.add_topic();
+        }
+        Ok(id)
+    }
+
+    /// The topics by dense id.
+    pub fn topics(&self) -> &[TopicInfo] {
+        &self.topics
+    }
+
+    /// Takes a batch; splits where the options say so. `now_ns` is any steady time of the caller.
+    pub fn write(&mut self, batch: &[Message<'_>], now_ns: i64) -> WriteOutcome {
+        let mut outcome = WriteOutcome::default();
+        if self.compressor.is_some() {
+            self.write_compressed(batch, now_ns, &mut outcome);
+        } else {
+            self.write_split(batch, now_ns, &mut outcome);
+        }
+        self.collect(&mut outcome);
+        outcome
+    }
+
+    fn write_compressed(&mut self, batch: &[Message<'_>], now_ns: i64, outcome: &mut WriteOutcome) {
+        let Some(compressor) = &mut self.compressor else {
+            return;
+        };
+        let mut packed = Vec::with_capacity(batch.len());
+        for message in batch {
+            match compressor.compress(message.data) {
+                Ok(data) => packed.push((message, data)),
+                Err(error) => {
+                    outcome.lose(
+                        message.topic,
+                        LossCause::Compression,
+                        message.log_time_ns,
+                        message.size(),
+                    );
+                    self.account.lose(message.topic, LossCause::Compression, 1);
+                    outcome.fail(error);
+                }
+            }
+        }
+        let messages: Vec<_> = packed
+            .iter()
+            .map(|(message, data)| Message { data, ..**message })
+            .collect();
+        self.write_split(&messages, now_ns, outcome);
+    }
+
+    /// Writes a batch in the stretches between two splits.
+    fn write_split(&mut self, batch: &[Message<'_>], now_ns: i64, outcome: &mut WriteOutcome) {
+        let mut rest = batch;
+        while !rest.is_empty() {
+            let count = self.until_split(rest);
+            if count == 0 {
+                if let Err(error) = self.split() {
+                    // Without a next file the old one goes on: no message is lost for a split.
+                    outcome.fail(error);
+                    self.store(rest, now_ns, outcome);
+                    return;
+                }
+                continue;
+            }
+            let (now, later) = rest.split_at(count);
+            self.store(now, now_ns, outcome);
+            rest = later;
+        }
+    }
+
+    fn store(&mut self, batch: &[Message<'_>], now_ns: i64, outcome: &mut WriteOutcome) {
+        let Some(file) = &mut self.current else {
+            return;
+        };
+        if let Some(first) = batch.first() {
+            file.first_time_ns.get_or_insert(first.log_time_ns);
+        }
+        let written = file.writer.write(batch, now_ns);
+        self.account.accept(batch);
+        self.account.settle(&written);
+        outcome.absorb(written);
+    }
+
+    /// How many messages of a batch go into the current file; 0 asks for a split.
+    fn until_split(&self, batch: &[Message<'_>]) -> usize {
+        let (Some(file), max_duration, max_size) = (
+            &self.current,
+            self.options.max_file_duration_ns,
+            self.options.max_file_size,
+        ) else {
+            return batch.len();
+        };
+        let Some(first_time) = file.first_time_ns else {
+            // An empty file takes at least one message, however large.
+            return if max_duration > 0 || max_size > 0 {
+                1
+            } else {
+                batch.len()
+            };
+        };
+        let mut size = file.writer.file_size();
+        let full = |size: u64| max_size > 0 && size >= max_size;
+        let over = |message: &Message<'_>| {
+            max_duration > 0 && message.log_time_ns.saturating_sub(first_time) > max_duration
+        };
+        batch
+            .iter()
+            .position(|message| {
+                let split = full(size) || over(message);
+                size += message.size();
+                split
+            })
+            .unwrap_or(batch.len())
+    }
+
+    /// Goes on with a new file; the old one is finished in the background.
+    pub fn split(&mut self) -> Result<SplitEvent> {
+        let Some(mut old) = self.current.take() else {
+            return Err(Error::ThreadGone { thread: "writer" });
+        };
+        if let Err(error) = self.open_next() {
+            self.current = Some(old);
+            return Err(error);
+        }
+        // What is buffered goes to the old file now: a crash must not cost messages in the middle.
+        let sealed = old.writer.tick(i64::MAX);
+        self.account.settle(&sealed);
+        self.pending.absorb(sealed);
+        let event = SplitEvent {
+            closed_file: old.path.clone(),
+            opened_file: self.current_path(),
+        };
+        self.close(old);
+        self.splits.push(event.clone());
+        Ok(event)
+    }
+
+    fn close(&mut self, file: OpenFile) {
+        self.closer.close(ClosingFile {
+            path: file.path,
+            writer: file.writer,
+            topics: self.topics.clone(),
+            losses: self.account.take_file_losses(),
+            next: self.current.is_some().then(|| self.current_name()),
+        });
+    }
+
+    fn open_next(&mut self) -> Result<()> {
+        let stem = self.options.naming.stem(&self.name, self.files_opened);
+        let path = self
+            .directory
+            .join(format!("{stem}.{}", self.options.storage.id().extension()));
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let metadata = self.closer.metadata_of_open_file(&[], &name);
+        let mut writer = self.options.storage.create(&path, &metadata)?;
+        for topic in &self.topics {
+            writer.add_topic(topic)?;
+        }
+        self.files_opened += 1;
+        self.current = Some(OpenFile {
+            path,
+            writer,
+            first_time_ns: None,
+        });
+        Ok(())
+    }
+
+    fn current_path(&self) -> PathBuf {
+        self.current
+            .as_ref()
+            .map(|file| file.path.clone())
+            .unwrap_or_default()
+    }
+
+    fn current_name(&self) -> String {
+        self.current_path()
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    }
+
+    fn collect(&mut self, outcome: &mut WriteOutcome) {
+        outcome.absorb(std::mem::take(&mut self.pending));
+        let closed = self.closer.take_outcome();
+        if !closed.is_ok() {
+            self.account.settle(&closed);
+            outcome.absorb(closed);
+        }
+    }
+
+    /// Seals what is buffered if it is old enough at `now_ns`.
+    pub fn tick(&mut self, now_ns: i64) -> WriteOutcome {
+        self.on_file(|writer| writer.tick(now_ns))
+    }
+
+    /// Hands everything to the operating system and waits for it, files that are being closed included.
+    pub fn seal(&mut self) -> WriteOutcome {
+        self.closer.wait();
+        self.on_file(|writer| writer.seal())
+    }
+
+    /// Makes everything survive a power cut. Blocks on the disk.
+    pub fn sync(&mut self) -> WriteOutcome {
+        self.closer.wait();
+        self.on_file(|writer| writer.sync())
+    }
+
+    /// Asks for a sync without waiting for it, where the storage writes on a thread of its own.
+    pub fn request_sync(&mut self) -> WriteOutcome {
+        self.on_file(|writer| writer.request_sync())
+    }
+
+    fn on_file(
+        &mut self,
+        action: impl FnOnce(&mut Box<dyn StorageWriter>) -> WriteOutcome,
+    ) -> WriteOutcome {
+        let mut outcome = WriteOutcome::default();
+        if let Some(file) = &mut self.current {
+            outcome = action(&mut file.writer);
+            self.account.settle(&outcome);
+        }
+        self.collect(&mut outcome);
+        outcome
+    }
+
+    /// Counts messages that never reached the recorder.
+    pub fn lost_in_transport(&mut self, topic: TopicId, messages: u64) {
+        self.account.lose_in_transport(topic, messages);
+    }
+
+    /// Counts messages that the recorder lost before they came here.
+    pub fn lost_in_recorder(&mut self, topic: TopicId, cause: LossCause, messages: u64) {
+        self.account.lose(topic, cause, messages);
+    }
+
+    /// The account of each topic so far by dense id; messages on their way to the disk count as recorded.
+    pub fn statistics(&self) -> &[TopicStatistics] {
+        self.account.totals()
+    }
+
+    /// The splits since the last call.
+    pub fn take_splits(&mut self) -> Vec<SplitEvent> {
+        std::mem::take(&mut self.splits)
+    }
+
+    /// Finishes the last file and the metadata. Blocks until all files are closed.
+    pub fn finish(mut self) -> Result<(BagSummary, WriteOutcome)> {
+        if let Some(file) = self.current.take() {
+            self.close(file);
+        }
+        let (metadata, topics, mut outcome) = self.closer.finish()?;
+        let mut exact = topics;
+        exact.resize(self.topics.len(), TopicStatistics::default());
+        self.account.settle(&outcome);
+        outcome.absorb(std::mem::take(&mut self.pending));
+        Ok((
+            BagSummary {
+                metadata,
+                topics: exact,
+            },
+            outcome,
+        ))
+    }
+}

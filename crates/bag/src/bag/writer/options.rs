@@ -1,0 +1,156 @@
+//! How a bag is written.
+
+use std::path::Path;
+
+use crate::bag::FileNaming;
+use crate::compression::CompressionMode;
+use crate::mcap::{McapOptions, McapWriter};
+use crate::metadata::{NO_START_TIME, ROSBAG2_VERSION, STATISTICS_VERSION};
+use crate::sqlite::{SqliteOptions, SqliteWriter};
+use crate::{BagMetadata, Error, Result, StorageId, StorageWriter};
+
+/// The storage of a bag and how it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StorageOptions {
+    /// MCAP files.
+    Mcap(McapOptions),
+    /// sqlite3 databases.
+    Sqlite3(SqliteOptions),
+}
+
+impl StorageOptions {
+    /// A storage with one of its presets; the empty preset is the default.
+    pub fn preset(storage: StorageId, preset: &str) -> Result<Self> {
+        match storage {
+            StorageId::Mcap => McapOptions::preset(preset).map(Self::Mcap),
+            StorageId::Sqlite3 => SqliteOptions::preset(preset).map(Self::Sqlite3),
+        }
+    }
+
+    /// Applies a storage configuration file of rosbag2.
+    pub fn apply_config_file(&mut self, path: &Path) -> Result<()> {
+        match self {
+            Self::Mcap(options) => options.apply_config_file(path),
+            Self::Sqlite3(options) => options.apply_config_file(path),
+        }
+    }
+
+    /// Which storage it is.
+    pub fn id(&self) -> StorageId {
+        match self {
+            Self::Mcap(_) => StorageId::Mcap,
+            Self::Sqlite3(_) => StorageId::Sqlite3,
+        }
+    }
+
+    /// Creates a file.
+    pub(crate) fn create(
+        &self,
+        path: &Path,
+        metadata: &BagMetadata,
+    ) -> Result<Box<dyn StorageWriter>> {
+        Ok(match self {
+            Self::Mcap(options) => {
+                Box::new(McapWriter::create(path, options.clone(), Some(metadata))?)
+            }
+            Self::Sqlite3(options) => {
+                Box::new(SqliteWriter::create(path, options.clone(), Some(metadata))?)
+            }
+        })
+    }
+}
+
+/// How a bag is written. The default is one MCAP file without compression and metadata with statistics.
+pub struct BagOptions {
+    /// The storage.
+    pub storage: StorageOptions,
+    /// What is compressed besides.
+    pub compression: CompressionMode,
+    /// Level of that compression; rosbag2 uses 1.
+    pub compression_level: i32,
+    /// A file is split when it has this size; 0 for never.
+    pub max_file_size: u64,
+    /// A file is split when it covers more than this; 0 for never.
+    pub max_file_duration_ns: i64,
+    /// Names of the files.
+    pub naming: FileNaming,
+    /// 9 for readers that know nothing newer, 10 with statistics.
+    pub metadata_version: u32,
+    /// The distribution that the metadata names.
+    pub ros_distro: String,
+    /// The user's own keys for the metadata.
+    pub custom_data: Vec<(String, String)>,
+}
+
+impl Default for BagOptions {
+    fn default() -> Self {
+        Self {
+            storage: StorageOptions::Mcap(McapOptions::default()),
+            compression: CompressionMode::None,
+            compression_level: 1,
+            max_file_size: 0,
+            max_file_duration_ns: 0,
+            naming: FileNaming::Numbered,
+            metadata_version: STATISTICS_VERSION,
+            ros_distro: String::new(),
+            custom_data: Vec::new(),
+        }
+    }
+}
+
+impl BagOptions {
+    pub(super) fn check(&self) -> Result<()> {
+        let minimum = self.storage.id().min_split_size();
+        if self.max_file_size > 0 && self.max_file_size < minimum {
+            return Err(Error::Config {
+                key: "max_file_size".into(),
+                reason: format!(
+                    "{} is below the minimum of {minimum} bytes of {}",
+                    self.max_file_size,
+                    self.storage.id().name()
+                ),
+            });
+        }
+        if !(ROSBAG2_VERSION..=STATISTICS_VERSION).contains(&self.metadata_version) {
+            return Err(Error::Config {
+                key: "metadata_version".into(),
+                reason: format!("{} is not 9 or 10", self.metadata_version),
+            });
+        }
+        Ok(())
+    }
+
+    /// An empty database has about ten pages: small files need small ones.
+    pub(super) fn fit_pages(&mut self) {
+        const SMALL_FILE: u64 = 16 << 20;
+        if let StorageOptions::Sqlite3(options) = &mut self.storage
+            && (1..SMALL_FILE).contains(&self.max_file_size)
+        {
+            options.page_size = options.page_size.min(4096);
+        }
+    }
+
+    /// The level of the compression of files, if they are compressed.
+    pub(super) fn file_compression(&self) -> Option<i32> {
+        (self.compression == CompressionMode::File).then_some(self.compression_level)
+    }
+
+    /// Metadata of a bag without files.
+    pub(super) fn new_metadata(&self) -> BagMetadata {
+        let compressed = self.compression != CompressionMode::None;
+        BagMetadata {
+            version: self.metadata_version,
+            storage_identifier: self.storage.id().name().to_owned(),
+            starting_time_ns: NO_START_TIME,
+            compression_format: if compressed {
+                "zstd".into()
+            } else {
+                String::new()
+            },
+            compression_mode: self.compression.metadata_name().to_owned(),
+            custom_data: self.custom_data.clone(),
+            ros_distro: self.ros_distro.clone(),
+            ..BagMetadata::default()
+        }
+    }
+}

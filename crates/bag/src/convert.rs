@@ -1,0 +1,255 @@
+//! Rewrites bags: slice, filter, rename, split, compress, change the storage, merge.
+
+mod plan;
+
+pub use plan::{OutputPlan, Selection};
+
+use std::path::{Path, PathBuf};
+
+use crate::storage::StorageReader;
+use crate::{
+    BagOptions, BagReader, BagWriter, Error, Message, Order, Query, Result, TopicId, TopicInfo,
+    TopicStatistics,
+};
+
+/// Decides whether a topic goes into an output, by what it is and how many messages it has.
+pub type TopicFilter = Box<dyn Fn(&TopicInfo, u64) -> bool>;
+
+/// One bag to be written.
+pub struct ConvertOutput {
+    /// Its directory; it must not exist.
+    pub directory: PathBuf,
+    /// How it is written.
+    pub options: BagOptions,
+    /// Which topics go into it.
+    pub topics: TopicFilter,
+    /// Topics that get another name: from, to.
+    pub remap: Vec<(String, String)>,
+    /// Earliest log time, inclusive.
+    pub start_ns: Option<i64>,
+    /// Latest log time, inclusive.
+    pub end_ns: Option<i64>,
+}
+
+impl ConvertOutput {
+    /// An output with all topics and all times.
+    pub fn new(directory: impl Into<PathBuf>, options: BagOptions) -> Self {
+        Self {
+            directory: directory.into(),
+            options,
+            topics: Box::new(|_, _| true),
+            remap: Vec::new(),
+            start_ns: None,
+            end_ns: None,
+        }
+    }
+}
+
+/// What to do where the input is damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnDamage {
+    /// Stop with the error.
+    #[default]
+    Fail,
+    /// Go on behind it; the report names it.
+    Skip,
+}
+
+/// How far a conversion is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Messages read so far.
+    pub messages: u64,
+    /// Messages that the inputs claim to hold.
+    pub total: u64,
+    /// Log time of the current message.
+    pub log_time_ns: i64,
+}
+
+/// What a conversion did.
+#[derive(Debug, Default)]
+pub struct ConvertReport {
+    /// Messages read.
+    pub messages_read: u64,
+    /// Messages written, by output.
+    pub messages_written: Vec<u64>,
+    /// What was wrong with the inputs, in words.
+    pub damage: Vec<String>,
+}
+
+/// Reads the inputs as one bag in log-time order and writes the outputs.
+///
+/// `progress` is called about every thousand messages. Any message that cannot be written is an error.
+pub fn convert<P: AsRef<Path>>(
+    inputs: &[P],
+    outputs: Vec<ConvertOutput>,
+    on_damage: OnDamage,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ConvertReport> {
+    let mut reader = BagReader::open_all(inputs)?;
+    let mut report = ConvertReport {
+        damage: reader.info().damage.clone(),
+        ..ConvertReport::default()
+    };
+    if let (OnDamage::Fail, Some(damage)) = (on_damage, report.damage.first()) {
+        return Err(Error::Damaged {
+            reason: damage.clone(),
+        });
+    }
+    let total = reader.info().message_count();
+    let mut targets = outputs
+        .into_iter()
+        .map(|output| Target::create(output, &reader))
+        .collect::<Result<Vec<_>>>()?;
+    reader.start(&common_query(&targets, reader.info().topics.len()))?;
+    loop {
+        match reader.next_message() {
+            Ok(None) => break,
+            Ok(Some(message)) => {
+                if report.messages_read.is_multiple_of(1000) {
+                    progress(Progress {
+                        messages: report.messages_read,
+                        total,
+                        log_time_ns: message.log_time_ns,
+                    });
+                }
+                report.messages_read += 1;
+                for target in &mut targets {
+                    target.write(&message)?;
+                }
+            }
+            Err(error) if on_damage == OnDamage::Skip => report.damage.push(error.to_string()),
+            Err(error) => return Err(error),
+        }
+    }
+    for target in targets {
+        let (summary, outcome) = target.writer.finish()?;
+        outcome.into_result()?;
+        report.messages_written.push(summary.metadata.message_count);
+    }
+    Ok(report)
+}
+
+/// The smallest query that holds what all outputs want.
+fn common_query(targets: &[Target], topics: usize) -> Query {
+    let wanted = (0..topics).filter(|at| {
+        targets
+            .iter()
+            .any(|target| target.topics.get(*at).is_some_and(Option::is_some))
+    });
+    let start = targets
+        .iter()
+        .map(|target| target.start_ns.unwrap_or(i64::MIN))
+        .min();
+    let end = targets
+        .iter()
+        .map(|target| target.end_ns.unwrap_or(i64::MAX))
+        .max();
+    Query {
+        order: Order::LogTime,
+        topics: Some(wanted.filter_map(TopicId::from_index).collect()),
+        start_ns: start.filter(|time| *time != i64::MIN),
+        end_ns: end.filter(|time| *time != i64::MAX),
+    }
+}
+
+/// An output that is being written.
+struct Target {
+    writer: BagWriter,
+    /// Topic of the output by topic of the input; `None` where it is not wanted.
+    topics: Vec<Option<TopicId>>,
+    start_ns: Option<i64>,
+    end_ns: Option<i64>,
+}
+
+impl Target {
+    fn create(output: ConvertOutput, reader: &BagReader) -> Result<Self> {
+        let mut options = output.options;
+        let source = reader.info();
+        if options.ros_distro.is_empty() {
+            options.ros_distro.clone_from(&source.ros_distro);
+        }
+        if let (true, Some(metadata)) = (options.custom_data.is_empty(), &source.metadata) {
+            options.custom_data.clone_from(&metadata.custom_data);
+        }
+        let mut writer = BagWriter::create(&output.directory, options)?;
+        let mut topics = Vec::with_capacity(source.topics.len());
+        for (topic, messages) in source.topics.iter().zip(&source.message_counts) {
+            let wanted = (output.topics)(topic, *messages);
+            let id = wanted
+                .then(|| writer.add_topic(&renamed(topic, &output.remap)))
+                .transpose()?;
+            topics.push(id);
+        }
+        let mut target = Self {
+            writer,
+            topics,
+            start_ns: output.start_ns,
+            end_ns: output.end_ns,
+        };
+        if target.start_ns.is_none() && target.end_ns.is_none() {
+            target.keep_losses(reader);
+        }
+        Ok(target)
+    }
+
+    /// A whole bag keeps the account of what it never got; a slice cannot know which part of it is its own.
+    fn keep_losses(&mut self, reader: &BagReader) {
+        let records = reader
+            .bags()
+            .iter()
+            .filter_map(|bag| bag.metadata.as_ref())
+            .flat_map(|metadata| &metadata.topics);
+        for record in records {
+            let Some(lost) = &record.statistics else {
+                continue;
+            };
+            let same = |topic: &TopicInfo| {
+                topic.name == record.topic.name && topic.type_name == record.topic.type_name
+            };
+            let at = reader.info().topics.iter().position(same);
+            if let Some(id) = at.and_then(|at| self.topics.get(at).copied().flatten()) {
+                self.lose(id, lost);
+            }
+        }
+    }
+
+    fn lose(&mut self, topic: TopicId, lost: &TopicStatistics) {
+        use crate::LossCause::{Compression, Queue, Storage};
+        self.writer
+            .lost_in_transport(topic, lost.messages_lost_in_transport);
+        let causes = lost.lost_in_recorder;
+        for (cause, count) in [
+            (Queue, causes.queue),
+            (Compression, causes.compression),
+            (Storage, causes.storage),
+        ] {
+            self.writer.lost_in_recorder(topic, cause, count);
+        }
+    }
+
+    fn write(&mut self, message: &Message<'_>) -> Result<()> {
+        let time = message.log_time_ns;
+        let inside = self.start_ns.is_none_or(|start| time >= start)
+            && self.end_ns.is_none_or(|end| time <= end);
+        let topic = self.topics.get(message.topic.index()).copied().flatten();
+        let (true, Some(topic)) = (inside, topic) else {
+            return Ok(());
+        };
+        // Time stands still: a conversion has no reason to seal half-full chunks.
+        self.writer
+            .write(&[Message { topic, ..*message }], 0)
+            .into_result()
+    }
+}
+
+fn renamed(topic: &TopicInfo, remap: &[(String, String)]) -> TopicInfo {
+    let to = remap
+        .iter()
+        .find(|(from, _)| *from == topic.name)
+        .map(|(_, to)| to.clone());
+    TopicInfo {
+        name: to.unwrap_or_else(|| topic.name.clone()),
+        ..topic.clone()
+    }
+}

@@ -1,0 +1,299 @@
+//! What a bag holds, for people and for programs.
+
+mod render;
+mod service_events;
+mod size;
+
+pub use render::{InfoLayout, SortTopics, render};
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use self::service_events::ServiceCounts;
+use crate::bag::{BagFile, BagLayout};
+use crate::mcap::McapReader;
+use crate::metadata::NO_START_TIME;
+use crate::source::ZstdSource;
+use crate::sqlite::SqliteReader;
+use crate::{
+    BagMetadata, BagReader, Query, Result, StorageId, StorageReader, TopicInfo, TopicStatistics,
+};
+
+/// What a bag holds; [`render`] makes it text, serde makes it JSON.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BagInfo {
+    /// The files, as the metadata names them.
+    pub files: Vec<String>,
+    /// Size of the bag's directory, or of the single file.
+    pub size_bytes: u64,
+    /// `mcap` or `sqlite3`.
+    pub storage_identifier: String,
+    /// The distribution that recorded it; `unknown` when it is not stated.
+    pub ros_distro: String,
+    /// From the first to the last message.
+    pub duration_ns: i64,
+    /// Log time of the first message; `None` when there is none.
+    pub start_time_ns: Option<i64>,
+    /// Log time of the last message.
+    pub end_time_ns: Option<i64>,
+    /// Messages of ordinary topics; service events are not in it.
+    pub message_count: u64,
+    /// Ordinary topics.
+    pub topics: Vec<TopicEntry>,
+    /// Services whose events were recorded.
+    pub services: Vec<ServiceEntry>,
+    /// `zstd`, or empty.
+    pub compression_format: String,
+    /// `FILE`, `MESSAGE`, or empty.
+    pub compression_mode: String,
+    /// The user's own keys.
+    pub custom_data: Vec<(String, String)>,
+    /// What is wrong with the bag, in words; empty when it looks whole.
+    pub damage: Vec<String>,
+}
+
+/// One topic of a bag.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TopicEntry {
+    /// Name.
+    pub name: String,
+    /// Type.
+    #[serde(rename = "type")]
+    pub type_name: String,
+    /// Encoding of the payload.
+    pub serialization_format: String,
+    /// Messages.
+    pub message_count: u64,
+    /// RIHS01 hash of the type; may be empty.
+    pub type_description_hash: String,
+    /// `QoS` profiles as YAML text; may be empty.
+    pub offered_qos_profiles: String,
+    /// The account of the topic, if the bag has one (metadata version 10).
+    pub statistics: Option<TopicStatistics>,
+    /// Payload bytes, when they are known or were counted.
+    pub size_bytes: Option<u64>,
+}
+
+/// One service of a bag.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ServiceEntry {
+    /// Name of the service.
+    pub name: String,
+    /// Type of the service.
+    #[serde(rename = "type")]
+    pub type_name: String,
+    /// Encoding of the events.
+    pub serialization_format: String,
+    /// Recorded events.
+    pub event_count: u64,
+    /// Requests, once they were counted.
+    pub request_count: Option<u64>,
+    /// Responses, once they were counted.
+    pub response_count: Option<u64>,
+}
+
+impl BagInfo {
+    /// Reads the metadata and the summaries of the files, never the messages.
+    ///
+    /// What the metadata claims and the files do not hold is listed in [`damage`](Self::damage).
+    pub fn open(path: &Path) -> Result<Self> {
+        let layout = BagLayout::find(path)?;
+        let size = layout.size();
+        let usable = layout
+            .metadata
+            .as_ref()
+            .filter(|metadata| !metadata.is_unfinished());
+        let Some(metadata) = usable else {
+            return Self::from_files(path, &layout, size);
+        };
+        let mut info = Self::from_metadata(metadata, size);
+        info.damage.clone_from(&layout.damage);
+        info.check_files(&layout);
+        Ok(info)
+    }
+
+    fn from_metadata(metadata: &BagMetadata, size_bytes: u64) -> Self {
+        let mut info = Self {
+            files: metadata.relative_file_paths.clone(),
+            size_bytes,
+            storage_identifier: metadata.storage_identifier.clone(),
+            ros_distro: if metadata.ros_distro.is_empty() {
+                "unknown".into()
+            } else {
+                metadata.ros_distro.clone()
+            },
+            duration_ns: metadata.duration_ns,
+            start_time_ns: (metadata.starting_time_ns != NO_START_TIME)
+                .then_some(metadata.starting_time_ns),
+            end_time_ns: metadata.ending_time_ns(),
+            message_count: 0,
+            topics: Vec::new(),
+            services: Vec::new(),
+            compression_format: metadata.compression_format.clone(),
+            compression_mode: metadata.compression_mode.clone(),
+            custom_data: metadata.custom_data.clone(),
+            damage: Vec::new(),
+        };
+        for record in &metadata.topics {
+            info.add_topic(&record.topic, record.message_count, record.statistics);
+        }
+        info
+    }
+
+    /// For bags whose metadata is missing, broken or that of a recording that never ended.
+    fn from_files(path: &Path, layout: &BagLayout, size_bytes: u64) -> Result<Self> {
+        let reader = BagReader::open(path)?;
+        let found = reader.info();
+        let mut metadata = found.metadata.clone().unwrap_or_default();
+        metadata.topics.clear();
+        metadata.relative_file_paths = layout
+            .files
+            .iter()
+            .map(|file| file_name(&file.path))
+            .collect();
+        let storage = layout
+            .files
+            .first()
+            .map_or(StorageId::Mcap, |file| file.storage);
+        storage.name().clone_into(&mut metadata.storage_identifier);
+        metadata.ros_distro.clone_from(&found.ros_distro);
+        metadata.starting_time_ns = found.start_time_ns.unwrap_or(NO_START_TIME);
+        metadata.duration_ns = found
+            .end_time_ns
+            .unwrap_or(0)
+            .saturating_sub(found.start_time_ns.unwrap_or(0));
+        let mut info = Self::from_metadata(&metadata, size_bytes);
+        for (topic, count) in found.topics.iter().zip(&found.message_counts) {
+            info.add_topic(topic, *count, None);
+        }
+        info.damage.clone_from(&found.damage);
+        let claimed = layout
+            .metadata
+            .as_ref()
+            .map(|metadata| metadata.message_count);
+        if claimed.is_some_and(|claimed| claimed != found.message_count()) {
+            info.damage
+                .push("metadata.yaml is that of a recording that never ended".into());
+        }
+        Ok(info)
+    }
+
+    fn add_topic(
+        &mut self,
+        topic: &TopicInfo,
+        message_count: u64,
+        statistics: Option<TopicStatistics>,
+    ) {
+        if let (Some(name), Some(type_name)) = (topic.service_name(), topic.service_type()) {
+            self.services.push(ServiceEntry {
+                name: name.to_owned(),
+                type_name: type_name.to_owned(),
+                serialization_format: topic.serialization_format.clone(),
+                event_count: message_count,
+                request_count: None,
+                response_count: None,
+            });
+            return;
+        }
+        self.message_count += message_count;
+        self.topics.push(TopicEntry {
+            name: topic.name.clone(),
+            type_name: topic.type_name.clone(),
+            serialization_format: topic.serialization_format.clone(),
+            message_count,
+            type_description_hash: topic.type_description_hash.clone(),
+            offered_qos_profiles: topic.offered_qos_profiles.clone(),
+            statistics,
+            size_bytes: statistics.map(|statistics| statistics.bytes_written),
+        });
+    }
+
+    /// Compares what the metadata claims with the files, where that costs next to nothing.
+    fn check_files(&mut self, layout: &BagLayout) {
+        for file in &layout.files {
+            let compressed = file
+                .path
+                .extension()
+                .is_some_and(|extension| extension == "zstd");
+            let checked = match file.storage {
+                _ if compressed => ZstdSource::probe(&file.path),
+                StorageId::Sqlite3 => SqliteReader::probe(&file.path),
+                StorageId::Mcap => {
+                    McapReader::open(&file.path).map(|reader| self.check_mcap(file, &reader))
+                }
+            };
+            if let Err(error) = checked {
+                self.damage.push(error.to_string());
+            }
+        }
+    }
+
+    fn check_mcap(&mut self, file: &BagFile, reader: &McapReader) {
+        let (name, found) = (file_name(&file.path), reader.info());
+        self.damage.extend(
+            found
+                .damage
+                .iter()
+                .map(|damage| format!("{name}: {damage}")),
+        );
+        let (claimed, held) = (
+            file.record.as_ref().map(|record| record.message_count),
+            found.message_count(),
+        );
+        if let Some(claimed) = claimed.filter(|claimed| *claimed != held) {
+            self.damage.push(format!(
+                "{name}: metadata.yaml claims {claimed} messages, the file holds {held}"
+            ));
+        }
+    }
+
+    /// Reads all messages once and fills in what only they know: sizes of topics, requests and responses of services.
+    pub fn count_messages(&mut self, path: &Path) -> Result<()> {
+        let mut reader = BagReader::open(path)?;
+        reader.start(&Query {
+            order: crate::Order::File,
+            ..Query::default()
+        })?;
+        let topics = reader.info().topics.clone();
+        let mut sizes = vec![0u64; topics.len()];
+        let mut counts: Vec<ServiceCounts> =
+            topics.iter().map(|_| ServiceCounts::default()).collect();
+        while let Some(message) = reader.next_message()? {
+            let at = message.topic.index();
+            if let (Some(size), Some(count), Some(topic)) =
+                (sizes.get_mut(at), counts.get_mut(at), topics.get(at))
+            {
+                *size += message.size();
+                if topic.service_name().is_some() {
+                    count.take(message.data);
+                }
+            }
+        }
+        for (at, topic) in topics.iter().enumerate() {
+            if let Some(entry) = self
+                .topics
+                .iter_mut()
+                .find(|entry| entry.name == topic.name)
+            {
+                entry.size_bytes = sizes.get(at).copied();
+            }
+            let service = topic.service_name();
+            if let Some(entry) = self
+                .services
+                .iter_mut()
+                .find(|entry| Some(entry.name.as_str()) == service)
+            {
+                entry.request_count = counts.get(at).map(ServiceCounts::requests);
+                entry.response_count = counts.get(at).map(ServiceCounts::responses);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
+}

@@ -1,0 +1,210 @@
+//! The text of `ros2 bag info`.
+
+use std::fmt::Write;
+
+use super::{BagInfo, ServiceEntry, TopicEntry, size};
+
+/// What the text shows beyond what `ros2 bag info` of Jazzy shows.
+#[derive(Debug, Clone, Copy, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches of one text"
+)]
+pub struct InfoLayout {
+    /// Offset of the local time zone, for the start and the end.
+    pub utc_offset_seconds: i32,
+    /// Order of topics and services.
+    pub sort: SortTopics,
+    /// Only the names of the topics, one per line.
+    pub names_only: bool,
+    /// Show the size of each topic, once it is known.
+    pub size_contribution: bool,
+    /// Show what was lost, for bags that say so.
+    pub losses: bool,
+    /// Show what is wrong with the bag.
+    pub damage: bool,
+}
+
+/// Order of topics and services in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SortTopics {
+    /// As the bag has them.
+    #[default]
+    Recorded,
+    /// By name.
+    Name,
+    /// By type, then name.
+    Type,
+    /// By number of messages, largest first.
+    Count,
+}
+
+const INDENT: &str = "                   ";
+const SERVICE_INDENT: &str = "                     ";
+
+/// The text of `ros2 bag info`; ends with an empty line, as there.
+pub fn render(info: &BagInfo, layout: &InfoLayout) -> String {
+    let mut topics: Vec<&TopicEntry> = info.topics.iter().collect();
+    let mut services: Vec<&ServiceEntry> = info.services.iter().collect();
+    sort(
+        layout.sort,
+        &mut topics,
+        |t| &t.name,
+        |t| &t.type_name,
+        |t| t.message_count,
+    );
+    sort(
+        layout.sort,
+        &mut services,
+        |s| &s.name,
+        |s| &s.type_name,
+        |s| s.event_count,
+    );
+    if layout.names_only {
+        return topics
+            .iter()
+            .fold(String::new(), |text, topic| text + &topic.name + "\n");
+    }
+    let mut text = String::new();
+    head(&mut text, info, layout);
+    lines(
+        &mut text,
+        "Topic information: ",
+        INDENT,
+        topics.iter().map(|topic| topic_line(topic, layout)),
+    );
+    row(
+        &mut text,
+        format_args!("Service:           {}", services.len()),
+    );
+    lines(
+        &mut text,
+        "Service information: ",
+        SERVICE_INDENT,
+        services.iter().map(|service| service_line(service)),
+    );
+    if layout.damage && !info.damage.is_empty() {
+        lines(
+            &mut text,
+            "Damage:            ",
+            INDENT,
+            info.damage.iter().cloned(),
+        );
+    }
+    text.push('\n');
+    text
+}
+
+fn row(text: &mut String, line: std::fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    text.write_fmt(line).unwrap_or_default();
+    text.push('\n');
+}
+
+fn head(text: &mut String, info: &BagInfo, layout: &InfoLayout) {
+    text.push('\n');
+    lines(
+        text,
+        "Files:             ",
+        INDENT,
+        info.files.iter().cloned(),
+    );
+    row(
+        text,
+        format_args!("Bag size:          {}", size::size(info.size_bytes)),
+    );
+    row(
+        text,
+        format_args!("Storage id:        {}", info.storage_identifier),
+    );
+    row(text, format_args!("ROS Distro:        {}", info.ros_distro));
+    row(
+        text,
+        format_args!("Duration:          {}s", size::seconds(info.duration_ns)),
+    );
+    let time = |time: Option<i64>| size::time(time.unwrap_or(0), layout.utc_offset_seconds);
+    row(
+        text,
+        format_args!("Start:             {}", time(info.start_time_ns)),
+    );
+    row(
+        text,
+        format_args!("End:               {}", time(info.end_time_ns)),
+    );
+    row(
+        text,
+        format_args!("Messages:          {}", info.message_count),
+    );
+}
+
+/// Lines behind a label, the following ones indented; a label alone when there are none.
+fn lines(text: &mut String, label: &str, indent: &str, lines: impl Iterator<Item = String>) {
+    text.push_str(label);
+    let mut empty = true;
+    for line in lines {
+        if !empty {
+            text.push_str(indent);
+        }
+        text.push_str(&line);
+        text.push('\n');
+        empty = false;
+    }
+    if empty {
+        text.push('\n');
+    }
+}
+
+fn topic_line(topic: &TopicEntry, layout: &InfoLayout) -> String {
+    let mut line = format!(
+        "Topic: {} | Type: {} | Count: {}",
+        topic.name, topic.type_name, topic.message_count
+    );
+    if let (true, Some(bytes)) = (layout.size_contribution, topic.size_bytes) {
+        line.extend([" | Size Contribution: ", &size::size(bytes)]);
+    }
+    line.extend([" | Serialization Format: ", &topic.serialization_format]);
+    if let (true, Some(statistics)) = (layout.losses, &topic.statistics) {
+        let (transport, recorder) = (
+            statistics.messages_lost_in_transport,
+            statistics.messages_lost_in_recorder(),
+        );
+        let lost = format!(" | Lost in Transport: {transport} | Lost in Recorder: {recorder}");
+        line.push_str(&lost);
+    }
+    line
+}
+
+fn service_line(service: &ServiceEntry) -> String {
+    let counts = match (service.request_count, service.response_count) {
+        (Some(requests), Some(responses)) => {
+            format!("Request Count: {requests} | Response Count: {responses}")
+        }
+        _ => format!("Event Count: {}", service.event_count),
+    };
+    let ServiceEntry {
+        name,
+        type_name,
+        serialization_format,
+        ..
+    } = service;
+    format!(
+        "Service: {name} | Type: {type_name} | {counts} | Serialization Format: {serialization_format}"
+    )
+}
+
+fn sort<T>(
+    order: SortTopics,
+    items: &mut [&T],
+    name: fn(&T) -> &String,
+    kind: fn(&T) -> &String,
+    count: fn(&T) -> u64,
+) {
+    match order {
+        SortTopics::Recorded => {}
+        SortTopics::Name => items.sort_by(|a, b| name(a).cmp(name(b))),
+        SortTopics::Type => items.sort_by(|a, b| (kind(a), name(a)).cmp(&(kind(b), name(b)))),
+        SortTopics::Count => {
+            items.sort_by(|a, b| count(b).cmp(&count(a)).then_with(|| name(a).cmp(name(b))));
+        }
+    }
+}

@@ -1,0 +1,33 @@
+#![doc = include_str!("../README.md")]
+
+pub mod bag;
+mod compression;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+pub mod convert;
+mod error;
+pub mod info;
+pub mod mcap;
+mod message;
+pub mod metadata;
+pub mod recover;
+pub mod reindex;
+mod source;
+pub mod sqlite;
+mod statistics;
+pub mod storage;
+mod topic;
+pub mod yaml;
+
+pub use bag::{BagOptions, BagReader, BagWriter, StorageOptions};
+pub use compression::{CompressionMode, compress_file};
+pub use convert::convert;
+pub use error::{Error, Result};
+pub use info::BagInfo;
+pub use message::Message;
+pub use metadata::BagMetadata;
+pub use recover::recover;
+pub use reindex::reindex;
+pub use statistics::{LossCause, RecorderLoss, TopicStatistics};
+pub use storage::{Order, Query, StorageId, StorageReader, StorageWriter, WriteOutcome};
+pub use topic::{MessageDefinition, TopicId, TopicInfo};

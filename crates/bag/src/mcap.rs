@@ -1,0 +1,22 @@
+//! The MCAP storage, written by hand for what it costs and for what it must survive.
+
+mod chunk;
+mod chunk_table;
+mod cursor;
+mod decode;
+mod fields;
+mod index_log;
+mod open_chunk;
+mod options;
+mod pipeline;
+mod reader;
+mod record;
+mod scan;
+mod sink;
+mod summary;
+mod summary_writer;
+mod writer;
+
+pub use options::{McapCompression, McapLimits, McapOptions};
+pub use reader::McapReader;
+pub use writer::McapWriter;

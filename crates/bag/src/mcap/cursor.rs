@@ -1,0 +1,235 @@
+//! Delivers the messages of many blocks in one order with little memory.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::chunk_table::ChunkTable;
+use super::decode::Unpacker;
+use super::open_chunk::OpenChunk;
+use super::options::McapLimits;
+use crate::source::Source;
+use crate::{Message, Order, Query, Result};
+
+/// The next message of an open block: directed time, directed place of the block, slot.
+type Head = Reverse<(i64, i64, usize)>;
+
+/// The state of one query.
+#[derive(Default)]
+pub(crate) struct Cursor {
+    query: Query,
+    /// Topic by channel id, with the unwanted ones removed.
+    topics: Vec<u32>,
+    /// Next place in the order of blocks.
+    place: usize,
+    open: Vec<OpenChunk>,
+    spare: Vec<usize>,
+    heap: BinaryHeap<Head>,
+    /// The block that is being delivered and the last directed time at which no other one matters.
+    current: Option<(usize, i64)>,
+    memory: usize,
+}
+
+/// What a cursor reads from.
+pub(crate) struct Blocks<'r> {
+    pub(crate) source: &'r mut dyn Source,
+    pub(crate) unpacker: &'r mut Unpacker,
+    pub(crate) table: &'r ChunkTable,
+    pub(crate) limits: &'r McapLimits,
+    /// Bytes that the channel lists of the blocks point into.
+    pub(crate) summary: &'r [u8],
+}
+
+impl Cursor {
+    pub(crate) fn new(query: Query, topics: Vec<u32>, table: &ChunkTable) -> Self {
+        let place = match query.order {
+            Order::LogTime => query.start_ns.map_or(0, |time| table.forward_from(time)),
+            Order::ReverseLogTime => query.end_ns.map_or(0, |time| table.backward_from(time)),
+            Order::File => 0,
+        };
+        Self {
+            query,
+            topics,
+            place,
+            ..Self::default()
+        }
+    }
+
+    /// Times as numbers that ascend in the direction of the query.
+    #[inline]
+    fn directed(&self, value: i64) -> i64 {
+        if self.query.order == Order::ReverseLogTime {
+            !value
+        } else {
+            value
+        }
+    }
+
+    fn block_at(&self, blocks: &Blocks<'_>, place: usize) -> Option<usize> {
+        match self.query.order {
+            Order::LogTime => blocks.table.forward(place),
+            Order::ReverseLogTime => blocks.table.backward(place),
+            Order::File => (place < blocks.table.len()).then_some(place),
+        }
+    }
+
+    /// Directed time of the earliest message that blocks not yet opened may hold.
+    fn next_block_time(&self, blocks: &Blocks<'_>) -> Option<i64> {
+        let block = blocks.table.get(self.block_at(blocks, self.place)?)?;
+        Some(match self.query.order {
+            Order::LogTime => block.start,
+            Order::ReverseLogTime => !block.end,
+            Order::File => i64::MAX,
+        })
+    }
+
+    /// Moves to the next message of the query; `false` at the end.
+    pub(crate) fn advance(&mut self, blocks: &mut Blocks<'_>) -> Result<bool> {
+        loop {
+            if let Some((slot, limit)) = self.current {
+                let next = self.open[slot].peek();
+                if next.is_some_and(|time| {
+                    self.query.order == Order::File || self.directed(time) <= limit
+                }) {
+                    if self.open[slot].evicted {
+                        self.reload(blocks, slot)?;
+                    }
+                    self.open[slot].next += 1;
+                    return Ok(true);
+                }
+                self.current = None;
+                self.requeue(slot);
+            }
+            if !self.choose(blocks)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// The message that [`advance`](Self::advance) moved to.
+    pub(crate) fn message(&self) -> Option<Message<'_>> {
+        let (slot, _) = self.current?;
+        let chunk = self.open.get(slot)?;
+        chunk.message(chunk.next.checked_sub(1)?, &self.topics)
+    }
+
+    /// Chooses the block with the next message; `false` at the end.
+    fn choose(&mut self, blocks: &mut Blocks<'_>) -> Result<bool> {
+        loop {
+            let next_block = self.next_block_time(blocks);
+            let next_open = self.heap.peek().map(|Reverse((time, ..))| *time);
+            match (next_open, next_block) {
+                (None, None) => return Ok(false),
+                (Some(open), Some(block)) if open < block => break,
+                (Some(_), None) => break,
+                // In file order one block is finished before the next is opened.
+                (Some(_), Some(_)) if self.query.order == Order::File => break,
+                _ => self.open_next(blocks)?,
+            }
+        }
+        let Some(Reverse((time, _, slot))) = self.heap.pop() else {
+            return Ok(false);
+        };
+        // Up to here no other block can come first; at equal times this block does, by its place in the file.
+        let others = self
+            .heap
+            .peek()
+            .map(|Reverse((time, ..))| *time)
+            .into_iter()
+            .chain(self.next_block_time(blocks))
+            .min();
+        let limit = others
+            .map_or(i64::MAX, |other| other.saturating_sub(1))
+            .max(time);
+        self.current = Some((slot, limit));
+        Ok(true)
+    }
+
+    fn requeue(&mut self, slot: usize) {
+        let chunk = &self.open[slot];
+        if let Some(time) = chunk.peek() {
+            let rank = i64::try_from(chunk.block).unwrap_or(i64::MAX);
+            let key = if self.query.order == Order::File {
+                0
+            } else {
+                self.directed(time)
+            };
+            self.heap.push(Reverse((key, self.directed(rank), slot)));
+        } else {
+            self.memory = self.memory.saturating_sub(self.open[slot].memory());
+            self.spare.push(slot);
+        }
+    }
+
+    /// Opens the next block of the order, unless it cannot hold anything that is wanted.
+    fn open_next(&mut self, blocks: &mut Blocks<'_>) -> Result<()> {
+        let Some(index) = self.block_at(blocks, self.place) else {
+            return Ok(());
+        };
+        self.place += 1;
+        let Some(block) = blocks.table.get(index) else {
+            return Ok(());
+        };
+        let outside = self.query.start_ns.is_some_and(|start| block.end < start)
+            || self.query.end_ns.is_some_and(|end| block.start > end);
+        if outside
+            || !self.wants_any(
+                blocks
+                    .summary
+                    .get(block.channels.clone())
+                    .unwrap_or_default(),
+            )
+        {
+            return Ok(());
+        }
+        let slot = self.spare.pop().unwrap_or_else(|| {
+            self.open.push(OpenChunk::default());
+            self.open.len() - 1
+        });
+        let chunk = &mut self.open[slot];
+        chunk.block = index;
+        let loaded = chunk.load(blocks.source, blocks.unpacker, blocks.limits, block, true);
+        if let Err(error) = loaded {
+            self.spare.push(slot);
+            return Err(error);
+        }
+        chunk.list(&self.query, &self.topics);
+        self.memory += chunk.memory();
+        self.requeue(slot);
+        self.limit_memory(blocks.limits.max_open_bytes, slot);
+        Ok(())
+    }
+
+    /// Whether a list of channels (id and offset, 10 bytes each) names a wanted one; an empty list says nothing.
+    fn wants_any(&self, channels: &[u8]) -> bool {
+        channels.is_empty()
+            || channels.chunks_exact(10).any(|entry| {
+                let id = usize::from(u16::from_le_bytes([entry[0], entry[1]]));
+                self.topics
+                    .get(id)
+                    .is_some_and(|topic| *topic != super::open_chunk::NO_TOPIC)
+            })
+    }
+
+    /// Gives up the bytes of the blocks that are needed last, until the limit holds.
+    fn limit_memory(&mut self, limit: usize, keep: usize) {
+        while self.memory > limit {
+            let directed = |chunk: &OpenChunk| chunk.peek().map(|time| self.directed(time));
+            let victim = (0..self.open.len())
+                .filter(|slot| *slot != keep && self.open[*slot].memory() > 0)
+                .max_by_key(|slot| directed(&self.open[*slot]));
+            let Some(victim) = victim else { return };
+            self.memory -= self.open[victim].memory();
+            self.open[victim].evict();
+        }
+    }
+
+    fn reload(&mut self, blocks: &mut Blocks<'_>, slot: usize) -> Result<()> {
+        let chunk = &mut self.open[slot];
+        if let Some(block) = blocks.table.get(chunk.block) {
+            chunk.load(blocks.source, blocks.unpacker, blocks.limits, block, false)?;
+        }
+        self.memory += self.open[slot].memory();
+        self.limit_memory(blocks.limits.max_open_bytes, slot);
+        Ok(())
+    }
+}

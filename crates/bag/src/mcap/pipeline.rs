@@ -1,0 +1,111 @@
+//! From full chunk to file: on the calling thread, or on a pool and a sink thread in the same order.
+
+mod threads;
+
+use self::threads::Threads;
+use super::chunk::{Chunk, Packer};
+use super::options::{McapCompression, McapOptions};
+use super::sink::Sink;
+use crate::{Error, Message, Result, WriteOutcome};
+
+/// The way of a chunk to the file.
+pub(crate) enum Pipeline {
+    /// All on the calling thread.
+    Inline(Box<Inline>),
+    /// Packing on a pool, writing on a sink thread.
+    Threads(Box<Threads>),
+}
+
+pub(crate) struct Inline {
+    sink: Sink,
+    packer: Packer,
+}
+
+impl Pipeline {
+    pub(crate) fn new(sink: Sink, options: &McapOptions) -> Result<Self> {
+        if options.threads == 0 {
+            return Ok(Self::Inline(Box::new(Inline {
+                sink,
+                packer: Packer::new(options),
+            })));
+        }
+        Threads::start(sink, options).map(|threads| Self::Threads(Box::new(threads)))
+    }
+
+    /// Sends a full chunk on its way and leaves an empty one; blocks while too many are under way.
+    pub(crate) fn submit(&mut self, chunk: &mut Box<Chunk>, outcome: &mut WriteOutcome) {
+        match self {
+            Self::Inline(inline) => {
+                inline.packer.pack(chunk, &[]);
+                inline.sink.commit(chunk, &[], outcome);
+                chunk.clear();
+            }
+            Self::Threads(threads) => threads.submit(chunk, outcome),
+        }
+    }
+
+    /// Writes a large message without copying it, if this pipeline can; the chunk must be empty.
+    pub(crate) fn submit_large(
+        &mut self,
+        chunk: &mut Chunk,
+        topic: u16,
+        message: &Message<'_>,
+        outcome: &mut WriteOutcome,
+    ) {
+        if let Self::Inline(inline) = self {
+            chunk.push_head(topic, message);
+            inline.packer.pack(chunk, message.data);
+            inline.sink.commit(chunk, message.data, outcome);
+            chunk.clear();
+        }
+    }
+
+    /// Whether [`submit_large`](Self::submit_large) works here.
+    pub(crate) fn takes_large(&self, compression: McapCompression) -> bool {
+        matches!(self, Self::Inline(_)) && compression == McapCompression::None
+    }
+
+    /// Losses that happened in the background since the last call.
+    pub(crate) fn losses(&mut self, outcome: &mut WriteOutcome) {
+        if let Self::Threads(threads) = self {
+            threads.losses(outcome);
+        }
+    }
+
+    /// Waits until all submitted chunks are in the file; with `sync` also on the disk.
+    pub(crate) fn drain(&mut self, sync: bool, outcome: &mut WriteOutcome) {
+        match self {
+            Self::Inline(inline) if sync => {
+                if let Err(error) = inline.sink.sync() {
+                    outcome.fail(error);
+                }
+            }
+            Self::Inline(_) => {}
+            Self::Threads(threads) => threads.drain(sync, outcome),
+        }
+    }
+
+    /// Syncs without waiting, when there is a thread that can.
+    pub(crate) fn request_sync(&mut self, outcome: &mut WriteOutcome) {
+        match self {
+            Self::Inline(_) => self.drain(true, outcome),
+            Self::Threads(threads) => threads.request_sync(outcome),
+        }
+    }
+
+    /// Size of the file and memory of its index.
+    pub(crate) fn progress(&self) -> (u64, usize) {
+        match self {
+            Self::Inline(inline) => (inline.sink.position(), inline.sink.index.memory()),
+            Self::Threads(threads) => threads.progress(),
+        }
+    }
+
+    /// Waits for everything and gives the sink back.
+    pub(crate) fn into_sink(self, outcome: &mut WriteOutcome) -> Result<Sink, Error> {
+        match self {
+            Self::Inline(inline) => Ok(inline.sink),
+            Self::Threads(threads) => threads.into_sink(outcome),
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! The MCAP reader.
+
+use std::path::Path;
+
+use super::chunk_table::ChunkTable;
+use super::cursor::{Blocks, Cursor};
+use super::decode::Unpacker;
+use super::open_chunk::NO_TOPIC;
+use super::options::McapLimits;
+use super::record::{Channel, MAGIC, Metadata, RECORD_HEAD, Schema};
+use super::scan::scan;
+use super::sink::{METADATA_KEY, METADATA_NAME};
+use super::summary::{NoSummary, Summary, read_summary};
+use crate::message::size_u64;
+use crate::source::{Source, open_source};
+use crate::storage::{FileInfo, Query, StorageReader};
+use crate::{BagMetadata, Error, Message, MessageDefinition, Result, TopicInfo};
+
+/// Memory into which a compressed file may be unpacked whole.
+const FILE_MEMORY: u64 = 256 << 20;
+
+/// Reads one MCAP file, `.mcap` or `.mcap.zstd`. See [`StorageReader`] for the contract.
+///
+/// A file without a usable summary is walked through once when it is opened; then all orders work for it, too.
+pub struct McapReader {
+    source: Box<dyn Source>,
+    limits: McapLimits,
+    info: FileInfo,
+    table: ChunkTable,
+    /// Topic by channel id.
+    topics: Vec<u32>,
+    summary: Vec<u8>,
+    unpacker: Unpacker,
+    cursor: Cursor,
+    lost_messages: u64,
+    lost_bytes: u64,
+    salvaged_messages: u64,
+    has_summary: bool,
+}
+
+impl McapReader {
+    /// Opens a file with the default limits.
+    pub fn open(path: &Path) -> Result<Self> {
+        Self::with_limits(path, McapLimits::default())
+    }
+
+    /// Opens a file.
+    pub fn with_limits(path: &Path, limits: McapLimits) -> Result<Self> {
+        let mut source = open_source(path, FILE_MEMORY, &MAGIC)?;
+        check_magic(source.as_mut())?;
+        let mut reader = Self {
+            info: FileInfo {
+                file_size: file_size(path)?,
+                ..FileInfo::default()
+            },
+            source,
+            limits,
+            table: ChunkTable::default(),
+            topics: Vec::new(),
+            summary: Vec::new(),
+            unpacker: Unpacker::default(),
+            cursor: Cursor::default(),
+            lost_messages: 0,
+            lost_bytes: 0,
+            salvaged_messages: 0,
+            has_summary: true,
+        };
+        let metadata = reader.index()?;
+        reader.read_metadata(&metadata);
+        reader.start(&Query::default())?;
+        Ok(reader)
+    }
+
+    /// Messages that the file's own indexes promise and that cannot be read; exact when a chunk is damaged but its index is not.
+    pub fn lost_messages(&self) -> u64 {
+        self.lost_messages
+    }
+
+    /// Bytes of records that cannot be read, as far as the file tells.
+    pub fn lost_bytes(&self) -> u64 {
+        self.lost_bytes
+    }
+
+    /// Whether the file ends with a readable summary; without one, other readers may refuse it.
+    pub fn has_summary(&self) -> bool {
+        self.has_summary
+    }
+
+    /// Messages that were read out of a chunk that was cut off.
+    pub fn salvaged_messages(&self) -> u64 {
+        self.salvaged_messages
+    }
+
+    /// Walks through the whole file although it has a summary, so that every damage is found.
+    pub fn verify(path: &Path) -> Result<Self> {
+        let mut reader = Self::open(path)?;
+        if reader.info.damage.is_empty() {
+            let metadata = reader.scan(None)?;
+            reader.read_metadata(&metadata);
+            reader.start(&Query::default())?;
+        }
+        Ok(reader)
+    }
+
+    /// Finds topics, counts and blocks; returns where the metadata records are.
+    fn index(&mut self) -> Result<Vec<(u64, u64)>> {
+        match read_summary(self.source.as_mut())? {
+            Ok(summary) if is_complete(&summary) => Ok(self.take_summary(summary)),
+            Ok(_) => self.scan(None),
+            Err(NoSummary::Wanted) => {
+                self.has_summary = false;
+                self.scan(None)
+            }
+            Err(NoSummary::Damaged(reason)) => {
+                self.has_summary = false;
+                self.scan(Some(reason))
+            }
+        }
+    }
+
+    fn take_summary(&mut self, summary: Summary) -> Vec<(u64, u64)> {
+        let statistics = summary.statistics.as_ref();
+        let count = |id: u16| {
+            let counts = statistics
+                .map(|statistics| statistics.channels.as_slice())
+                .unwrap_or_default();
+            counts
+                .iter()
+                .find(|(channel, _)| *channel == id)
+                .map_or(0, |(_, count)| *count)
+        };
+        self.take_topics(&summary.schemas, summary.channels, count);
+        if let Some(statistics) = statistics.filter(|statistics| statistics.message_count > 0) {
+            self.info.start_time_ns = Some(statistics.start);
+            self.info.end_time_ns = Some(statistics.end);
+        }
+        self.table = ChunkTable::new(summary.blocks);
+        self.summary = summary.bytes;
+        summary.metadata
+    }
+
+    fn scan(&mut self, reason: Option<String>) -> Result<Vec<(u64, u64)>> {
+        let found = scan(self.source.as_mut(), &self.limits)?;
+        self.info.damage = self
+            .source
+            .damage()
+            .into_iter()
+            .chain(reason)
+            .chain(found.damage)
+            .collect();
+        let counts = found.counts;
+        self.take_topics(&found.schemas, found.channels, |id| {
+            counts.get(usize::from(id)).copied().unwrap_or(0)
+        });
+        let known: u64 = self.info.message_count();
+        let all: u64 = counts.iter().sum();
+        if all > known {
+            self.info.damage.push(format!(
+                "{} messages belong to no known channel",
+                all - known
+            ));
+        }
+        self.lost_messages = found.lost_messages + (all - known);
+        self.lost_bytes = found.lost_bytes;
+        self.salvaged_messages = found.salvaged_messages;
+        self.info.start_time_ns = found.blocks.iter().map(|block| block.start).min();
+        self.info.end_time_ns = found.blocks.iter().map(|block| block.end).max();
+        self.table = ChunkTable::new(found.blocks);
+        self.summary.clear();
+        Ok(found.metadata)
+    }
+
+    /// Channels become topics; channels of the same topic and type share one.
+    fn take_topics(
+        &mut self,
+        schemas: &[Schema],
+        mut channels: Vec<Channel>,
+        count: impl Fn(u16) -> u64,
+    ) {
+        channels.sort_by_key(|channel| channel.id);
+        channels.dedup_by_key(|channel| channel.id);
+        self.info.topics.clear();
+        self.info.message_counts.clear();
+        self.topics = vec![
+            NO_TOPIC;
+            channels
+                .last()
+                .map_or(0, |channel| usize::from(channel.id) + 1)
+        ];
+        for channel in channels {
+            let messages = count(channel.id);
+            let id = usize::from(channel.id);
+            let schema = schemas.iter().find(|schema| schema.id == channel.schema);
+            let topic = topic_info(channel, schema);
+            let same =
+                |known: &TopicInfo| known.name == topic.name && known.type_name == topic.type_name;
+            let at = self.info.topics.iter().position(same).unwrap_or_else(|| {
+                self.info.topics.push(topic);
+                self.info.message_counts.push(0);
+                self.info.topics.len() - 1
+            });
+            if let (Some(slot), Some(total)) = (
+                self.topics.get_mut(id),
+                self.info.message_counts.get_mut(at),
+            ) {
+                *slot = u32::try_from(at).unwrap_or(NO_TOPIC);
+                *total += messages;
+            }
+        }
+    }
+
+    /// Reads the metadata records, the newest last; a broken one is not worth failing for.
+    fn read_metadata(&mut self, places: &[(u64, u64)]) {
+        for (offset, length) in places.iter().rev().take(64) {
+            let size = usize::try_from(*length).unwrap_or(usize::MAX);
+            if *length > self.source.size() || size < RECORD_HEAD {
+                continue;
+            }
+            let mut bytes = vec![0; size];
+            if self.source.read_at(*offset, &mut bytes).is_err() {
+                continue;
+            }
+            let Some(record) = Metadata::parse(bytes.get(RECORD_HEAD..).unwrap_or_default()) else {
+                continue;
+            };
+            if record.name != METADATA_NAME {
+                continue;
+            }
+            if let Some(distro) = record.get("ROS_DISTRO") {
+                distro.clone_into(&mut self.info.ros_distro);
+            }
+            if self.info.metadata.is_none() {
+                self.info.metadata = record
+                    .get(METADATA_KEY)
+                    .and_then(|text| BagMetadata::parse(text).ok());
+            }
+        }
+        if let (true, Some(metadata)) = (self.info.ros_distro.is_empty(), &self.info.metadata) {
+            metadata.ros_distro.clone_into(&mut self.info.ros_distro);
+        }
+    }
+}
+
+/// Whether the summary leads to every message: its numbers must agree, and messages outside of chunks need a scan.
+fn is_complete(summary: &Summary) -> bool {
+    let Some(statistics) = &summary.statistics else {
+        return false;
+    };
+    let counted: u64 = statistics.channels.iter().map(|(_, count)| *count).sum();
+    let is_known = |id: u16| summary.channels.iter().any(|channel| channel.id == id);
+    let known = statistics
+        .channels
+        .iter()
+        .all(|(id, count)| *count == 0 || is_known(*id));
+    let chunks = size_u64(summary.blocks.len()) == u64::from(statistics.chunk_count);
+    let reachable = statistics.message_count == 0 || !summary.blocks.is_empty();
+    counted == statistics.message_count && known && chunks && reachable
+}
+
+fn file_size(path: &Path) -> Result<u64> {
+    std::fs::metadata(path)
+        .map(|metadata| metadata.len())
+        .map_err(Error::io(path, "inspect"))
+}
+
+fn check_magic(source: &mut dyn Source) -> Result<()> {
+    let mut magic = [0u8; MAGIC.len()];
+    let path = source.path().to_path_buf();
+    if source.read_at(0, &mut magic).is_err() || magic != MAGIC {
+        return Err(Error::BadMagic { path });
+    }
+    Ok(())
+}
+
+fn topic_info(channel: Channel, schema: Option<&Schema>) -> TopicInfo {
+    let mut topic = TopicInfo {
+        name: channel.topic,
+        serialization_format: channel.encoding,
+        ..TopicInfo::default()
+    };
+    for (key, value) in channel.metadata {
+        match key.as_str() {
+            "offered_qos_profiles" => topic.offered_qos_profiles = value,
+            "topic_type_hash" => topic.type_description_hash = value,
+            _ => {}
+        }
+    }
+    if let Some(schema) = schema {
+        topic.type_name.clone_from(&schema.name);
+        let text = String::from_utf8_lossy(&schema.data).into_owned();
+        topic.definition = MessageDefinition {
+            encoding: schema.encoding.clone(),
+            text,
+        };
+    }
+    topic
+}
+
+impl StorageReader for McapReader {
+    fn info(&self) -> &FileInfo {
+        &self.info
+    }
+
+    fn start(&mut self, query: &Query) -> Result<()> {
+        let mut topics = self.topics.clone();
+        if let Some(wanted) = query.topic_table(self.info.topics.len()) {
+            for topic in &mut topics {
+                let index = usize::try_from(*topic).unwrap_or(usize::MAX);
+                if !wanted.get(index).copied().unwrap_or(false) {
+                    *topic = NO_TOPIC;
+                }
+            }
+        }
+        self.cursor = Cursor::new(query.clone(), topics, &self.table);
+        Ok(())
+    }
+
+    fn advance(&mut self) -> Result<bool> {
+        let mut blocks = Blocks {
+            source: self.source.as_mut(),
+            unpacker: &mut self.unpacker,
+            table: &self.table,
+            limits: &self.limits,
+            summary: &self.summary,
+        };
+        self.cursor.advance(&mut blocks)
+    }
+
+    fn message(&self) -> Option<Message<'_>> {
+        self.cursor.message()
+    }
+}

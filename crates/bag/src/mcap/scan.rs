@@ -1,0 +1,296 @@
+//! A walk through a whole file, for files without a usable summary.
+
+mod walk;
+
+pub(crate) use walk::Walk;
+
+use super::chunk_table::{Block, BlockKind};
+use super::decode::{Unpacker, unpack_partial};
+use super::options::McapLimits;
+use super::record::{Channel, ChunkHead, MAGIC, MessageHead, Metadata, Records, Schema, op};
+use super::sink::METADATA_NAME;
+use crate::message::size_u64;
+use crate::source::Source;
+use crate::{Error, Result};
+
+/// Runs of bare records are cut into blocks of about this size.
+const RUN: u64 = 1 << 20;
+
+/// What a walk found.
+#[derive(Default)]
+pub(crate) struct Scan {
+    pub(crate) schemas: Vec<Schema>,
+    pub(crate) channels: Vec<Channel>,
+    pub(crate) blocks: Vec<Block>,
+    /// Messages by channel id.
+    pub(crate) counts: Vec<u64>,
+    /// Where the metadata records are.
+    pub(crate) metadata: Vec<(u64, u64)>,
+    /// What is wrong with the file, in words.
+    pub(crate) damage: Vec<String>,
+    /// Messages that an index or a head promises and that cannot be read.
+    pub(crate) lost_messages: u64,
+    /// Messages from a chunk or record that was cut off.
+    pub(crate) salvaged_messages: u64,
+    /// Bytes of the file that belong to no readable record.
+    pub(crate) lost_bytes: u64,
+}
+
+/// Walks through all records of a file. Damage is noted, not an error; only reading itself can fail.
+pub(crate) fn scan(source: &mut dyn Source, limits: &McapLimits) -> Result<Scan> {
+    let mut scanner = Scanner {
+        scan: Scan::default(),
+        run: None,
+        unpacker: Unpacker::default(),
+        damaged_chunk: false,
+    };
+    let mut walk = Walk::new(source, size_u64(MAGIC.len()), limits.max_chunk_bytes);
+    while let Some(step) = walk.next_record()? {
+        match step {
+            walk::Step::Record {
+                opcode,
+                offset,
+                length,
+            } => {
+                if !scanner.record(&mut walk, limits, opcode, offset, length)? {
+                    break;
+                }
+            }
+            walk::Step::Open {
+                opcode,
+                offset,
+                available,
+            } => scanner.open_record(&mut walk, limits, opcode, offset, available)?,
+            walk::Step::Garbage { offset, skipped } => {
+                scanner.close_run();
+                scanner.scan.lost_bytes += skipped;
+                scanner.scan.damage.push(format!(
+                    "{skipped} bytes at byte {offset} are no MCAP records"
+                ));
+            }
+        }
+    }
+    scanner.close_run();
+    Ok(scanner.scan)
+}
+
+struct Scanner {
+    scan: Scan,
+    run: Option<Block>,
+    unpacker: Unpacker,
+    /// The last chunk could not be read: its index says how many messages that costs.
+    damaged_chunk: bool,
+}
+
+impl Scanner {
+    /// Takes one complete record; `false` at the end of the data.
+    fn record(
+        &mut self,
+        walk: &mut Walk<'_>,
+        limits: &McapLimits,
+        opcode: u8,
+        offset: u64,
+        length: u64,
+    ) -> Result<bool> {
+        match opcode {
+            op::MESSAGE | op::SCHEMA | op::CHANNEL => {
+                let body = walk.body(offset, length)?;
+                self.bare(opcode, body, offset, length);
+                return Ok(true);
+            }
+            op::DATA_END | op::FOOTER => return Ok(false),
+            _ => self.close_run(),
+        }
+        match opcode {
+            op::CHUNK => self.chunk(walk, limits, offset, length)?,
+            op::MESSAGE_INDEX if self.damaged_chunk => {
+                self.scan.lost_messages += length.saturating_sub(6) / 16;
+            }
+            op::METADATA => {
+                let named = Metadata::parse(walk.body(offset, length)?)
+                    .is_some_and(|record| record.name == METADATA_NAME);
+                if named {
+                    self.scan.metadata.push((offset, length + 9));
+                }
+            }
+            _ => {}
+        }
+        if !matches!(opcode, op::CHUNK | op::MESSAGE_INDEX) {
+            self.damaged_chunk = false;
+        }
+        Ok(true)
+    }
+
+    fn chunk(
+        &mut self,
+        walk: &mut Walk<'_>,
+        limits: &McapLimits,
+        offset: u64,
+        length: u64,
+    ) -> Result<()> {
+        self.damaged_chunk = false;
+        let path = walk.source().path().to_path_buf();
+        let outcome = self.read_chunk(walk, limits, offset, length);
+        let block = Block {
+            start: 0,
+            end: 0,
+            offset,
+            length: length + 9,
+            channels: 0..0,
+            kind: BlockKind::Chunk,
+        };
+        match outcome {
+            Ok(records) => {
+                self.take_records(&records, block);
+            }
+            Err(error @ (Error::Io { .. } | Error::Truncated { .. })) => return Err(error),
+            Err(error) => {
+                let prefix = format!("{}: ", path.display());
+                self.scan
+                    .damage
+                    .push(error.to_string().replace(&prefix, ""));
+                self.scan.lost_bytes += length + 9;
+                self.damaged_chunk = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_chunk(
+        &mut self,
+        walk: &mut Walk<'_>,
+        limits: &McapLimits,
+        offset: u64,
+        length: u64,
+    ) -> Result<Vec<u8>> {
+        let body = walk.body(offset, length)?.to_vec();
+        let mut records = Vec::new();
+        super::open_chunk::unpack_chunk(
+            walk.source(),
+            &mut self.unpacker,
+            limits,
+            offset,
+            &body,
+            &mut records,
+        )?;
+        Ok(records)
+    }
+
+    /// The last record of a file that was cut off.
+    fn open_record(
+        &mut self,
+        walk: &mut Walk<'_>,
+        limits: &McapLimits,
+        opcode: u8,
+        offset: u64,
+        available: u64,
+    ) -> Result<()> {
+        self.close_run();
+        let body = walk.body(offset, available)?.to_vec();
+        self.scan.damage.push(format!(
+            "the record at byte {offset} is cut off after {available} bytes"
+        ));
+        if opcode != op::CHUNK {
+            self.scan.lost_messages += u64::from(opcode == op::MESSAGE);
+            self.scan.lost_bytes += available + 9;
+            return Ok(());
+        }
+        let Some((head, head_size)) = ChunkHead::parse(&body) else {
+            return Ok(());
+        };
+        let stored = body.get(head_size..).unwrap_or_default();
+        let records = unpack_partial(&head.compression, stored, limits.max_chunk_bytes);
+        let block = Block {
+            start: 0,
+            end: 0,
+            offset,
+            length: available + 9,
+            channels: 0..0,
+            kind: BlockKind::OpenChunk,
+        };
+        let mut whole = Records::new(&records);
+        for _ in &mut whole {}
+        // The message in which the file ends is lost; what lay behind it never reached the file.
+        self.scan.lost_messages += u64::from(whole.remainder() > 0);
+        self.scan.lost_bytes += size_u64(whole.remainder());
+        self.scan.salvaged_messages += self.take_records(&records, block);
+        Ok(())
+    }
+
+    /// Counts the records of a chunk and remembers where it is; returns its messages.
+    fn take_records(&mut self, bytes: &[u8], mut block: Block) -> u64 {
+        let mut messages = 0;
+        (block.start, block.end) = (i64::MAX, i64::MIN);
+        for (opcode, _, body) in Records::new(bytes) {
+            if let Some(time) = self.take(opcode, body) {
+                messages += 1;
+                block.start = block.start.min(time);
+                block.end = block.end.max(time);
+            }
+        }
+        if messages > 0 {
+            self.scan.blocks.push(block);
+        }
+        messages
+    }
+
+    /// A record outside of chunks.
+    fn bare(&mut self, opcode: u8, body: &[u8], offset: u64, length: u64) {
+        let time = self.take(opcode, body);
+        let Some(time) = time else { return };
+        let fresh = Block {
+            start: time,
+            end: time,
+            offset,
+            length: 0,
+            channels: 0..0,
+            kind: BlockKind::Records,
+        };
+        let run = self.run.get_or_insert(fresh);
+        run.start = run.start.min(time);
+        run.end = run.end.max(time);
+        run.length = offset + 9 + length - run.offset;
+        if run.length >= RUN {
+            self.close_run();
+        }
+    }
+
+    fn close_run(&mut self) {
+        self.scan.blocks.extend(self.run.take());
+    }
+
+    /// Learns from a record; the log time if it is a message of a known channel.
+    fn take(&mut self, opcode: u8, body: &[u8]) -> Option<i64> {
+        match opcode {
+            op::SCHEMA => {
+                let schema = Schema::parse(body)?;
+                if self.scan.schemas.iter().all(|known| known.id != schema.id) {
+                    self.scan.schemas.push(schema);
+                }
+                None
+            }
+            op::CHANNEL => {
+                let channel = Channel::parse(body)?;
+                if self
+                    .scan
+                    .channels
+                    .iter()
+                    .all(|known| known.id != channel.id)
+                {
+                    self.scan.channels.push(channel);
+                }
+                None
+            }
+            op::MESSAGE => {
+                let (head, _) = MessageHead::parse(body)?;
+                let at = usize::from(head.channel);
+                if at >= self.scan.counts.len() {
+                    self.scan.counts.resize(at + 1, 0);
+                }
+                self.scan.counts[at] += 1;
+                Some(head.log_time)
+            }
+            _ => None,
+        }
+    }
+}

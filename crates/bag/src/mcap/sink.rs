@@ -1,0 +1,205 @@
+//! The end of the write path: chunks go to the file whole, or not at all.
+
+use std::fs::File;
+use std::io::{self, IoSlice, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::chunk::Chunk;
+use super::fields::{put_record, put_str};
+use super::index_log::IndexLog;
+use super::record::{ChunkHead, MAGIC, Metadata, Records, op};
+use crate::message::size_u64;
+use crate::{BagMetadata, Error, Result, TopicStatistics, WriteOutcome};
+
+/// Name of the metadata record that carries the bag's metadata.
+pub(crate) const METADATA_NAME: &str = "rosbag2";
+/// Its key.
+pub(crate) const METADATA_KEY: &str = "serialized_metadata";
+
+/// An open MCAP file that always ends on a record boundary.
+pub(crate) struct Sink {
+    file: File,
+    path: PathBuf,
+    position: u64,
+    chunking: bool,
+    pub(crate) index: IndexLog,
+    /// Offset and length of each metadata record.
+    pub(crate) metadata: Vec<(u64, u64)>,
+    /// Account by topic of what is in the file and what the file refused.
+    pub(crate) topics: Vec<TopicStatistics>,
+    /// Schemas and channels of chunks that could not be written; they go before the next chunk.
+    orphans: Vec<u8>,
+    head: Vec<u8>,
+}
+
+impl Sink {
+    /// Creates the file with its header; an existing file is an error.
+    pub(crate) fn create(path: &Path, library: &str, chunking: bool) -> Result<Self> {
+        let file = File::options().write(true).create_new(true).open(path);
+        let file = file.map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => Error::Exists {
+                path: path.to_path_buf(),
+            },
+            _ => Error::Io {
+                path: path.to_path_buf(),
+                action: "create",
+                source,
+            },
+        })?;
+        let mut sink = Self {
+            file,
+            path: path.to_path_buf(),
+            position: 0,
+            chunking,
+            index: IndexLog::default(),
+            metadata: Vec::new(),
+            topics: Vec::new(),
+            orphans: Vec::new(),
+            head: Vec::new(),
+        };
+        let mut head = MAGIC.to_vec();
+        put_record(&mut head, op::HEADER, |out| {
+            put_str(out, "ros2");
+            put_str(out, library);
+        });
+        sink.append(&head)?;
+        Ok(sink)
+    }
+
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a packed chunk, or counts every message of it as lost.
+    pub(crate) fn commit(&mut self, chunk: &Chunk, payload: &[u8], outcome: &mut WriteOutcome) {
+        match self.try_commit(chunk, payload) {
+            Ok(()) => {
+                for tally in &chunk.tallies {
+                    self.account(usize::from(tally.topic))
+                        .merge(&tally.statistics());
+                }
+            }
+            Err(source) => {
+                outcome.fail(Error::Io {
+                    path: self.path.clone(),
+                    action: "write",
+                    source,
+                });
+                chunk.lose(outcome);
+                for tally in &chunk.tallies {
+                    let loss = &mut self.account(usize::from(tally.topic)).lost_in_recorder;
+                    loss.storage += u64::from(tally.messages);
+                }
+                self.keep_definitions(&chunk.records);
+            }
+        }
+    }
+
+    fn account(&mut self, topic: usize) -> &mut TopicStatistics {
+        if topic >= self.topics.len() {
+            self.topics.resize(topic + 1, TopicStatistics::default());
+        }
+        &mut self.topics[topic]
+    }
+
+    fn try_commit(&mut self, chunk: &Chunk, payload: &[u8]) -> io::Result<()> {
+        let packed = !chunk.compression.is_empty();
+        let body: &[u8] = if packed {
+            &chunk.packed
+        } else {
+            &chunk.records
+        };
+        let body_size = size_u64(body.len() + payload.len());
+        self.head.clear();
+        self.head.extend_from_slice(&self.orphans);
+        let orphans = size_u64(self.head.len());
+        if self.chunking {
+            let head = ChunkHead {
+                start: chunk.start,
+                end: chunk.end,
+                uncompressed_size: chunk.uncompressed_size,
+                crc: chunk.crc,
+                compression: chunk.compression.to_owned(),
+                compressed_size: body_size,
+            };
+            head.put(&mut self.head);
+        }
+        let length = size_u64(self.head.len()) - orphans + body_size;
+        let slices = [&self.head[..], body, payload, &chunk.index];
+        write_whole(&mut self.file, self.position, slices)?;
+        let at = self.position + orphans;
+        self.position = at + length + size_u64(chunk.index.len());
+        self.orphans.clear();
+        if self.chunking {
+            self.index.push(chunk, at, length, body_size);
+        }
+        Ok(())
+    }
+
+    fn keep_definitions(&mut self, records: &[u8]) {
+        for (opcode, at, body) in Records::new(records) {
+            if matches!(opcode, op::SCHEMA | op::CHANNEL) {
+                let end = at + super::record::RECORD_HEAD + body.len();
+                self.orphans
+                    .extend_from_slice(records.get(at..end).unwrap_or_default());
+            }
+        }
+    }
+
+    /// Appends bytes that are whole records.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = write_whole(&mut self.file, self.position, [bytes, &[], &[], &[]]);
+        written.map_err(Error::io(&self.path, "write"))?;
+        self.position += size_u64(bytes.len());
+        Ok(())
+    }
+
+    /// Appends the record that carries the bag's metadata.
+    pub(crate) fn append_metadata(&mut self, metadata: &BagMetadata) -> Result<()> {
+        let text = metadata.to_embedded_yaml();
+        let mut bytes = Vec::new();
+        Metadata {
+            name: METADATA_NAME,
+            map: vec![(METADATA_KEY, &text)],
+        }
+        .put(&mut bytes);
+        let at = self.position;
+        self.append(&bytes)?;
+        self.metadata.push((at, size_u64(bytes.len())));
+        Ok(())
+    }
+
+    /// Makes everything so far survive a power cut.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.file.sync_data().map_err(Error::io(&self.path, "sync"))
+    }
+}
+
+/// Writes all slices at the end of the file; on failure the file is cut back to `position`, so that it stays readable.
+fn write_whole(file: &mut File, position: u64, slices: [&[u8]; 4]) -> io::Result<()> {
+    let mut slices = slices.map(IoSlice::new);
+    let mut rest = &mut slices[..];
+    IoSlice::advance_slices(&mut rest, 0);
+    while !rest.is_empty() {
+        let written = match file.write_vectored(rest) {
+            Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
+            other => other,
+        };
+        match written {
+            Ok(count) => IoSlice::advance_slices(&mut rest, count),
+            Err(error) => {
+                // The first error is the one to report; cutting back is the best that is left.
+                if file.set_len(position).is_ok() {
+                    file.seek(SeekFrom::Start(position))?;
+                }
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
+}

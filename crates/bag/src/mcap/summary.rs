@@ -1,0 +1,164 @@
+//! The summary at the end of an MCAP file.
+
+use super::chunk_table::{Block, BlockKind};
+use super::fields::Fields;
+use super::record::{Channel, MAGIC, Records, Schema, TAIL, op};
+use crate::message::size_u64;
+use crate::source::Source;
+use crate::{Error, Result};
+
+/// A larger summary is not read; the file is scanned instead.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// What the summary says.
+#[derive(Default)]
+pub(crate) struct Summary {
+    /// The section as it is in the file; blocks point into it.
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) schemas: Vec<Schema>,
+    pub(crate) channels: Vec<Channel>,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) statistics: Option<Statistics>,
+    /// Offset and length of the metadata records.
+    pub(crate) metadata: Vec<(u64, u64)>,
+}
+
+/// The statistics record.
+pub(crate) struct Statistics {
+    pub(crate) message_count: u64,
+    pub(crate) chunk_count: u32,
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+    /// Messages by channel id.
+    pub(crate) channels: Vec<(u16, u64)>,
+}
+
+/// Why a file has to be scanned.
+pub(crate) enum NoSummary {
+    /// The writer was told to leave it out.
+    Wanted,
+    /// It is missing or broken, in words.
+    Damaged(String),
+}
+
+/// Reads the summary; the inner `Err` says why the file has to be scanned instead.
+pub(crate) fn read_summary(source: &mut dyn Source) -> Result<Result<Summary, NoSummary>> {
+    let damaged = |reason: String| Ok(Err(NoSummary::Damaged(reason)));
+    let size = source.size();
+    if size < size_u64(TAIL + MAGIC.len()) {
+        return damaged(format!("the file is only {size} bytes long"));
+    }
+    let mut tail = [0u8; TAIL];
+    let tail_at = size - size_u64(TAIL);
+    source.read_at(tail_at, &mut tail)?;
+    if tail[TAIL - MAGIC.len()..] != MAGIC || tail[0] != op::FOOTER {
+        return damaged("the file has no end: it was cut off or never closed".into());
+    }
+    let mut fields = Fields::new(&tail[9..]);
+    let (Some(start), Some(_offsets), Some(crc)) = (fields.u64(), fields.u64(), fields.u32())
+    else {
+        return damaged("the footer is malformed".into());
+    };
+    if start == 0 {
+        return Ok(Err(NoSummary::Wanted));
+    }
+    if start >= tail_at || tail_at - start > MAX_BYTES {
+        return damaged(format!(
+            "the footer places the summary at byte {start} of {size}"
+        ));
+    }
+    let Ok(length) = usize::try_from(tail_at - start) else {
+        return damaged("the summary is too long".into());
+    };
+    let mut bytes = vec![0; length];
+    source.read_at(start, &mut bytes)?;
+    if crc != 0 {
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&bytes);
+        hasher.update(&tail[..25]);
+        let actual = hasher.finalize();
+        if actual != crc {
+            let path = source.path().to_path_buf();
+            let error = Error::Crc {
+                path,
+                what: "summary",
+                offset: start,
+                expected: crc,
+                actual,
+            };
+            return damaged(error.to_string());
+        }
+    }
+    Ok(
+        parse(bytes, start)
+            .ok_or_else(|| NoSummary::Damaged("the summary is malformed".to_owned())),
+    )
+}
+
+fn parse(bytes: Vec<u8>, data_end: u64) -> Option<Summary> {
+    let mut summary = Summary::default();
+    let mut records = Records::new(&bytes);
+    for (opcode, at, body) in &mut records {
+        match opcode {
+            op::SCHEMA => summary.schemas.push(Schema::parse(body)?),
+            op::CHANNEL => summary.channels.push(Channel::parse(body)?),
+            op::STATISTICS => summary.statistics = Some(statistics(body)?),
+            op::CHUNK_INDEX => summary.blocks.push(chunk_index(
+                body,
+                at + super::record::RECORD_HEAD,
+                data_end,
+            )?),
+            op::METADATA_INDEX => {
+                let mut fields = Fields::new(body);
+                summary.metadata.push((fields.u64()?, fields.u64()?));
+            }
+            _ => {}
+        }
+    }
+    if records.remainder() > 0 {
+        return None;
+    }
+    summary.bytes = bytes;
+    Some(summary)
+}
+
+fn statistics(body: &[u8]) -> Option<Statistics> {
+    let mut fields = Fields::new(body);
+    let message_count = fields.u64()?;
+    // Numbers of schemas, channels, attachments and metadata records.
+    fields.bytes(2 + 4 + 4 + 4)?;
+    let chunk_count = fields.u32()?;
+    let (start, end) = (fields.time()?, fields.time()?);
+    let mut counts = Fields::new(fields.block()?);
+    let mut channels = Vec::new();
+    while !counts.rest().is_empty() {
+        channels.push((counts.u16()?, counts.u64()?));
+    }
+    Some(Statistics {
+        message_count,
+        chunk_count,
+        start,
+        end,
+        channels,
+    })
+}
+
+/// A chunk index record; `at` is where its body lies in the summary.
+fn chunk_index(body: &[u8], at: usize, data_end: u64) -> Option<Block> {
+    let mut fields = Fields::new(body);
+    let (start, end, offset, length) =
+        (fields.time()?, fields.time()?, fields.u64()?, fields.u64()?);
+    if offset.checked_add(length).is_none_or(|end| end > data_end) {
+        return None;
+    }
+    let map = fields.block()?;
+    let map_end = at + body.len() - fields.rest().len();
+    Some(Block {
+        start,
+        end,
+        offset,
+        length,
+        channels: map_end - map.len()..map_end,
+        kind: BlockKind::Chunk,
+    })
+}

@@ -1,0 +1,119 @@
+//! `metadata.yaml`: what a bag says about itself, versions 1 to 10.
+
+mod file;
+mod qos_text;
+mod read;
+mod write;
+
+pub use file::{METADATA_FILE, read_metadata_file, write_metadata_file};
+pub(crate) use file::{safe_relative_path, sync_directory};
+
+use crate::yaml::Node;
+use crate::{MessageDefinition, TopicInfo, TopicStatistics};
+
+/// The newest version that the original rosbag2 writes.
+pub const ROSBAG2_VERSION: u32 = 9;
+/// The version with the statistics of each topic, per file and in total.
+pub const STATISTICS_VERSION: u32 = 10;
+/// Start time of a bag without messages, as rosbag2 writes it.
+pub const NO_START_TIME: i64 = i64::MAX;
+
+/// The description of a bag, of any version; fields that a version lacks are empty.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BagMetadata {
+    /// Layout version, 1 to 10.
+    pub version: u32,
+    /// `mcap` or `sqlite3`.
+    pub storage_identifier: String,
+    /// From the first to the last message.
+    pub duration_ns: i64,
+    /// Log time of the first message; [`NO_START_TIME`] when there is none.
+    pub starting_time_ns: i64,
+    /// Messages of all topics.
+    pub message_count: u64,
+    /// The topics in the order of the file.
+    pub topics: Vec<TopicRecord>,
+    /// `zstd`, or empty.
+    pub compression_format: String,
+    /// `FILE`, `MESSAGE`, `NONE` or empty.
+    pub compression_mode: String,
+    /// The files, relative to the bag (to its parent before version 4).
+    pub relative_file_paths: Vec<String>,
+    /// One entry per file, since version 5.
+    pub files: Vec<FileRecord>,
+    /// The user's own keys, since version 6.
+    pub custom_data: Vec<(String, String)>,
+    /// Which distribution recorded it, since version 8.
+    pub ros_distro: String,
+    /// Keys that this crate does not know, kept as they are.
+    pub extra: Vec<(String, Node)>,
+}
+
+/// A topic in the metadata, with its counts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TopicRecord {
+    /// The topic; its definition is not part of the metadata and stays empty.
+    pub topic: TopicInfo,
+    /// Messages in the bag.
+    pub message_count: u64,
+    /// The account of the topic, since version 10.
+    pub statistics: Option<TopicStatistics>,
+    /// Keys that this crate does not know.
+    pub extra: Vec<(String, Node)>,
+}
+
+/// A file of the bag in the metadata.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FileRecord {
+    /// Path relative to the bag; compressed bags of rosbag2 name the file without `.zstd` here.
+    pub path: String,
+    /// Log time of its first message.
+    pub starting_time_ns: i64,
+    /// From its first to its last message.
+    pub duration_ns: i64,
+    /// Its messages.
+    pub message_count: u64,
+    /// The account of each topic within this file, since version 10.
+    pub topics_statistics: Vec<(String, TopicStatistics)>,
+    /// Keys that this crate does not know.
+    pub extra: Vec<(String, Node)>,
+}
+
+impl TopicRecord {
+    /// A topic without messages.
+    pub fn new(topic: &TopicInfo) -> Self {
+        let topic = TopicInfo {
+            definition: MessageDefinition::default(),
+            ..topic.clone()
+        };
+        Self {
+            topic,
+            ..Self::default()
+        }
+    }
+}
+
+impl BagMetadata {
+    /// Log time of the last message, `None` when there is no message.
+    pub fn ending_time_ns(&self) -> Option<i64> {
+        (self.starting_time_ns != NO_START_TIME)
+            .then(|| self.starting_time_ns.saturating_add(self.duration_ns))
+    }
+
+    /// Whether this is what a writer leaves that was killed: the last file has no messages yet.
+    pub fn is_unfinished(&self) -> bool {
+        let open =
+            |file: &FileRecord| file.starting_time_ns == NO_START_TIME && file.message_count == 0;
+        self.files.last().is_some_and(open)
+    }
+
+    /// Whether the messages are compressed one by one.
+    pub fn compresses_messages(&self) -> bool {
+        self.compression_mode.eq_ignore_ascii_case("message")
+    }
+
+    /// Whether whole files are compressed.
+    pub fn compresses_files(&self) -> bool {
+        self.compression_mode.eq_ignore_ascii_case("file")
+    }
+}

@@ -1,0 +1,108 @@
+//! `metadata.yaml` on disk: bounded when read, atomic when written, never pointing outside the bag.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Component, Path, PathBuf};
+
+use super::BagMetadata;
+use crate::message::size_u64;
+use crate::{Error, Result};
+
+/// Name of the metadata file in a bag directory.
+pub const METADATA_FILE: &str = "metadata.yaml";
+/// A larger metadata file is refused.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// Reads the `metadata.yaml` of a bag directory and checks that its paths stay inside the bag.
+pub fn read_metadata_file(bag: &Path) -> Result<BagMetadata> {
+    let path = bag.join(METADATA_FILE);
+    let file = File::open(&path).map_err(Error::io(&path, "open"))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(Error::io(&path, "read"))?;
+    if size_u64(bytes.len()) > MAX_BYTES {
+        return Err(Error::TooLarge {
+            path,
+            what: "metadata",
+            size: size_u64(bytes.len()),
+            limit: MAX_BYTES,
+        });
+    }
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|e| Error::metadata(METADATA_FILE, format!("is not UTF-8: {e}")))?;
+    let metadata = BagMetadata::parse(text)?;
+    for name in metadata
+        .relative_file_paths
+        .iter()
+        .chain(metadata.files.iter().map(|file| &file.path))
+    {
+        safe_relative_path(name)?;
+    }
+    Ok(metadata)
+}
+
+/// Writes `metadata.yaml` atomically: a reader sees the old text or the new one, never half of it, even after a power cut.
+pub fn write_metadata_file(bag: &Path, metadata: &BagMetadata) -> Result<()> {
+    let target = bag.join(METADATA_FILE);
+    let temporary = bag.join(".metadata.yaml.tmp");
+    let mut file = File::create(&temporary).map_err(Error::io(&temporary, "create"))?;
+    file.write_all(metadata.to_yaml().as_bytes())
+        .map_err(Error::io(&temporary, "write"))?;
+    file.sync_all().map_err(Error::io(&temporary, "sync"))?;
+    drop(file);
+    fs::rename(&temporary, &target).map_err(Error::io(&target, "replace"))?;
+    sync_directory(bag)
+}
+
+/// Makes names that were created or renamed in a directory survive a power cut.
+pub(crate) fn sync_directory(directory: &Path) -> Result<()> {
+    let handle = File::open(directory).map_err(Error::io(directory, "open"))?;
+    handle.sync_all().map_err(Error::io(directory, "sync"))
+}
+
+/// A path of the metadata as a path below the bag; refuses absolute paths and every `..`.
+pub(crate) fn safe_relative_path(name: &str) -> Result<PathBuf> {
+    let path = Path::new(name);
+    let inside = path
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if name.is_empty() || name.contains('\0') || !inside {
+        return Err(Error::UnsafePath {
+            path: name.to_owned(),
+        });
+    }
+    Ok(path.to_path_buf())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_cannot_leave_the_bag() {
+        for name in ["../x.mcap", "/etc/passwd", "a/../../x", "", "a\0b"] {
+            assert!(
+                matches!(safe_relative_path(name), Err(Error::UnsafePath { .. })),
+                "{name:?}"
+            );
+        }
+        for name in ["x_0.mcap", "bag/x_0.db3", "./x"] {
+            assert!(safe_relative_path(name).is_ok(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_written_file_reads_back_and_leaves_no_temporary() {
+        let dir = tempfile::tempdir().unwrap();
+        let metadata = BagMetadata {
+            version: 9,
+            storage_identifier: "mcap".into(),
+            ..BagMetadata::default()
+        };
+        write_metadata_file(dir.path(), &metadata).unwrap();
+        write_metadata_file(dir.path(), &metadata).unwrap();
+        assert_eq!(read_metadata_file(dir.path()).unwrap(), metadata);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,196 @@
+//! From [`BagMetadata`] to YAML, byte for byte what rosbag2 writes for version 9.
+
+use super::{BagMetadata, FileRecord, STATISTICS_VERSION, TopicRecord, qos_text};
+use crate::TopicStatistics;
+use crate::yaml::{self, Node};
+
+impl BagMetadata {
+    /// The text of a `metadata.yaml`; version 10 adds the statistics, others leave them out.
+    pub fn to_yaml(&self) -> String {
+        yaml::emit(&Node::Map(vec![(
+            "rosbag2_bagfile_information".into(),
+            self.to_node(),
+        )]))
+    }
+
+    /// The text that storages keep inside the file: the same map without its root key.
+    pub fn to_embedded_yaml(&self) -> String {
+        yaml::emit(&self.to_node())
+    }
+
+    fn to_node(&self) -> Node {
+        let statistics = self.version >= STATISTICS_VERSION;
+        let mut map = vec![
+            ("version".into(), Node::number(self.version)),
+            (
+                "storage_identifier".into(),
+                Node::text(&self.storage_identifier),
+            ),
+            ("duration".into(), one("nanoseconds", self.duration_ns)),
+            (
+                "starting_time".into(),
+                one("nanoseconds_since_epoch", self.starting_time_ns),
+            ),
+            ("message_count".into(), Node::number(self.message_count)),
+            (
+                "topics_with_message_count".into(),
+                Node::Sequence(
+                    self.topics
+                        .iter()
+                        .map(|topic| topic_node(topic, statistics))
+                        .collect(),
+                ),
+            ),
+            (
+                "compression_format".into(),
+                Node::text(&self.compression_format),
+            ),
+            (
+                "compression_mode".into(),
+                Node::text(&self.compression_mode),
+            ),
+            (
+                "relative_file_paths".into(),
+                Node::Sequence(self.relative_file_paths.iter().map(Node::text).collect()),
+            ),
+            (
+                "files".into(),
+                Node::Sequence(
+                    self.files
+                        .iter()
+                        .map(|file| file_node(file, statistics))
+                        .collect(),
+                ),
+            ),
+            ("custom_data".into(), custom_data_node(&self.custom_data)),
+            ("ros_distro".into(), Node::text(&self.ros_distro)),
+        ];
+        map.extend(self.extra.iter().cloned());
+        Node::Map(map)
+    }
+}
+
+fn one(key: &str, value: i64) -> Node {
+    Node::Map(vec![(key.into(), Node::number(value))])
+}
+
+fn custom_data_node(custom_data: &[(String, String)]) -> Node {
+    if custom_data.is_empty() {
+        return Node::null();
+    }
+    Node::Map(
+        custom_data
+            .iter()
+            .map(|(key, value)| (key.clone(), Node::text(value)))
+            .collect(),
+    )
+}
+
+fn topic_node(record: &TopicRecord, with_statistics: bool) -> Node {
+    const INNER: &str = "topic_metadata.";
+    let topic = &record.topic;
+    let mut metadata = vec![
+        ("name".into(), Node::text(&topic.name)),
+        ("type".into(), Node::text(&topic.type_name)),
+        (
+            "serialization_format".into(),
+            Node::text(&topic.serialization_format),
+        ),
+        (
+            "offered_qos_profiles".into(),
+            qos_text::to_node(&topic.offered_qos_profiles),
+        ),
+        (
+            "type_description_hash".into(),
+            Node::text(&topic.type_description_hash),
+        ),
+    ];
+    for (key, value) in &record.extra {
+        if let Some(key) = key.strip_prefix(INNER) {
+            metadata.push((key.to_owned(), value.clone()));
+        }
+    }
+    let mut map = vec![
+        ("topic_metadata".into(), Node::Map(metadata)),
+        ("message_count".into(), Node::number(record.message_count)),
+    ];
+    if let (true, Some(statistics)) = (with_statistics, &record.statistics) {
+        map.push((
+            "statistics".into(),
+            Node::Map(statistics_entries(statistics)),
+        ));
+    }
+    map.extend(
+        record
+            .extra
+            .iter()
+            .filter(|(key, _)| !key.starts_with(INNER))
+            .cloned(),
+    );
+    Node::Map(map)
+}
+
+fn file_node(file: &FileRecord, with_statistics: bool) -> Node {
+    let mut map = vec![
+        ("path".into(), Node::text(&file.path)),
+        (
+            "starting_time".into(),
+            one("nanoseconds_since_epoch", file.starting_time_ns),
+        ),
+        ("duration".into(), one("nanoseconds", file.duration_ns)),
+        ("message_count".into(), Node::number(file.message_count)),
+    ];
+    if with_statistics {
+        let topics = file.topics_statistics.iter().map(|(name, statistics)| {
+            let mut entries = vec![("topic_name".to_owned(), Node::text(name))];
+            entries.extend(statistics_entries(statistics));
+            Node::Map(entries)
+        });
+        map.push(("topics_statistics".into(), Node::Sequence(topics.collect())));
+    }
+    map.extend(file.extra.iter().cloned());
+    Node::Map(map)
+}
+
+fn statistics_entries(statistics: &TopicStatistics) -> Vec<(String, Node)> {
+    let loss = &statistics.lost_in_recorder;
+    let mut entries = vec![
+        (
+            "messages_recorded".into(),
+            Node::number(statistics.messages_recorded),
+        ),
+        (
+            "messages_lost_in_transport".into(),
+            Node::number(statistics.messages_lost_in_transport),
+        ),
+        (
+            "messages_lost_in_recorder".into(),
+            Node::number(statistics.messages_lost_in_recorder()),
+        ),
+        (
+            "bytes_written".into(),
+            Node::number(statistics.bytes_written),
+        ),
+        (
+            "messages_rate".into(),
+            Node::number(statistics.messages_rate()),
+        ),
+    ];
+    if loss.total() > 0 {
+        let causes = [
+            ("queue", loss.queue),
+            ("compression", loss.compression),
+            ("storage", loss.storage),
+        ];
+        let causes = causes
+            .into_iter()
+            .map(|(name, count)| (name.to_owned(), Node::number(count)))
+            .collect();
+        entries.push(("lost_in_recorder_by_cause".into(), Node::Map(causes)));
+    }
+    if let (Some(first), Some(last)) = (statistics.first_time_ns, statistics.last_time_ns) {
+        entries.push(("first_message_time".into(), Node::number(first)));
+        entries.push(("last_message_time".into(), Node::number(last)));
+    }
+    entries
+}

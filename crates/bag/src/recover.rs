@@ -1,0 +1,285 @@
+//! Gets back what a damaged bag holds.
+
+mod sqlite_rows;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::bag::{BagFile, BagLayout, bag_files};
+use crate::compression::compress_file;
+use crate::mcap::{McapOptions, McapReader, McapWriter};
+use crate::metadata::sync_directory;
+use crate::reindex::reindex;
+use crate::sqlite::SqliteReader;
+use crate::storage::{FileSummary, StorageReader, StorageWriter};
+use crate::{BagMetadata, Error, Order, Query, Result, StorageId};
+
+/// What became of one file.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct RecoveredFile {
+    /// The file.
+    pub path: PathBuf,
+    /// Where the damaged original is now; `None` when nothing was wrong with it.
+    pub original: Option<PathBuf>,
+    /// Messages that the file holds now.
+    pub messages: u64,
+    /// Messages among them that were read out of a record that was cut off.
+    pub salvaged: u64,
+    /// Messages that the file's own indexes name and that cannot be read.
+    pub lost_messages: u64,
+    /// Bytes of the file that belong to nothing that can be read.
+    pub lost_bytes: u64,
+    /// What was wrong, in words.
+    pub damage: Vec<String>,
+}
+
+/// What a recovery did.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
+pub struct RecoverReport {
+    /// The files in their order.
+    pub files: Vec<RecoveredFile>,
+    /// Files that could not be opened at all, with the reason.
+    pub unreadable: Vec<(PathBuf, String)>,
+}
+
+impl RecoverReport {
+    /// Messages that are readable now.
+    pub fn messages(&self) -> u64 {
+        self.files.iter().map(|file| file.messages).sum()
+    }
+
+    /// Messages that are known to be lost.
+    pub fn lost_messages(&self) -> u64 {
+        self.files.iter().map(|file| file.lost_messages).sum()
+    }
+
+    /// Whether anything is gone, counted or not.
+    pub fn is_lossy(&self) -> bool {
+        self.lost_messages() > 0
+            || !self.unreadable.is_empty()
+            || self.files.iter().any(|file| file.lost_bytes > 0)
+    }
+}
+
+/// Recovers a bag: every damaged file is rewritten beside the original with all that can be read, and takes its name;
+/// the original stays as `<file>.damaged`. Then the metadata is rebuilt.
+///
+/// Files that are whole stay as they are. A single file is recovered in the same way, without metadata.
+pub fn recover(path: &Path, metadata_version: u32) -> Result<RecoverReport> {
+    let single = !path.is_dir();
+    let files = if single {
+        BagLayout::find(path)?.files
+    } else {
+        bag_files(path)?
+    };
+    let mut report = RecoverReport::default();
+    for file in &files {
+        match recover_file(file) {
+            Ok(recovered) => report.files.push(recovered),
+            Err(error @ Error::Exists { .. }) => return Err(error),
+            Err(error) => report
+                .unreadable
+                .push((file.path.clone(), error.to_string())),
+        }
+    }
+    if let (true, Some((path, _))) = (report.files.is_empty(), report.unreadable.first()) {
+        return Err(Error::NotABag {
+            path: path.clone(),
+            reason: "nothing in it can be read",
+        });
+    }
+    if !single {
+        set_aside(&report.unreadable)?;
+        reindex(path, metadata_version)?;
+    }
+    Ok(report)
+}
+
+/// A file that cannot be read must not be named by the metadata.
+fn set_aside(unreadable: &[(PathBuf, String)]) -> Result<()> {
+    for (path, _) in unreadable {
+        fs::rename(path, damaged_name(path)).map_err(Error::io(path, "rename"))?;
+    }
+    Ok(())
+}
+
+fn recover_file(file: &BagFile) -> Result<RecoveredFile> {
+    match file.storage {
+        StorageId::Mcap => recover_mcap(file, McapReader::verify(&file.path)?),
+        StorageId::Sqlite3 => recover_sqlite(file),
+    }
+}
+
+fn recover_mcap(file: &BagFile, mut reader: McapReader) -> Result<RecoveredFile> {
+    let info = reader.info().clone();
+    let mut recovered = RecoveredFile {
+        path: file.path.clone(),
+        original: None,
+        messages: info.message_count(),
+        salvaged: reader.salvaged_messages(),
+        lost_messages: reader.lost_messages(),
+        lost_bytes: reader.lost_bytes(),
+        damage: info.damage.clone(),
+    };
+    if info.damage.is_empty() && recovered.lost_messages == 0 && reader.has_summary() {
+        return Ok(recovered);
+    }
+    let rewrite = Rewrite::begin(&file.path)?;
+    let options = McapOptions {
+        max_chunk_age_ns: i64::MAX,
+        ..McapOptions::default()
+    };
+    let mut writer: Box<dyn StorageWriter> =
+        Box::new(McapWriter::create(&rewrite.temporary, options, None)?);
+    for topic in &info.topics {
+        writer.add_topic(topic)?;
+    }
+    reader.start(&Query {
+        order: Order::File,
+        ..Query::default()
+    })?;
+    loop {
+        match reader.next_message() {
+            Ok(Some(message)) => writer.write(&[message], 0).into_result()?,
+            Ok(None) => break,
+            Err(error) => recovered.damage.push(error.to_string()),
+        }
+    }
+    let base = info.metadata.unwrap_or_default();
+    let (summary, outcome) = writer.finish(&mut |summary| file_metadata(&base, "mcap", summary));
+    outcome.into_result()?;
+    recovered.messages = summary.total().messages_recorded;
+    recovered.lost_messages += info
+        .message_counts
+        .iter()
+        .sum::<u64>()
+        .saturating_sub(recovered.messages);
+    recovered.original = Some(rewrite.commit()?);
+    Ok(recovered)
+}
+
+fn recover_sqlite(file: &BagFile) -> Result<RecoveredFile> {
+    let mut recovered = RecoveredFile {
+        path: file.path.clone(),
+        original: None,
+        messages: 0,
+        salvaged: 0,
+        lost_messages: 0,
+        lost_bytes: 0,
+        damage: Vec::new(),
+    };
+    let whole = SqliteReader::open(&file.path)
+        .and_then(|reader| sqlite_rows::check(&file.path).map(|ok| (reader, ok)));
+    match whole {
+        Ok((reader, problems)) if problems.is_empty() && reader.info().damage.is_empty() => {
+            recovered.messages = reader.info().message_count();
+            return Ok(recovered);
+        }
+        Ok((reader, problems)) => {
+            recovered.damage = reader
+                .info()
+                .damage
+                .iter()
+                .cloned()
+                .chain(problems)
+                .collect();
+        }
+        Err(error) => recovered.damage.push(error.to_string()),
+    }
+    let rewrite = Rewrite::begin(&file.path)?;
+    let copied = sqlite_rows::copy(&file.path, &rewrite.temporary)?;
+    recovered.messages = copied.summary.total().messages_recorded;
+    recovered.lost_messages = copied.lost_messages;
+    recovered.damage.extend(copied.damage);
+    recovered.original = Some(rewrite.commit()?);
+    Ok(recovered)
+}
+
+/// The metadata that a recovered file embeds.
+fn file_metadata(base: &BagMetadata, storage: &str, summary: &FileSummary) -> BagMetadata {
+    let total = summary.total();
+    let start = total
+        .first_time_ns
+        .unwrap_or(crate::metadata::NO_START_TIME);
+    BagMetadata {
+        version: crate::metadata::ROSBAG2_VERSION,
+        storage_identifier: storage.to_owned(),
+        starting_time_ns: start,
+        duration_ns: total
+            .last_time_ns
+            .map_or(0, |last| last.saturating_sub(start)),
+        message_count: total.messages_recorded,
+        compression_format: base.compression_format.clone(),
+        compression_mode: base.compression_mode.clone(),
+        custom_data: base.custom_data.clone(),
+        ros_distro: base.ros_distro.clone(),
+        ..BagMetadata::default()
+    }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn damaged_name(path: &Path) -> PathBuf {
+    with_suffix(path, ".damaged")
+}
+
+/// A new file beside a damaged one, which takes its name when it is whole.
+struct Rewrite {
+    path: PathBuf,
+    temporary: PathBuf,
+    compressed: bool,
+}
+
+impl Rewrite {
+    fn begin(path: &Path) -> Result<Self> {
+        let original = damaged_name(path);
+        if original.exists() {
+            return Err(Error::Exists { path: original });
+        }
+        let temporary = with_suffix(path, ".recovering");
+        if temporary.exists() {
+            // Left over from a recovery that was interrupted; the original is still in its place.
+            fs::remove_file(&temporary).map_err(Error::io(&temporary, "remove"))?;
+        }
+        let compressed = path
+            .extension()
+            .is_some_and(|extension| extension == "zstd");
+        Ok(Self {
+            path: path.to_path_buf(),
+            temporary,
+            compressed,
+        })
+    }
+
+    /// Puts the new file in place; returns where the original is.
+    fn commit(self) -> Result<PathBuf> {
+        let fresh = if self.compressed {
+            compress_file(&self.temporary, 1)?
+        } else {
+            self.temporary
+        };
+        let original = damaged_name(&self.path);
+        fs::rename(&self.path, &original).map_err(Error::io(&self.path, "rename"))?;
+        // The journal of a database belongs to the damaged one; beside the new one it would be replayed into it.
+        for suffix in ["-wal", "-shm"] {
+            let (from, to) = (
+                with_suffix(&self.path, suffix),
+                with_suffix(&original, suffix),
+            );
+            if from.exists() {
+                fs::rename(&from, &to).map_err(Error::io(&from, "rename"))?;
+            }
+        }
+        fs::rename(&fresh, &self.path).map_err(Error::io(&self.path, "replace"))?;
+        let parent = self
+            .path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        sync_directory(parent.unwrap_or(Path::new(".")))?;
+        Ok(original)
+    }
+}

@@ -1,0 +1,275 @@
+//! The sqlite3 reader.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, MAIN_DB, OpenFlags, OptionalExtension};
+
+use super::page::Page;
+use super::schema::Layout;
+use crate::source::ZstdSource;
+use crate::storage::{FileInfo, Query, StorageReader};
+use crate::{BagMetadata, Error, Message, Result};
+
+/// A compressed database is unpacked in memory; a larger one is refused, never unpacked to disk.
+const MAX_MEMORY: u64 = 1 << 30;
+
+/// Reads one database, `.db3` or `.db3.zstd`. See [`StorageReader`] for the contract.
+///
+/// The format has no publish times and no sequence numbers: `publish_time_ns` equals `log_time_ns`, `sequence` is 0.
+/// A `.db3.zstd` is unpacked in memory, up to 1 GiB.
+pub struct SqliteReader {
+    connection: Connection,
+    path: PathBuf,
+    info: FileInfo,
+    /// Database ids by dense id, ascending.
+    ids: Vec<i64>,
+    page: Page,
+}
+
+impl SqliteReader {
+    /// Opens a database; the file is never written.
+    pub fn open(path: &Path) -> Result<Self> {
+        let failed = Error::sqlite(path);
+        let file_size = fs::metadata(path).map_err(Error::io(path, "open"))?.len();
+        let mut damage = Vec::new();
+        let connection = if path
+            .extension()
+            .is_some_and(|extension| extension == "zstd")
+        {
+            open_compressed(path, &mut damage)?
+        } else {
+            open_plain(path)?
+        };
+        let layout = Layout::detect(&connection).map_err(&failed)?;
+        let topics = layout.topics(&connection).map_err(&failed)?;
+        let (ids, topics): (Vec<_>, Vec<_>) = topics.into_iter().unzip();
+        let mut reader = Self {
+            info: FileInfo {
+                topics,
+                file_size,
+                damage,
+                ..FileInfo::default()
+            },
+            connection,
+            path: path.to_path_buf(),
+            ids,
+            page: Page::default(),
+        };
+        reader.read_metadata(layout).map_err(&failed)?;
+        reader.read_times().map_err(&failed)?;
+        reader.read_counts().map_err(&failed)?;
+        reader.start(&Query::default())?;
+        Ok(reader)
+    }
+
+    /// Looks whether a file is a database with the tables of a bag, without counting anything.
+    pub(crate) fn probe(path: &Path) -> Result<()> {
+        let connection = open_plain(path)?;
+        let topics = Layout::detect(&connection).and_then(|layout| layout.topics(&connection));
+        topics.map(|_| ()).map_err(Error::sqlite(path))
+    }
+
+    /// The database ids of the topics by dense id.
+    pub(crate) fn database_ids(&self) -> &[i64] {
+        &self.ids
+    }
+
+    /// The open database, for a recovery that reads it row by row.
+    pub(crate) fn into_connection(self) -> Connection {
+        self.connection
+    }
+
+    fn read_metadata(&mut self, layout: Layout) -> rusqlite::Result<()> {
+        if layout.metadata {
+            let sql = "SELECT metadata FROM metadata ORDER BY id DESC LIMIT 1";
+            let text: Option<String> = self
+                .connection
+                .query_row(sql, [], |row| row.get(0))
+                .optional()?;
+            self.info.metadata = text.and_then(|text| BagMetadata::parse(&text).ok());
+        }
+        if layout.schema {
+            let sql = "SELECT ros_distro FROM schema LIMIT 1";
+            let distro: Option<String> = self
+                .connection
+                .query_row(sql, [], |row| row.get(0))
+                .optional()?;
+            self.info.ros_distro = distro.unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    fn read_times(&mut self) -> rusqlite::Result<()> {
+        // Two queries: each takes one step in the index, together they would read it all.
+        let one = |sql: &str| {
+            self.connection
+                .query_row(sql, [], |row| row.get::<_, Option<i64>>(0))
+        };
+        self.info.start_time_ns = one("SELECT min(timestamp) FROM messages")?;
+        self.info.end_time_ns = one("SELECT max(timestamp) FROM messages")?;
+        Ok(())
+    }
+
+    /// Counts messages: from the embedded metadata when it is that of the finished file, else by reading the table.
+    fn read_counts(&mut self) -> rusqlite::Result<()> {
+        let rows: i64 =
+            self.connection
+                .query_row("SELECT ifnull(max(id), 0) FROM messages", [], |row| {
+                    row.get(0)
+                })?;
+        if let Some(counts) = self.trusted_counts(rows) {
+            self.info.message_counts = counts;
+            return Ok(());
+        }
+        self.info.message_counts = vec![0; self.ids.len()];
+        let mut unknown = 0u64;
+        let mut statement = self
+            .connection
+            .prepare("SELECT topic_id, count(*) FROM messages GROUP BY topic_id")?;
+        let mut groups = statement.query([])?;
+        while let Some(group) = groups.next()? {
+            let count = u64::try_from(group.get::<_, i64>(1)?).unwrap_or(0);
+            match self
+                .ids
+                .binary_search(&group.get(0)?)
+                .ok()
+                .and_then(|at| self.info.message_counts.get_mut(at))
+            {
+                Some(slot) => *slot = count,
+                None => unknown += count,
+            }
+        }
+        if unknown > 0 {
+            self.info
+                .damage
+                .push(format!("{unknown} messages belong to no known topic"));
+        }
+        Ok(())
+    }
+
+    /// The counts of the embedded metadata, if it describes exactly this file.
+    fn trusted_counts(&self, rows: i64) -> Option<Vec<u64>> {
+        let metadata = self.info.metadata.as_ref()?;
+        let [file] = metadata.files.as_slice() else {
+            return None;
+        };
+        let total = u64::try_from(rows).ok()?;
+        let same_end = metadata.ending_time_ns() == self.info.end_time_ns;
+        if metadata.message_count != total || file.message_count != total || !same_end {
+            return None;
+        }
+        let count = |name: &str| {
+            metadata
+                .topics
+                .iter()
+                .find(|topic| topic.topic.name == name)
+                .map(|topic| topic.message_count)
+        };
+        let counts: Option<Vec<u64>> = self
+            .info
+            .topics
+            .iter()
+            .map(|topic| count(&topic.name))
+            .collect();
+        counts.filter(|counts| counts.iter().sum::<u64>() == total)
+    }
+}
+
+/// Opens a file for reading without ever touching it.
+fn open_plain(path: &Path) -> Result<Connection> {
+    let mut header = [0u8; 20];
+    let read = fs::File::open(path)
+        .and_then(|mut file| file.read(&mut header))
+        .map_err(Error::io(path, "read"))?;
+    if read > 0 && !header.starts_with(b"SQLite format 3\0") {
+        return Err(Error::NotABag {
+            path: path.to_path_buf(),
+            reason: "it is not an sqlite3 database",
+        });
+    }
+    let mut wal = path.to_path_buf().into_os_string();
+    wal.push("-wal");
+    let has_wal = fs::metadata(&wal).is_ok_and(|metadata| metadata.len() > 0);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    // In WAL mode sqlite would create files next to the bag, or fail in a directory that it cannot write.
+    let immutable = header[18] == 2 && !has_wal;
+    let uri = format!(
+        "file:{}?mode=ro{}",
+        escape(path),
+        if immutable { "&immutable=1" } else { "" }
+    );
+    Connection::open_with_flags(uri, flags).map_err(Error::sqlite(path))
+}
+
+/// A path as part of a `file:` URI.
+fn escape(path: &Path) -> String {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let mut escaped = String::new();
+    for byte in absolute.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => {
+                escaped.push(char::from(*byte));
+            }
+            _ => {
+                let code = format!("%{byte:02X}");
+                escaped.push_str(&code);
+            }
+        }
+    }
+    escaped
+}
+
+fn open_compressed(path: &Path, damage: &mut Vec<String>) -> Result<Connection> {
+    let (mut bytes, cut) = ZstdSource::read_whole(path, MAX_MEMORY, b"SQLite format 3\0")?;
+    damage.extend(cut);
+    // A database in memory has no WAL; the header must not ask for one.
+    for at in [18, 19] {
+        if let Some(mode) = bytes.get_mut(at) {
+            *mode = 1;
+        }
+    }
+    let failed = Error::sqlite(path);
+    let mut connection = Connection::open_in_memory().map_err(&failed)?;
+    let length = bytes.len();
+    connection
+        .deserialize_read_exact(MAIN_DB, bytes.as_slice(), length, true)
+        .map_err(&failed)?;
+    Ok(connection)
+}
+
+impl StorageReader for SqliteReader {
+    fn info(&self) -> &FileInfo {
+        &self.info
+    }
+
+    fn start(&mut self, query: &Query) -> Result<()> {
+        let ids = query.topics.as_ref().map(|topics| {
+            let ids = topics
+                .iter()
+                .filter_map(|topic| self.ids.get(topic.index()).copied());
+            ids.collect::<Vec<_>>()
+        });
+        self.page = Page::start(query, ids.as_deref());
+        Ok(())
+    }
+
+    fn advance(&mut self) -> Result<bool> {
+        let ids = &self.ids;
+        let topics = |id: i64| {
+            ids.binary_search(&id)
+                .ok()
+                .and_then(|at| u32::try_from(at).ok())
+        };
+        self.page
+            .advance(&self.connection, topics)
+            .map_err(Error::sqlite(&self.path))
+    }
+
+    fn message(&self) -> Option<Message<'_>> {
+        self.page.message()
+    }
+}

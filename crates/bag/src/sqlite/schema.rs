@@ -1,0 +1,120 @@
+//! The tables of rosbag2, by version of the schema.
+
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::{MessageDefinition, TopicInfo};
+
+/// The schema that is written.
+pub(super) const VERSION: u32 = 4;
+
+/// Creates the tables of schema 4, word for word as rosbag2 does.
+pub(super) const CREATE: &str = "
+CREATE TABLE schema(schema_version INTEGER PRIMARY KEY,ros_distro TEXT NOT NULL);
+CREATE TABLE metadata(id INTEGER PRIMARY KEY,metadata_version INTEGER NOT NULL,metadata TEXT NOT NULL);
+CREATE TABLE topics(id INTEGER PRIMARY KEY,name TEXT NOT NULL,type TEXT NOT NULL,serialization_format TEXT NOT NULL,offered_qos_profiles TEXT NOT NULL,type_description_hash TEXT NOT NULL);
+CREATE TABLE message_definitions(id INTEGER PRIMARY KEY,topic_type TEXT NOT NULL,encoding TEXT NOT NULL,encoded_message_definition TEXT NOT NULL,type_description_hash TEXT NOT NULL);
+CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,timestamp INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE INDEX timestamp_idx ON messages (timestamp ASC);
+";
+
+/// Which of the later columns and tables a database has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one column or table that may exist"
+)]
+pub(super) struct Layout {
+    pub(super) qos: bool,
+    pub(super) hash: bool,
+    pub(super) metadata: bool,
+    pub(super) schema: bool,
+    pub(super) definitions: bool,
+}
+
+impl Layout {
+    /// Looks at the tables instead of trusting a version number: Humble has schema 3 tables without saying so.
+    pub(super) fn detect(connection: &Connection) -> rusqlite::Result<Self> {
+        let has_table = |name: &str| -> rusqlite::Result<bool> {
+            connection
+                .query_row(
+                    "SELECT 1 FROM sqlite_master WHERE type='table' AND name=?1",
+                    [name],
+                    |_| Ok(()),
+                )
+                .optional()
+                .map(|found| found.is_some())
+        };
+        let has_column = |name: &str| -> rusqlite::Result<bool> {
+            connection
+                .query_row(
+                    "SELECT 1 FROM pragma_table_info('topics') WHERE name=?1",
+                    [name],
+                    |_| Ok(()),
+                )
+                .optional()
+                .map(|found| found.is_some())
+        };
+        Ok(Self {
+            qos: has_column("offered_qos_profiles")?,
+            hash: has_column("type_description_hash")?,
+            metadata: has_table("metadata")?,
+            schema: has_table("schema")?,
+            definitions: has_table("message_definitions")?,
+        })
+    }
+
+    /// The topics with the ids of the database, ascending.
+    pub(super) fn topics(self, connection: &Connection) -> rusqlite::Result<Vec<(i64, TopicInfo)>> {
+        let qos = if self.qos {
+            "offered_qos_profiles"
+        } else {
+            "''"
+        };
+        let hash = if self.hash {
+            "type_description_hash"
+        } else {
+            "''"
+        };
+        let sql = format!(
+            "SELECT id, name, type, serialization_format, {qos}, {hash} FROM topics ORDER BY id"
+        );
+        let mut statement = connection.prepare(&sql)?;
+        let mut rows = statement.query([])?;
+        let mut topics = Vec::new();
+        while let Some(row) = rows.next()? {
+            let mut topic = TopicInfo {
+                name: row.get(1)?,
+                type_name: row.get(2)?,
+                serialization_format: row.get(3)?,
+                offered_qos_profiles: row.get(4)?,
+                type_description_hash: row.get(5)?,
+                definition: MessageDefinition::default(),
+            };
+            if self.definitions {
+                topic.definition = definition(connection, &topic)?;
+            }
+            topics.push((row.get(0)?, topic));
+        }
+        Ok(topics)
+    }
+}
+
+/// The definition of a topic's type; those of service events are kept under the service's type.
+fn definition(connection: &Connection, topic: &TopicInfo) -> rusqlite::Result<MessageDefinition> {
+    let sql =
+        "SELECT encoding, encoded_message_definition FROM message_definitions WHERE topic_type=?1";
+    let find = |type_name: &str| {
+        let read = |row: &rusqlite::Row<'_>| {
+            Ok(MessageDefinition {
+                encoding: row.get(0)?,
+                text: row.get(1)?,
+            })
+        };
+        connection.query_row(sql, [type_name], read).optional()
+    };
+    if let Some(found) = find(&topic.type_name)? {
+        return Ok(found);
+    }
+    let service = topic.service_type().map(find).transpose()?.flatten();
+    Ok(service.unwrap_or_default())
+}

@@ -1,0 +1,184 @@
+//! What a storage must do: one trait to write a file, one to read it.
+
+mod outcome;
+mod query;
+
+pub use outcome::{Unwritten, WriteOutcome};
+pub use query::{Order, Query};
+
+use std::path::Path;
+
+use crate::{BagMetadata, Error, Message, Result, TopicId, TopicInfo, TopicStatistics};
+
+/// The storages that this crate reads and writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StorageId {
+    /// MCAP, the default of ROS 2 since Iron.
+    Mcap,
+    /// `SQLite` 3, the default up to Humble.
+    Sqlite3,
+}
+
+impl StorageId {
+    /// All storages.
+    pub const ALL: [Self; 2] = [Self::Mcap, Self::Sqlite3];
+
+    /// The name in metadata and on command lines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mcap => "mcap",
+            Self::Sqlite3 => "sqlite3",
+        }
+    }
+
+    /// The file name extension, without the dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Mcap => "mcap",
+            Self::Sqlite3 => "db3",
+        }
+    }
+
+    /// The smallest size at which rosbag2 lets a file be split.
+    pub fn min_split_size(self) -> u64 {
+        match self {
+            Self::Mcap => 1024,
+            Self::Sqlite3 => 86_016,
+        }
+    }
+
+    /// The storage of that name.
+    pub fn from_name(name: &str) -> Result<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|id| id.name() == name)
+            .ok_or_else(|| Error::Unknown {
+                kind: "storage",
+                name: name.to_owned(),
+                known: "mcap, sqlite3",
+            })
+    }
+
+    /// The storage of a file by its name, with or without `.zstd`; `None` for other names.
+    pub fn from_path(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?;
+        let name = name.strip_suffix(".zstd").unwrap_or(name);
+        let (_, extension) = name.rsplit_once('.')?;
+        Self::ALL.into_iter().find(|id| id.extension() == extension)
+    }
+}
+
+/// Writes one file of a bag.
+///
+/// Messages go in as batches. A message is *accepted* when `write` returned without naming it, and *written* when the
+/// storage holds it; whatever is accepted and can no longer be written is named by a later outcome, per topic.
+pub trait StorageWriter: Send {
+    /// Declares a topic and returns its dense id; the same topic again gives the same id.
+    fn add_topic(&mut self, topic: &TopicInfo) -> Result<TopicId>;
+
+    /// Takes a batch. `now_ns` is any steady time of the caller; it only decides when buffered messages are sealed.
+    fn write(&mut self, batch: &[Message<'_>], now_ns: i64) -> WriteOutcome;
+
+    /// Seals what is buffered if it is older than the configured age at `now_ns`.
+    fn tick(&mut self, now_ns: i64) -> WriteOutcome;
+
+    /// Hands everything that is buffered to the operating system and waits for it: a killed process loses none of it.
+    fn seal(&mut self) -> WriteOutcome;
+
+    /// Like [`seal`](Self::seal), and makes it survive a power cut. Blocks on the disk.
+    fn sync(&mut self) -> WriteOutcome;
+
+    /// Asks for a [`sync`](Self::sync) without waiting for it, where the storage writes on a thread of its own.
+    fn request_sync(&mut self) -> WriteOutcome {
+        self.sync()
+    }
+
+    /// Size of the file if it were sealed now, near enough to decide on a split.
+    fn file_size(&self) -> u64;
+
+    /// Writes what is left, the metadata and the index, and closes the file.
+    fn finish(
+        self: Box<Self>,
+        metadata: &mut dyn FnMut(&FileSummary) -> BagMetadata,
+    ) -> (FileSummary, WriteOutcome);
+}
+
+/// What a finished file holds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FileSummary {
+    /// Account of each topic by dense id; lost messages of the storage are in it.
+    pub topics: Vec<TopicStatistics>,
+    /// Size of the file.
+    pub file_size: u64,
+}
+
+impl FileSummary {
+    /// All topics together.
+    pub fn total(&self) -> TopicStatistics {
+        let mut total = TopicStatistics::default();
+        for topic in &self.topics {
+            total.merge(topic);
+        }
+        total
+    }
+}
+
+/// What a file says about itself when it is opened, without reading its messages.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FileInfo {
+    /// Topics by dense id.
+    pub topics: Vec<TopicInfo>,
+    /// Messages per topic by dense id.
+    pub message_counts: Vec<u64>,
+    /// Log time of the first message.
+    pub start_time_ns: Option<i64>,
+    /// Log time of the last message.
+    pub end_time_ns: Option<i64>,
+    /// The newest metadata that the file embeds.
+    pub metadata: Option<BagMetadata>,
+    /// `ros_distro` that the storage itself states.
+    pub ros_distro: String,
+    /// Size on disk.
+    pub file_size: u64,
+    /// What is wrong with the file, in words; empty when it is whole.
+    pub damage: Vec<String>,
+}
+
+impl FileInfo {
+    /// Messages of all topics.
+    pub fn message_count(&self) -> u64 {
+        self.message_counts.iter().sum()
+    }
+
+    /// The id of a topic by name.
+    pub fn topic_id(&self, name: &str) -> Option<TopicId> {
+        TopicId::from_index(self.topics.iter().position(|topic| topic.name == name)?)
+    }
+}
+
+/// Reads one file of a bag.
+///
+/// A damaged stretch is reported once as an error; reading goes on behind it with the next call.
+pub trait StorageReader: Send {
+    /// What the file holds.
+    fn info(&self) -> &FileInfo;
+
+    /// Starts to read by a query; may be called again at any time.
+    fn start(&mut self, query: &Query) -> Result<()>;
+
+    /// Moves to the next message of the query; `false` at the end.
+    fn advance(&mut self) -> Result<bool>;
+
+    /// The message that [`advance`](Self::advance) moved to, borrowed until the next call.
+    fn message(&self) -> Option<Message<'_>>;
+
+    /// Moves to the next message and returns it; `None` at the end.
+    fn next_message(&mut self) -> Result<Option<Message<'_>>> {
+        Ok(if self.advance()? {
+            self.message()
+        } else {
+            None
+        })
+    }
+}

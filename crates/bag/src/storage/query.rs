@@ -1,0 +1,49 @@
+//! What to read, and in which order.
+
+use crate::TopicId;
+
+/// The order in which messages come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Ascending log time; equal times in the order of the file.
+    #[default]
+    LogTime,
+    /// The exact reverse of [`Order::LogTime`].
+    ReverseLogTime,
+    /// As they lie in the file.
+    File,
+}
+
+/// Which messages to read. The default is all of them in log-time order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Query {
+    /// The order.
+    pub order: Order,
+    /// The topics by dense id. `None` is no filter; an empty list selects nothing.
+    pub topics: Option<Vec<TopicId>>,
+    /// Earliest log time, inclusive.
+    pub start_ns: Option<i64>,
+    /// Latest log time, inclusive.
+    pub end_ns: Option<i64>,
+}
+
+impl Query {
+    /// Whether a log time is within the bounds.
+    pub fn contains(&self, log_time_ns: i64) -> bool {
+        self.start_ns.is_none_or(|start| log_time_ns >= start)
+            && self.end_ns.is_none_or(|end| log_time_ns <= end)
+    }
+
+    /// A dense table of the wanted topics among `count`; `None` when all are wanted.
+    pub(crate) fn topic_table(&self, count: usize) -> Option<Vec<bool>> {
+        let topics = self.topics.as_ref()?;
+        let mut table = vec![false; count];
+        for topic in topics {
+            if let Some(wanted) = table.get_mut(topic.index()) {
+                *wanted = true;
+            }
+        }
+        Some(table)
+    }
+}

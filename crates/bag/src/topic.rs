@@ -1,0 +1,99 @@
+//! Topics: who they are, and the dense ids that stand for them.
+
+use serde::Serialize;
+
+/// Dense number of a topic within one writer, one reader or one merged bag.
+///
+/// Ids count from 0 in the order in which topics were added, so that tables on the hot path are plain vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct TopicId(pub u32);
+
+impl TopicId {
+    /// The id as an index into a dense table.
+    pub fn index(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+
+    /// The id of the topic at a place in a dense table; `None` beyond `u32`.
+    pub fn from_index(index: usize) -> Option<Self> {
+        u32::try_from(index).ok().map(Self)
+    }
+}
+
+/// Source text of a message type, as the bag keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct MessageDefinition {
+    /// `ros2msg`, `ros2idl` or `unknown`.
+    pub encoding: String,
+    /// The text, with the dependencies after it; empty when it is not known.
+    pub text: String,
+}
+
+/// All that a bag says about a topic, apart from its messages.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct TopicInfo {
+    /// Full name, for example `/imu/data`.
+    pub name: String,
+    /// Full type, for example `sensor_msgs/msg/Imu`.
+    pub type_name: String,
+    /// How the payload is encoded, nearly always `cdr`.
+    pub serialization_format: String,
+    /// The offered `QoS` profiles as YAML text, exactly as the bag has them; empty when there are none.
+    pub offered_qos_profiles: String,
+    /// `RIHS01_` and 64 hex digits; empty when the bag does not have it.
+    pub type_description_hash: String,
+    /// Source text of the type.
+    pub definition: MessageDefinition,
+}
+
+impl TopicInfo {
+    /// A topic with a name and a type, CDR encoded, all else empty.
+    pub fn new(name: impl Into<String>, type_name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            type_name: type_name.into(),
+            serialization_format: "cdr".into(),
+            ..Self::default()
+        }
+    }
+
+    /// The service whose events this topic carries, if it is a service event topic.
+    pub fn service_name(&self) -> Option<&str> {
+        self.type_name.ends_with("_Event").then_some(())?;
+        let name = self.name.strip_suffix("/_service_event")?;
+        (self.type_name.contains("/srv/") || self.type_name.contains("/action/")).then_some(name)
+    }
+
+    /// The service type of a service event topic: the type without `_Event`.
+    pub fn service_type(&self) -> Option<&str> {
+        self.service_name()?;
+        self.type_name.strip_suffix("_Event")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_event_topic_knows_its_service() {
+        let event = TopicInfo::new(
+            "/add_two_ints/_service_event",
+            "example_interfaces/srv/AddTwoInts_Event",
+        );
+        assert_eq!(event.service_name(), Some("/add_two_ints"));
+        assert_eq!(
+            event.service_type(),
+            Some("example_interfaces/srv/AddTwoInts")
+        );
+        assert_eq!(
+            TopicInfo::new("/a/_service_event", "std_msgs/msg/String").service_name(),
+            None
+        );
+        assert_eq!(
+            TopicInfo::new("/imu", "sensor_msgs/msg/Imu").service_name(),
+            None
+        );
+    }
+}

@@ -1,0 +1,155 @@
+//! Other tools read what we write, and we read what they write: `PyPI`'s `rosbags`, `mcap`, `mcap-ros2-support`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use timeloom_bag::conformance::OwnedMessage;
+use timeloom_bag::mcap::{McapCompression, McapOptions};
+use timeloom_bag::sqlite::SqliteOptions;
+use timeloom_bag::{BagOptions, CompressionMode, StorageOptions};
+
+use crate::support::{files_below, read_bag, write_bag};
+
+/// The Python with the packages; `None` after saying why, where that is allowed.
+fn python() -> Option<PathBuf> {
+    if let Some(python) = std::env::var_os("TIMELOOM_PYTHON") {
+        return Some(python.into());
+    }
+    let required = std::env::var("CI").is_ok_and(|ci| ci == "true")
+        || std::env::var_os("TIMELOOM_REQUIRE_PYTHON").is_some();
+    assert!(
+        !required,
+        "TIMELOOM_PYTHON must name a Python with rosbags, mcap, mcap-ros2-support and zstandard"
+    );
+    eprintln!("skipped: TIMELOOM_PYTHON is not set");
+    None
+}
+
+fn run(python: &Path, arguments: &[&str]) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/interop.py");
+    let output = Command::new(python)
+        .arg(script)
+        .args(arguments)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    text
+}
+
+/// A message as both sides print it: topic, log time, payload.
+fn lines(messages: &[OwnedMessage]) -> Vec<String> {
+    let line = |message: &OwnedMessage| {
+        let digits = b"0123456789abcdef";
+        let digit = |value: u8| char::from(digits[usize::from(value)]);
+        let hex: String = message
+            .data
+            .iter()
+            .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+            .collect();
+        format!("{} {} {hex}", message.topic, message.log_time_ns)
+    };
+    let mut lines: Vec<_> = messages.iter().map(line).collect();
+    lines.sort();
+    lines
+}
+
+fn theirs(text: &str) -> Vec<String> {
+    let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+fn written_storages() -> Vec<(&'static str, StorageOptions)> {
+    let mcap = |compression| {
+        StorageOptions::Mcap(McapOptions {
+            compression,
+            threads: 2,
+            chunk_size: 8000,
+            ..McapOptions::default()
+        })
+    };
+    vec![
+        ("mcap", mcap(McapCompression::None)),
+        ("mcap_zstd", mcap(McapCompression::Zstd(1))),
+        ("mcap_lz4", mcap(McapCompression::Lz4)),
+        (
+            "mcap_fastwrite",
+            StorageOptions::Mcap(McapOptions::preset("fastwrite").unwrap()),
+        ),
+        ("sqlite3", StorageOptions::Sqlite3(SqliteOptions::default())),
+        (
+            "sqlite3_resilient",
+            StorageOptions::Sqlite3(SqliteOptions::preset("resilient").unwrap()),
+        ),
+    ]
+}
+
+#[test]
+fn they_read_what_we_write() {
+    let Some(python) = python() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    for (name, storage) in written_storages() {
+        for compression in [
+            CompressionMode::None,
+            CompressionMode::File,
+            CompressionMode::Message,
+        ] {
+            for (version, split) in [(9, 0), (10, 60_000_000)] {
+                let path = directory
+                    .path()
+                    .join(format!("{name}_{compression:?}_{version}"));
+                let options = BagOptions {
+                    storage: storage.clone(),
+                    compression,
+                    metadata_version: version,
+                    max_file_duration_ns: split,
+                    ros_distro: "jazzy".into(),
+                    ..BagOptions::default()
+                };
+                write_bag(&path, options, 200);
+                let expected = lines(&read_bag(&path));
+                assert_eq!(expected.len(), 200);
+                // rosbags refuses versions that it does not know; version 9 is for readers like it.
+                if version == 9 {
+                    assert!(
+                        theirs(&run(&python, &["rosbags", path.to_str().unwrap()])) == expected,
+                        "rosbags: {}",
+                        path.display()
+                    );
+                }
+                if compression == CompressionMode::None && name.starts_with("mcap") {
+                    let mut read = Vec::new();
+                    for file in files_below(&path)
+                        .iter()
+                        .filter(|file| file.extension().unwrap() == "mcap")
+                    {
+                        read.extend(theirs(&run(&python, &["mcap", file.to_str().unwrap()])));
+                    }
+                    read.sort();
+                    assert!(read == expected, "mcap: {}", path.display());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn we_read_what_they_write() {
+    let Some(python) = python() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let text = run(&python, &["write", directory.path().to_str().unwrap()]);
+    let mut bags = 0;
+    for line in text.lines() {
+        let (path, expected) = line.split_once(' ').unwrap();
+        let mut expected: Vec<_> = expected.split(';').map(str::to_owned).collect();
+        expected.sort();
+        assert!(lines(&read_bag(Path::new(path))) == expected, "{path}");
+        bags += 1;
+    }
+    assert!(bags >= 8, "{bags} bags:\n{text}");
+}

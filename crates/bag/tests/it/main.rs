@@ -1,0 +1,16 @@
+//! Behaviour of `timeloom-bag` as its users see it.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first error")]
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
+
+mod bag;
+mod conformance;
+mod convert;
+mod damage;
+mod full_disk;
+mod golden;
+mod interop;
+mod kill;
+mod metadata;
+mod oracle;
+mod recover;
+mod support;

@@ -1,0 +1,79 @@
+//! The top level of the command line.
+
+use clap::{Parser, Subcommand};
+
+use crate::context::Context;
+use crate::outcome::Outcome;
+use crate::printer::ColorChoice;
+use crate::verbs::{cat, completions, convert, info, list, recover, reindex};
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  timeloom info my_bag                                  what is in it, at once
+  timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
+  timeloom convert my_bag -o cut --start +10s --end +20s
+  timeloom recover my_bag                               after a crash or a power cut
+
+EXIT CODES
+  0 done   1 failed   2 wrong usage   3 finished, but data was lost (the count is printed)";
+
+/// Time for ROS 2: record, replay, synchronise and trace a robot's messages, without a ROS installation.
+#[derive(Debug, Parser)]
+#[command(name = "timeloom", version, after_help = EXAMPLES, max_term_width = 110)]
+pub(crate) struct Cli {
+    /// When to use colours on stderr
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub(crate) color: ColorChoice,
+
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    Info(info::Arguments),
+    Cat(Box<cat::Arguments>),
+    Convert(Box<convert::Arguments>),
+    Reindex(reindex::Arguments),
+    Recover(recover::Arguments),
+    List(list::Arguments),
+    Completions(completions::Arguments),
+}
+
+impl Verb {
+    pub(crate) fn run(self, context: &mut Context) -> anyhow::Result<Outcome> {
+        match self {
+            Self::Info(arguments) => info::run(&arguments, context),
+            Self::Cat(arguments) => cat::run(&arguments, context),
+            Self::Convert(arguments) => convert::run(&arguments, context),
+            Self::Reindex(arguments) => reindex::run(&arguments, context),
+            Self::Recover(arguments) => recover::run(&arguments, context),
+            Self::List(arguments) => list::run(&arguments, context),
+            Self::Completions(arguments) => completions::run(&arguments, context),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::Cli;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_shows_examples() {
+        for verb in Cli::command().get_subcommands() {
+            let help = verb
+                .get_after_help()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            assert!(help.contains("EXAMPLES"), "{}", verb.get_name());
+            assert!(verb.get_about().is_some(), "{}", verb.get_name());
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! What the damage of a bag means for its messages.
+
+use std::path::Path;
+
+use timeloom_bag::metadata::METADATA_FILE;
+
+use crate::hint;
+
+/// Whether messages may be missing; a `metadata.yaml` that is missing or wrong costs none.
+pub(crate) fn means_loss(damage: &[String]) -> bool {
+    damage
+        .iter()
+        .any(|damage| !damage.starts_with(METADATA_FILE))
+}
+
+/// How to repair a bag with this damage; `None` when there is none.
+pub(crate) fn remedy(bag: &Path, damage: &[String]) -> Option<String> {
+    if damage.is_empty() {
+        return None;
+    }
+    Some(if means_loss(damage) {
+        hint::recover(bag)
+    } else {
+        hint::reindex(bag)
+    })
+}

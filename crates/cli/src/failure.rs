@@ -1,0 +1,59 @@
+//! An error of the command line itself, with the way out.
+
+use std::fmt;
+
+/// What went wrong, in words for people, and what to do about it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    hint: Option<String>,
+    usage: bool,
+}
+
+impl Failure {
+    /// Something that could not be done.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            hint: None,
+            usage: false,
+        }
+    }
+
+    /// Arguments that make no sense together: exit code 2.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self {
+            usage: true,
+            ..Self::new(message)
+        }
+    }
+
+    /// Adds what to do.
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self {
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+
+    /// Adds what to do, when something is known.
+    pub(crate) fn hint_if(self, hint: Option<String>) -> Self {
+        Self { hint, ..self }
+    }
+
+    pub(crate) fn hint_text(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    pub(crate) fn is_usage(&self) -> bool {
+        self.usage
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}

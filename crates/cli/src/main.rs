@@ -1,0 +1,79 @@
+//! The binary `timeloom`: it turns arguments into options of the libraries, prints, and chooses the exit code.
+
+mod cli;
+mod context;
+mod damage;
+mod decode;
+mod environment;
+mod failure;
+mod field_path;
+mod hint;
+mod json_text;
+mod message_line;
+mod outcome;
+mod printer;
+mod progress;
+mod selection_arguments;
+mod suggestion;
+mod time_argument;
+mod time_range;
+mod topic_selection;
+mod verbs;
+
+use std::io::ErrorKind;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::cli::Cli;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::outcome::Outcome;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let mut context = Context::new(cli.color);
+    let result = cli.verb.run(&mut context).and_then(|outcome| {
+        context.printer.flush()?;
+        Ok(outcome)
+    });
+    match result {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::DataLost) => ExitCode::from(3),
+        // Whoever reads us has seen enough, as `head` has.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            context.printer.error(&error);
+            ExitCode::from(if is_usage(&error) { 2 } else { 1 })
+        }
+    }
+}
+
+/// Help and version are printed to stdout and are no failure; the rest is wrong usage.
+fn usage(error: &clap::Error) -> ExitCode {
+    let printed = error.print();
+    let wrong =
+        error.use_stderr() || printed.is_err_and(|error| error.kind() != ErrorKind::BrokenPipe);
+    if wrong {
+        ExitCode::from(2)
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+fn is_usage(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<Failure>())
+        .any(Failure::is_usage)
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let mut causes = error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>());
+    causes.any(|cause| cause.kind() == ErrorKind::BrokenPipe)
+}

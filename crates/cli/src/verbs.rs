@@ -1,0 +1,9 @@
+//! The verbs: each holds its arguments and what it does with them.
+
+pub(crate) mod cat;
+pub(crate) mod completions;
+pub(crate) mod convert;
+pub(crate) mod info;
+pub(crate) mod list;
+pub(crate) mod recover;
+pub(crate) mod reindex;

@@ -1,0 +1,183 @@
+//! `timeloom cat`: messages as JSON lines.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use timeloom_bag::{BagReader, Message, Order, Query, StorageReader as _, TopicId, TopicInfo};
+use timeloom_msg::value::JsonStyle;
+
+use crate::context::Context;
+use crate::decode::Decoders;
+use crate::json_text::{counted, indented};
+use crate::message_line::{Content, TimeFormat, line};
+use crate::outcome::Outcome;
+use crate::selection_arguments::SelectionArguments;
+use crate::time_range::TimeRangeArguments;
+use crate::{damage, field_path, hint};
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  timeloom cat my_bag                                        every message, one line of JSON each
+  timeloom cat my_bag --topics /imu/data -n 1 --format json-pretty
+  timeloom cat my_bag --topics /fix --field latitude         one number per line
+  timeloom cat my_bag --start +10s --end +12s -e '^/camera' --raw
+  timeloom cat my_bag --topics /chatter --reverse -n 5       the last five, newest first
+  timeloom cat my_bag | jq -c 'select(.topic == \"/tf\") | .message'
+
+A message that cannot be decoded is a line with \"error\" in place of \"message\"; the exit code is then 3.";
+
+/// Print messages as JSON, with filters and limits
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The bags, read as one in log-time order
+    #[arg(value_name = "BAG", required = true)]
+    bags: Vec<PathBuf>,
+    /// Stop after this many messages
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    limit: Option<u64>,
+    /// Newest first
+    #[arg(long)]
+    reverse: bool,
+    /// Payloads as base64 instead of decoded messages
+    #[arg(long, conflicts_with = "field")]
+    raw: bool,
+    /// Only this field, such as `header.stamp.sec` or `points[0].x`
+    #[arg(long, value_name = "PATH")]
+    field: Option<String>,
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: CatFormat,
+    /// How times are written
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    time_format: TimeFormat,
+    #[command(flatten)]
+    range: TimeRangeArguments,
+    #[command(flatten)]
+    selection: SelectionArguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum CatFormat {
+    /// One line of JSON per message
+    #[default]
+    Ndjson,
+    /// Indented JSON
+    JsonPretty,
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let mut reader = BagReader::open_all(&arguments.bags)?;
+    let info = reader.info().clone();
+    let selection = arguments.selection.selection();
+    selection.check_names(&info.topics)?;
+    selection.check_not_empty(&info.topics)?;
+    let range = arguments.range.resolve(&info)?;
+    let taken = info
+        .topics
+        .iter()
+        .enumerate()
+        .filter(|(_, topic)| selection.takes(topic));
+    let taken: Vec<TopicId> = taken
+        .filter_map(|(index, _)| TopicId::from_index(index))
+        .collect();
+    let decoders = Decoders::new(&info.topics, &info.ros_distro);
+    if let Some(field) = &arguments.field {
+        check_field(&decoders, &info.topics, &taken, field)?;
+    }
+    let order = if arguments.reverse {
+        Order::ReverseLogTime
+    } else {
+        Order::LogTime
+    };
+    reader.start(&Query {
+        order,
+        topics: Some(taken),
+        start_ns: range.start_ns,
+        end_ns: range.end_ns,
+    })?;
+    context.printer.warnings(&info.damage);
+    let mut lost = damage::means_loss(&info.damage);
+    let (mut printed, mut undecoded) = (0, 0);
+    while arguments.limit.is_none_or(|limit| printed < limit) {
+        let message = match reader.next_message() {
+            Ok(Some(message)) => message,
+            Ok(None) => break,
+            Err(error) => {
+                context.printer.warning(&error.to_string());
+                lost = true;
+                continue;
+            }
+        };
+        let name = info
+            .topics
+            .get(message.topic.index())
+            .map_or("", |topic| topic.name.as_str());
+        let (text, decoded) = text(arguments, &decoders, name, &message);
+        undecoded += u64::from(!decoded);
+        printed += 1;
+        writeln!(context.printer.data(), "{text}")?;
+    }
+    if undecoded > 0 {
+        let text = format!(
+            "{} could not be decoded; `--raw` prints the payload",
+            counted(undecoded, "message")
+        );
+        context.printer.warning(&text);
+    }
+    if let (Some(bag), true) = (arguments.bags.first(), lost) {
+        context.printer.hint(&hint::recover(bag));
+    }
+    Ok(Outcome::lost_if(lost || undecoded > 0))
+}
+
+/// A field that the topic cannot have is refused before anything is printed.
+fn check_field(
+    decoders: &Decoders,
+    topics: &[TopicInfo],
+    taken: &[TopicId],
+    field: &str,
+) -> anyhow::Result<()> {
+    for id in taken {
+        let name = topics
+            .get(id.index())
+            .map_or("", |topic| topic.name.as_str());
+        if let Ok(schema) = decoders.schema(id.index()) {
+            field_path::check(schema, name, field)?;
+        }
+    }
+    Ok(())
+}
+
+/// The text of a message, and whether it could be decoded.
+fn text(
+    arguments: &Arguments,
+    decoders: &Decoders,
+    name: &str,
+    message: &Message<'_>,
+) -> (String, bool) {
+    let times = arguments.time_format;
+    let (text, decoded) = if arguments.raw {
+        (line(name, message, &Content::Raw, times), true)
+    } else {
+        match (decoders.decode(message), &arguments.field) {
+            (Ok(value), None) => (line(name, message, &Content::Value(&value), times), true),
+            (Ok(value), Some(field)) => {
+                let mut text = String::new();
+                match value.get(field) {
+                    Some(value) => value.write_json(&mut text, JsonStyle::default()),
+                    // An element beyond the end of this message's sequence.
+                    None => text.push_str("null"),
+                }
+                (text, true)
+            }
+            (Err(reason), _) => (line(name, message, &Content::Error(&reason), times), false),
+        }
+    };
+    let text = if arguments.format == CatFormat::JsonPretty {
+        indented(&text)
+    } else {
+        text
+    };
+    (text, decoded)
+}

@@ -1,0 +1,147 @@
+//! `timeloom info`: what a bag holds.
+
+use std::cmp::Reverse;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+use timeloom_bag::info::{InfoLayout, SortTopics, render};
+use timeloom_bag::{BagInfo, StorageId};
+
+use crate::context::Context;
+use crate::damage;
+use crate::failure::Failure;
+use crate::outcome::Outcome;
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  timeloom info my_bag                       the text of `ros2 bag info`
+  timeloom info my_bag -v --sort size        bytes of each topic, requests and responses, losses
+  timeloom info my_bag -t                    the names of the topics
+  timeloom info my_bag --format json | jq '.topics[].name'
+  timeloom info my_bag_0.mcap                a single file
+
+A damaged bag is shown with what is wrong; exit code 3 says that messages may be missing.";
+
+/// Show what a bag holds, without reading its messages
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The bag: a directory, or one .mcap or .db3 file
+    #[arg(value_name = "BAG")]
+    bag: PathBuf,
+    /// Only the names of the topics
+    #[arg(short = 't', long)]
+    topic_name: bool,
+    /// Also bytes, requests and responses, losses; reads all messages where the bag does not say
+    #[arg(short, long)]
+    verbose: bool,
+    /// Order of topics and services
+    #[arg(long, value_enum, value_name = "BY")]
+    sort: Option<Sort>,
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+    /// The storage that the bag must have: mcap or sqlite3
+    #[arg(
+        short,
+        long,
+        value_name = "STORAGE",
+        default_value = "",
+        hide_default_value = true
+    )]
+    storage: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Sort {
+    /// By name
+    Name,
+    /// By type
+    Type,
+    /// Most messages first
+    Count,
+    /// Most bytes first
+    Size,
+}
+
+/// Form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let mut info = BagInfo::open(&arguments.bag)?;
+    check_storage(&arguments.storage, &info.storage_identifier)?;
+    let wants_sizes = arguments.verbose || arguments.sort == Some(Sort::Size);
+    if wants_sizes && !is_counted(&info) {
+        // A bag that cannot be read to its end is still shown, with what the metadata says.
+        if let Err(error) = info.count_messages(&arguments.bag) {
+            info.damage.push(error.to_string());
+        }
+    }
+    if arguments.sort == Some(Sort::Size) {
+        info.topics
+            .sort_by_cached_key(|topic| (Reverse(topic.size_bytes), topic.name.clone()));
+    }
+    let text = match arguments.format {
+        Format::Text => render(&info, &layout(arguments, &info)),
+        Format::Json => serde_json::to_string_pretty(&info)? + "\n",
+    };
+    context.printer.data().write_all(text.as_bytes())?;
+    if let Some(remedy) = damage::remedy(&arguments.bag, &info.damage) {
+        if arguments.topic_name {
+            context.printer.warnings(&info.damage);
+        }
+        context.printer.hint(&remedy);
+    }
+    Ok(Outcome::lost_if(damage::means_loss(&info.damage)))
+}
+
+/// Refuses a bag of another storage than the one that was asked for.
+pub(crate) fn check_storage(wanted: &str, found: &str) -> anyhow::Result<()> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let wanted = StorageId::from_name(wanted)?.name();
+    if wanted != found {
+        let text = format!("the bag is stored as {found}, not as {wanted}");
+        return Err(Failure::new(text)
+            .hint("leave --storage out: it is found by itself")
+            .into());
+    }
+    Ok(())
+}
+
+/// Whether the bag itself says what only its messages would tell otherwise.
+fn is_counted(info: &BagInfo) -> bool {
+    let sizes = info.topics.iter().all(|topic| topic.size_bytes.is_some());
+    sizes
+        && info
+            .services
+            .iter()
+            .all(|service| service.request_count.is_some() || service.event_count == 0)
+}
+
+fn layout(arguments: &Arguments, info: &BagInfo) -> InfoLayout {
+    let start =
+        Timestamp::from_nanosecond(info.start_time_ns.unwrap_or(0).into()).unwrap_or_default();
+    InfoLayout {
+        utc_offset_seconds: Context::time_zone().to_offset(start).seconds(),
+        sort: match arguments.sort {
+            None | Some(Sort::Size) => SortTopics::Recorded,
+            Some(Sort::Name) => SortTopics::Name,
+            Some(Sort::Type) => SortTopics::Type,
+            Some(Sort::Count) => SortTopics::Count,
+        },
+        names_only: arguments.topic_name,
+        size_contribution: arguments.verbose,
+        losses: arguments.verbose,
+        damage: true,
+    }
+}

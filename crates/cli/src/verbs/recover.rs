@@ -1,0 +1,154 @@
+//! `timeloom recover`: get back what a damaged bag holds.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+use timeloom_bag::Error;
+use timeloom_bag::bag::BagLayout;
+use timeloom_bag::recover::{RecoverReport, RecoveredFile};
+
+use super::info::Format;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::hint;
+use crate::json_text::counted;
+use crate::outcome::Outcome;
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  timeloom recover my_bag              all files of a bag, and its metadata.yaml
+  timeloom recover my_bag_0.mcap       a single file
+  timeloom recover my_bag --format json
+
+Each damaged file is written anew beside the original and takes its name; the original stays as <file>.damaged.
+Files that are whole are not touched. Exit code 3: something is gone for good, the count is printed.";
+
+/// Get back all that a damaged bag holds: cut files, missing summaries, broken metadata
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The bag: a directory, or one .mcap or .db3 file
+    #[arg(value_name = "BAG")]
+    bag: PathBuf,
+    /// 10 with statistics, 9 for readers that are strict
+    #[arg(long, value_name = "VERSION", default_value_t = 10, value_parser = clap::value_parser!(u32).range(9..=10))]
+    metadata_version: u32,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let claimed = claimed_messages(&arguments.bag);
+    let report = timeloom_bag::recover(&arguments.bag, arguments.metadata_version);
+    let report = report.map_err(|error| already_recovered(error, &arguments.bag))?;
+    // What the files know of is lost, and so is what only the old metadata knew of.
+    let lost = report
+        .lost_messages()
+        .max(claimed.saturating_sub(report.messages()));
+    match arguments.format {
+        Format::Json => writeln!(context.printer.data(), "{:#}", json(&report, lost))?,
+        Format::Text => {
+            for file in &report.files {
+                writeln!(context.printer.data(), "{}", summary(file))?;
+            }
+            for (path, _) in &report.unreadable {
+                writeln!(
+                    context.printer.data(),
+                    "{}: nothing can be read",
+                    name(path)
+                )?;
+            }
+        }
+    }
+    for file in &report.files {
+        for damage in &file.damage {
+            context
+                .printer
+                .warning(&format!("{}: {damage}", name(&file.path)));
+        }
+    }
+    for (path, reason) in &report.unreadable {
+        context
+            .printer
+            .warning(&format!("{}: {reason}", name(path)));
+    }
+    context.printer.note(&total(&report, lost));
+    Ok(Outcome::lost_if(lost > 0 || report.is_lossy()))
+}
+
+/// Messages that the metadata claims before it is rebuilt; 0 when it says nothing.
+fn claimed_messages(bag: &Path) -> u64 {
+    let layout = BagLayout::find(bag).ok();
+    layout
+        .and_then(|layout| layout.metadata)
+        .map_or(0, |metadata| metadata.message_count)
+}
+
+/// The original of an earlier recovery is never overwritten.
+fn already_recovered(error: Error, bag: &Path) -> anyhow::Error {
+    match error {
+        Error::Exists { path } => {
+            let text = format!("{} is left from an earlier recovery", path.display());
+            let hint = format!(
+                "move it away, then run `timeloom recover {}` again",
+                hint::quoted(bag)
+            );
+            Failure::new(text).hint(hint).into()
+        }
+        other => other.into(),
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned()
+}
+
+fn summary(file: &RecoveredFile) -> String {
+    let (name, messages) = (name(&file.path), counted(file.messages, "message"));
+    let Some(original) = &file.original else {
+        return format!("{name}: whole, {messages}");
+    };
+    let salvaged = match file.salvaged {
+        0 => String::new(),
+        count => format!(", {count} of them out of a record that was cut off"),
+    };
+    let original = self::name(original);
+    format!("{name}: recovered, {messages}{salvaged}; the original is {original}")
+}
+
+fn total(report: &RecoverReport, lost: u64) -> String {
+    let readable = counted(report.messages(), "message");
+    if lost == 0 && !report.is_lossy() {
+        return format!("{readable} readable, none lost");
+    }
+    let bytes: u64 = report.files.iter().map(|file| file.lost_bytes).sum();
+    let mut lost = vec![counted(lost, "message")];
+    if bytes > 0 {
+        lost.push(format!(
+            "{} that belong to no message",
+            counted(bytes, "byte")
+        ));
+    }
+    if !report.unreadable.is_empty() {
+        lost.push(format!(
+            "{} of unknown content",
+            counted(report.unreadable.len() as u64, "file")
+        ));
+    }
+    format!("{readable} readable; lost: {}", lost.join(", "))
+}
+
+fn json(report: &RecoverReport, lost: u64) -> serde_json::Value {
+    json!({
+        "files": report.files,
+        "unreadable": report.unreadable.iter().map(|(path, reason)| json!({ "path": path, "reason": reason })).collect::<Vec<_>>(),
+        "message_count": report.messages(),
+        "lost_message_count": lost,
+        "lossy": lost > 0 || report.is_lossy(),
+    })
+}

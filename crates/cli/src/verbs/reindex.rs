@@ -1,0 +1,105 @@
+//! `timeloom reindex`: rebuild `metadata.yaml`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use timeloom_bag::bag::BagLayout;
+
+use super::info::{Format, check_storage};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::hint;
+use crate::json_text::counted;
+use crate::outcome::Outcome;
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  timeloom reindex my_bag                     metadata.yaml from the files of the directory
+  timeloom reindex my_bag --metadata-version 9
+  timeloom reindex my_bag --format json
+
+Every message is read, so counts, times and sizes are exact. The files of the bag are not touched; damaged ones are
+for `timeloom recover`. Exit code 3: something could not be read, the count is printed.";
+
+/// Rebuild metadata.yaml from the files of a bag
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The directory of the bag
+    #[arg(value_name = "DIRECTORY")]
+    bag: PathBuf,
+    /// 10 with statistics, 9 for readers that are strict
+    #[arg(long, value_name = "VERSION", default_value_t = 10, value_parser = clap::value_parser!(u32).range(9..=10))]
+    metadata_version: u32,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+    /// The storage that the files must have: mcap or sqlite3
+    #[arg(
+        short,
+        long,
+        value_name = "STORAGE",
+        default_value = "",
+        hide_default_value = true
+    )]
+    storage: String,
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let bag = &arguments.bag;
+    if bag.is_file() {
+        let text = format!(
+            "{} is a file: only a directory has a metadata.yaml",
+            bag.display()
+        );
+        return Err(Failure::new(text).hint(hint::recover(bag)).into());
+    }
+    let layout = BagLayout::find(bag)?;
+    check_storage(
+        &arguments.storage,
+        layout.files.first().map_or("", |file| file.storage.name()),
+    )?;
+    let claimed = layout
+        .metadata
+        .as_ref()
+        .map(|metadata| metadata.message_count);
+    let report = timeloom_bag::reindex(bag, arguments.metadata_version)?;
+    let metadata = &report.metadata;
+    let missing = claimed.unwrap_or(0).saturating_sub(metadata.message_count);
+    let lost = missing > 0 || !report.damage.is_empty();
+    if arguments.format == Format::Json {
+        let json = json!({
+            "bag": bag.display().to_string(),
+            "metadata_version": metadata.version,
+            "files": metadata.relative_file_paths,
+            "topic_count": metadata.topics.len(),
+            "message_count": metadata.message_count,
+            "missing_message_count": missing,
+            "duration_ns": metadata.duration_ns,
+            "damage": report.damage,
+        });
+        writeln!(context.printer.data(), "{json:#}")?;
+    } else {
+        let (files, topics) = (metadata.files.len() as u64, metadata.topics.len() as u64);
+        let (files, topics) = (counted(files, "file"), counted(topics, "topic"));
+        let messages = counted(metadata.message_count, "message");
+        writeln!(
+            context.printer.data(),
+            "{}: {messages} of {topics} in {files}",
+            bag.display()
+        )?;
+    }
+    context.printer.warnings(&report.damage);
+    if missing > 0 {
+        let text = format!(
+            "{} of the old metadata.yaml are not in the files",
+            counted(missing, "message")
+        );
+        context.printer.warning(&text);
+    }
+    if !report.damage.is_empty() {
+        context.printer.hint(&hint::recover(bag));
+    }
+    Ok(Outcome::lost_if(lost))
+}

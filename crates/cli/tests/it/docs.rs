@@ -1,0 +1,75 @@
+//! The guide in `docs/`: its commands do what it shows.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::Sandbox;
+
+/// A command of a `console` block and the output below it.
+struct Step {
+    arguments: String,
+    output: Vec<String>,
+}
+
+fn steps(page: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for block in page.split("```console\n").skip(1) {
+        for line in block.split("```").next().unwrap().lines() {
+            if let Some(arguments) = line.strip_prefix("$ timeloom ") {
+                steps.push(Step {
+                    arguments: arguments.to_owned(),
+                    output: Vec::new(),
+                });
+            } else {
+                steps.last_mut().unwrap().output.push(line.to_owned());
+            }
+        }
+    }
+    steps
+}
+
+/// Whether lines match, where `…` stands for any number of them.
+fn matches(shown: &[String], real: &[&str]) -> bool {
+    match (shown.split_first(), real.split_first()) {
+        (None, None) => true,
+        (Some((first, rest)), _) if first == "…" => {
+            (0..=real.len()).any(|skipped| matches(rest, &real[skipped..]))
+        }
+        (Some((first, rest)), Some((line, lines))) => first == line && matches(rest, lines),
+        _ => false,
+    }
+}
+
+#[test]
+fn every_command_shows_what_it_prints() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/verbs");
+    let mut count = 0;
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let sandbox = Sandbox::new();
+        sandbox.copy("mcap_plain", "my_bag");
+        sandbox.copy("sqlite3_plain", "my_db");
+        let cut = sandbox
+            .copy("mcap_plain", "cut_bag")
+            .join("mcap_plain_0.mcap");
+        fs::File::options()
+            .write(true)
+            .open(cut)
+            .unwrap()
+            .set_len(200_000)
+            .unwrap();
+        for step in steps(&fs::read_to_string(&path).unwrap()) {
+            let run = sandbox.run(&step.arguments);
+            let real = run.stdout.clone() + &run.stderr;
+            let lines: Vec<&str> = real.lines().collect();
+            assert!(
+                matches(&step.output, &lines),
+                "{}: timeloom {}\n{run}",
+                path.display(),
+                step.arguments
+            );
+            count += 1;
+        }
+    }
+    assert!(count >= 14, "{count}");
+}

@@ -1,0 +1,17 @@
+//! The real binary, at the boundary of its process: exit code, stdout and stderr.
+#![expect(
+    clippy::unwrap_used,
+    reason = "in helpers of tests too a failure is a failed test"
+)]
+
+mod bad_input;
+mod cat;
+mod convert;
+mod docs;
+mod export;
+mod help;
+mod info;
+mod list;
+mod options_file;
+mod repair;
+mod support;

@@ -1,0 +1,113 @@
+use std::fmt;
+
+use super::read::Backend;
+
+/// Why a variable that is set does not do what it does in ROS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NoteKind {
+    /// Timeloom does not have what it asks for.
+    NotHonoured,
+    /// Another variable takes its place.
+    Overridden,
+    /// It works, but ROS will drop it.
+    Deprecated,
+}
+
+/// A variable that is set and of which the user should know something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The variable.
+    pub variable: &'static str,
+    /// Its value.
+    pub value: String,
+    /// What kind of note this is.
+    pub kind: NoteKind,
+    /// The reason, and what to do.
+    pub reason: &'static str,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kind {
+            NoteKind::NotHonoured => "is set and not honoured",
+            NoteKind::Overridden => "is set and overridden",
+            NoteKind::Deprecated => "is deprecated",
+        };
+        write!(
+            f,
+            "{}={} {what}: {}",
+            self.variable, self.value, self.reason
+        )
+    }
+}
+
+/// What is never honoured, with the reason.
+const NEVER: [(&str, &str); 10] = [
+    ("FASTRTPS_DEFAULT_PROFILES_FILE", FAST_PROFILES),
+    ("FASTDDS_DEFAULT_PROFILES_FILE", FAST_PROFILES),
+    ("ROS_DISCOVERY_SERVER", DISCOVERY_SERVER),
+    ("ROS_SUPER_CLIENT", DISCOVERY_SERVER),
+    ("ROS_SECURITY_ENABLE", SECURITY),
+    ("ROS_SECURITY_STRATEGY", SECURITY),
+    ("ROS_SECURITY_KEYSTORE", SECURITY),
+    ("ROS_SECURITY_ENCLAVE_OVERRIDE", SECURITY),
+    (
+        "NDDS_QOS_PROFILES",
+        "profiles of Connext are not read; give QoS with --qos-profile-overrides-path",
+    ),
+    (
+        "ROS_DISABLE_LOANED_MESSAGES",
+        "messages are never loaned, so there is nothing to disable",
+    ),
+];
+const FAST_PROFILES: &str = "profiles of Fast DDS are not read; use CYCLONEDDS_URI for the network and --qos-profile-overrides-path for QoS";
+const DISCOVERY_SERVER: &str = "discovery servers of Fast DDS are not spoken; peers that rely on one are not found, use ROS_STATIC_PEERS";
+const SECURITY: &str =
+    "DDS security is not spoken; peers that enforce it stay invisible and data is not encrypted";
+
+/// What only one of the backends reads.
+const OF_ONE: [(&str, Backend, &str); 7] = [
+    (
+        "CYCLONEDDS_URI",
+        Backend::Dds,
+        "it is for DDS, and RMW_IMPLEMENTATION asks for Zenoh",
+    ),
+    ("ROS_AUTOMATIC_DISCOVERY_RANGE", Backend::Dds, NOT_IN_ZENOH),
+    ("ROS_STATIC_PEERS", Backend::Dds, NOT_IN_ZENOH),
+    ("ZENOH_SESSION_CONFIG_URI", Backend::Zenoh, NOT_IN_DDS),
+    ("ZENOH_ROUTER_CONFIG_URI", Backend::Zenoh, NOT_IN_DDS),
+    ("ZENOH_ROUTER_CHECK_ATTEMPTS", Backend::Zenoh, NOT_IN_DDS),
+    ("ZENOH_CONFIG_OVERRIDE", Backend::Zenoh, NOT_IN_DDS),
+];
+const NOT_IN_ZENOH: &str =
+    "rmw_zenoh does not read it; use ZENOH_SESSION_CONFIG_URI or ZENOH_CONFIG_OVERRIDE";
+const NOT_IN_DDS: &str = "it is for Zenoh; set RMW_IMPLEMENTATION=rmw_zenoh_cpp to use that";
+
+/// Notes on everything that is set and not read.
+pub(super) fn unread(lookup: &dyn Fn(&str) -> Option<String>, backend: Backend) -> Vec<Note> {
+    let never = NEVER.iter().copied();
+    let other = OF_ONE
+        .iter()
+        .filter(|(_, owner, _)| *owner != backend)
+        .map(|(variable, _, reason)| (*variable, *reason));
+    never
+        .chain(other)
+        .filter_map(|(variable, reason)| {
+            Some(Note {
+                variable,
+                value: lookup(variable)?,
+                kind: NoteKind::NotHonoured,
+                reason,
+            })
+        })
+        .filter(|note| !asks_for_nothing(note))
+        .collect()
+}
+
+/// A variable that is switched off is as good as not set.
+fn asks_for_nothing(note: &Note) -> bool {
+    note.value.is_empty()
+        || (note.variable == "ROS_SECURITY_ENABLE" && note.value != "true")
+        || (note.variable == "ROS_DISABLE_LOANED_MESSAGES" && note.value == "1")
+        || (note.variable == "ROS_SUPER_CLIENT" && !note.value.eq_ignore_ascii_case("true"))
+}

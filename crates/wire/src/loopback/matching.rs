@@ -1,0 +1,258 @@
+//! Endpoints come, find each other, and go.
+
+use super::endpoints::{Client, Reader, Server, Writer, is_latched, is_reliable};
+use super::faults::Dice;
+use super::link::{Link, LinkKey};
+use super::member::Due;
+use super::state::{State, member_of};
+use super::transmit::Now;
+use crate::endpoint::EndpointInfo;
+use crate::event::EndpointEvent;
+use crate::gid::Gid;
+use crate::graph::GraphEvent;
+use crate::qos_match::{Incompatibility, compatible};
+
+impl State {
+    fn announce(&mut self, info: &EndpointInfo) {
+        self.change_graph(GraphEvent::EndpointChanged(Box::new(info.clone())));
+    }
+
+    pub(super) fn add_writer(&mut self, writer: Writer, now: Now) {
+        let info = writer.info.clone();
+        if let Some(lease) = &writer.lease {
+            let at = now.steady.saturating_add(lease.duration);
+            self.plan(member_of(info.gid), at, Due::Liveliness(info.gid));
+        }
+        self.announce(&info);
+        self.writers.insert(info.gid, writer);
+        for reader in same(self.readers.values().map(|reader| &reader.info), &info) {
+            self.introduce(info.gid, reader, now);
+        }
+    }
+
+    pub(super) fn add_reader(&mut self, reader: Reader, now: Now) {
+        let info = reader.info.clone();
+        self.announce(&info);
+        self.readers.insert(info.gid, reader);
+        for writer in same(self.writers.values().map(|writer| &writer.info), &info) {
+            self.introduce(writer, info.gid, now);
+        }
+    }
+
+    /// Lets a writer and a reader of one topic and type find each other.
+    fn introduce(&mut self, writer: Gid, reader: Gid, now: Now) {
+        if !self.is_alive(member_of(writer)) || !self.is_alive(member_of(reader)) {
+            return;
+        }
+        let (Some(from), Some(to)) = (self.writers.get_mut(&writer), self.readers.get_mut(&reader))
+        else {
+            return;
+        };
+        let (offered, requested) = (from.info.qos, to.info.qos);
+        let short = compatible(&offered, &requested);
+        if !short.is_empty() {
+            return self.refuse(writer, reader, &short);
+        }
+        let alive = from.lease.as_ref().is_none_or(|lease| lease.alive);
+        from.readers.insert(reader);
+        to.writers.insert(writer, alive);
+        let reliable = is_reliable(&offered) && is_reliable(&requested);
+        let kept = from.kept_for(&requested, now.steady);
+        let topic = to.info.topic.clone();
+        self.connect((writer, reader), &topic, reliable);
+        self.tell_matched(writer, reader, 1);
+        self.tell_liveliness(reader);
+        if is_latched(&requested) {
+            for sample in kept {
+                self.transmit_sample((writer, reader), sample, now);
+            }
+        }
+    }
+
+    fn refuse(&mut self, writer: Gid, reader: Gid, short: &[Incompatibility]) {
+        for Incompatibility { policy } in short.iter().copied() {
+            let event = |total: &mut u64| {
+                *total += 1;
+                EndpointEvent::IncompatibleQos {
+                    policy,
+                    total: *total,
+                }
+            };
+            let counts = self
+                .writers
+                .get_mut(&writer)
+                .map(|known| event(known.incompatible.entry(policy).or_default()));
+            if let Some(told) = counts {
+                self.tell_writer(writer, told);
+            }
+            let counts = self
+                .readers
+                .get_mut(&reader)
+                .map(|known| event(known.incompatible.entry(policy).or_default()));
+            if let Some(told) = counts {
+                self.tell_reader(reader, told);
+            }
+        }
+    }
+
+    fn connect(&mut self, key: LinkKey, topic: &str, reliable: bool) {
+        let dice = Dice::new(self.options.seed, key.0, key.1);
+        self.links.insert(key, Link::new(topic, reliable, dice));
+    }
+
+    fn tell_matched(&mut self, writer: Gid, reader: Gid, change: isize) {
+        let matched = |current| EndpointEvent::Matched { current, change };
+        if let Some(known) = self.writers.get(&writer) {
+            let event = matched(known.readers.len());
+            self.tell_writer(writer, event);
+        }
+        if let Some(known) = self.readers.get(&reader) {
+            let event = matched(known.writers.len());
+            self.tell_reader(reader, event);
+        }
+    }
+
+    pub(super) fn tell_liveliness(&mut self, reader: Gid) {
+        if let Some(known) = self.readers.get(&reader) {
+            let (alive, dead) = known.liveliness();
+            self.tell_reader(reader, EndpointEvent::LivelinessChanged { alive, dead });
+        }
+    }
+
+    /// Ends the link; what was on its way is lost.
+    fn disconnect(&mut self, key: LinkKey) {
+        if let Some(mut link) = self.links.remove(&key) {
+            link.account.dropped += std::mem::take(&mut link.account.waiting);
+            self.past.insert(key, link.account);
+        }
+        if let Some(writer) = self.writers.get_mut(&key.0) {
+            writer.wake();
+        }
+    }
+
+    fn part(&mut self, writer: Gid, reader: Gid) {
+        if let Some(known) = self.writers.get_mut(&writer) {
+            known.readers.remove(&reader);
+        }
+        if let Some(known) = self.readers.get_mut(&reader) {
+            known.writers.remove(&writer);
+        }
+        self.tell_matched(writer, reader, -1);
+        self.tell_liveliness(reader);
+    }
+
+    /// Takes a writer out; what it sent before is still delivered.
+    pub(super) fn remove_writer(&mut self, gid: Gid, now: Now) -> Option<Writer> {
+        self.flush(gid, now);
+        let writer = self.writers.remove(&gid)?;
+        self.change_graph(GraphEvent::EndpointRemoved(gid));
+        for reader in &writer.readers {
+            self.part(gid, *reader);
+            self.finish((gid, *reader));
+        }
+        Some(writer)
+    }
+
+    /// Ends a link once everything that is on its way has come.
+    pub(super) fn finish(&mut self, key: LinkKey) {
+        let done = self.links.get_mut(&key).is_some_and(|link| {
+            // Nobody is left to send again what was held back.
+            let held = link.held.len() as u64;
+            link.held.clear();
+            link.account.dropped += held;
+            link.account.waiting -= held;
+            link.account.waiting == 0
+        });
+        if done {
+            self.disconnect(key);
+        }
+    }
+
+    pub(super) fn remove_reader(&mut self, gid: Gid) -> Option<Reader> {
+        let reader = self.readers.remove(&gid)?;
+        self.change_graph(GraphEvent::EndpointRemoved(gid));
+        let links: Vec<_> = self
+            .links
+            .keys()
+            .filter(|key| key.1 == gid)
+            .copied()
+            .collect();
+        for key in links {
+            self.disconnect(key);
+        }
+        for writer in reader.writers.keys() {
+            self.part(*writer, gid);
+        }
+        Some(reader)
+    }
+
+    pub(super) fn add_server(&mut self, server: Server) {
+        let info = server.info.clone();
+        self.announce(&info);
+        self.servers.insert(info.gid, server);
+        for client in same(self.clients.values().map(|client| &client.info), &info) {
+            self.acquaint(client, info.gid);
+        }
+    }
+
+    pub(super) fn add_client(&mut self, client: Client) {
+        let info = client.info.clone();
+        self.announce(&info);
+        self.clients.insert(info.gid, client);
+        for server in same(self.servers.values().map(|server| &server.info), &info) {
+            self.acquaint(info.gid, server);
+        }
+    }
+
+    fn acquaint(&mut self, client: Gid, server: Gid) {
+        if !self.is_alive(member_of(client)) || !self.is_alive(member_of(server)) {
+            return;
+        }
+        let (Some(asks), Some(answers)) =
+            (self.clients.get_mut(&client), self.servers.get_mut(&server))
+        else {
+            return;
+        };
+        asks.servers.insert(server);
+        answers.clients.insert(client);
+        let topic = asks.info.topic.clone();
+        self.connect((client, server), &topic, true);
+        self.connect((server, client), &topic, true);
+    }
+
+    fn estrange(&mut self, client: Gid, server: Gid) {
+        if let Some(known) = self.clients.get_mut(&client) {
+            known.servers.remove(&server);
+        }
+        if let Some(known) = self.servers.get_mut(&server) {
+            known.clients.remove(&client);
+        }
+        self.disconnect((client, server));
+        self.disconnect((server, client));
+    }
+
+    pub(super) fn remove_server(&mut self, gid: Gid) -> Option<Server> {
+        let server = self.servers.remove(&gid)?;
+        self.change_graph(GraphEvent::EndpointRemoved(gid));
+        for client in &server.clients {
+            self.estrange(*client, gid);
+        }
+        Some(server)
+    }
+
+    pub(super) fn remove_client(&mut self, gid: Gid) -> Option<Client> {
+        let client = self.clients.remove(&gid)?;
+        self.change_graph(GraphEvent::EndpointRemoved(gid));
+        for server in &client.servers {
+            self.estrange(gid, *server);
+        }
+        Some(client)
+    }
+}
+
+/// The endpoints of the same topic and type.
+fn same<'a>(all: impl Iterator<Item = &'a EndpointInfo>, as_this: &EndpointInfo) -> Vec<Gid> {
+    all.filter(|info| info.topic == as_this.topic && info.type_name == as_this.type_name)
+        .map(|info| info.gid)
+        .collect()
+}

@@ -1,0 +1,180 @@
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use timeloom_time::{Clock, Event, Steady, System, TimeBase};
+
+use super::alarm::{Alarm, AlarmWait};
+use super::calls::Call;
+use super::member::Target;
+use super::options::LoopbackOptions;
+use super::state::State;
+use super::transmit::Now;
+use crate::error::{Error, Result};
+
+thread_local! {
+    /// The participant whose thread this is; 0 if it is nobody's.
+    static THREAD_OF: Cell<u32> = const { Cell::new(0) };
+}
+
+/// What everything of one network shares: the state behind its lock, and the clocks.
+pub(super) struct Shared {
+    pub(super) base: TimeBase,
+    steady: Clock<Steady>,
+    system: Clock<System>,
+    state: Mutex<State>,
+}
+
+/// What a participant's thread does next.
+enum Step {
+    Call(Call),
+    Wait(AlarmWait),
+    End,
+}
+
+impl Shared {
+    pub(super) fn new(base: &TimeBase, options: LoopbackOptions) -> Arc<Self> {
+        Arc::new(Self {
+            base: base.clone(),
+            steady: Clock::on(base),
+            system: Clock::on(base),
+            state: Mutex::new(State::new(options)),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Now {
+        Now {
+            steady: self.steady.now().nanos(),
+            system: self.system.now(),
+        }
+    }
+
+    /// Does something to the state, then wakes whoever has work because of it.
+    pub(super) fn with<T>(&self, act: impl FnOnce(&mut State, Now) -> T) -> T {
+        let mut state = self.lock();
+        let now = self.now();
+        let result = act(&mut state, now);
+        state.rouse(now.steady);
+        let graves = std::mem::take(&mut state.graves);
+        drop(state);
+        drop(graves);
+        result
+    }
+
+    /// Starts a participant with its thread.
+    pub(super) fn join(self: &Arc<Self>, label: &str) -> Result<u32> {
+        let alarm = Alarm::new(&self.base, &self.steady);
+        let id = self.with(|state, _| state.join(label, alarm));
+        let shared = Arc::clone(self);
+        let spawned = self
+            .base
+            .spawn(&format!("loopback {label}"), move || shared.serve(id));
+        match spawned {
+            Ok(_detached) => Ok(id),
+            Err(error) => {
+                self.with(|state, _| state.bury(id));
+                Err(Error::Refused {
+                    transport: "loopback",
+                    action: format!("make participant `{label}`"),
+                    reason: error.to_string(),
+                })
+            }
+        }
+    }
+
+    /// A participant's thread.
+    fn serve(self: Arc<Self>, id: u32) {
+        THREAD_OF.set(id);
+        loop {
+            match self.with(|state, now| state.step(id, now)) {
+                Step::End => return,
+                Step::Wait(alarm) => alarm.wait(),
+                Step::Call(call) => self.call(id, call),
+            }
+        }
+    }
+
+    fn call(self: &Arc<Self>, id: u32, call: Call) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| call.run(self))) {
+            // Somebody may wait for this call to end.
+            self.with(|state, _| {
+                state.returned(id);
+                state.bury(id);
+            });
+            resume_unwind(panic);
+        }
+    }
+
+    /// Takes something out of the state; when this returns no call of it runs any more.
+    ///
+    /// On a participant's own thread nothing is waited for: its calls follow one another anyway, and two threads
+    /// that wait for each other would never end.
+    pub(super) fn end<T>(
+        &self,
+        target: Target,
+        member: u32,
+        take_out: impl FnOnce(&mut State, Now) -> Option<T>,
+    ) {
+        let waits = THREAD_OF.get() == 0 && !std::thread::panicking();
+        let (taken, running) = self.with(|state, now| {
+            let taken = (!state.is_silent(member))
+                .then(|| take_out(state, now))
+                .flatten();
+            let event = || Event::new(&self.base);
+            let running = waits
+                .then(|| state.running(target, member, event))
+                .flatten();
+            (taken, running)
+        });
+        // With no lock held: it may hold somebody else's code.
+        drop(taken);
+        if let Some(running) = running {
+            running.wait();
+        }
+    }
+
+    /// Whether this is the thread of that participant.
+    pub(super) fn is_thread_of(member: u32) -> bool {
+        THREAD_OF.get() == member
+    }
+}
+
+impl State {
+    /// What a member's thread does next. On virtual time it makes one call per ring of its alarm: then those go first
+    /// whom that call woke.
+    fn step(&mut self, id: u32, now: Now) -> Step {
+        self.returned(id);
+        let rings = self
+            .members
+            .get_mut(&id)
+            .is_some_and(|member| member.alarm.rings(now.steady));
+        if rings {
+            self.advance(id, now);
+            if let Some(call) = self.next_call(id, now.steady) {
+                return Step::Call(call);
+            }
+        }
+        let Some(member) = self.members.get_mut(&id) else {
+            return Step::End;
+        };
+        if member.is_over() {
+            self.bury(id);
+            return Step::End;
+        }
+        let next = member.next(now.steady);
+        Step::Wait(member.alarm.prepare(next, now.steady))
+    }
+
+    /// Takes a member out for good.
+    fn bury(&mut self, id: u32) {
+        if let Some(member) = self.members.remove(&id) {
+            let observers: Vec<_> = member.watchers.into_values().collect();
+            self.graves.push(Box::new(observers) as Box<dyn Any + Send>);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::alarm::Alarm;
+use super::endpoints::{Client, Reader, Server, Writer};
+use super::faults::{Faults, Place, Scope};
+use super::link::{Link, LinkAccount, LinkKey};
+use super::member::{Due, Life, Member, Stirred, Target, Todo, Watcher};
+use super::options::LoopbackOptions;
+use crate::event::EndpointEvent;
+use crate::gid::Gid;
+use crate::graph::{Graph, GraphEvent, GraphObserver};
+use crate::node_name::NodeName;
+
+/// The whole network: who is there, what is on its way, what has to be told. Time is an argument, and nobody else's
+/// code runs in here.
+pub(super) struct State {
+    pub(super) options: LoopbackOptions,
+    pub(super) members: BTreeMap<u32, Member>,
+    pub(super) writers: BTreeMap<Gid, Writer>,
+    pub(super) readers: BTreeMap<Gid, Reader>,
+    pub(super) servers: BTreeMap<Gid, Server>,
+    pub(super) clients: BTreeMap<Gid, Client>,
+    pub(super) links: BTreeMap<LinkKey, Link>,
+    /// What became of links that are no more.
+    pub(super) past: BTreeMap<LinkKey, LinkAccount>,
+    /// The latest comes last and counts.
+    pub(super) rules: Vec<(Scope, Faults)>,
+    pub(super) graph: Graph,
+    /// Whose threads have to look again.
+    pub(super) stirred: Stirred,
+    /// What has to be dropped with no lock held: it may hold somebody else's code.
+    pub(super) graves: Vec<Box<dyn Any + Send>>,
+    counter: u64,
+    last_member: u32,
+}
+
+/// The member that an endpoint belongs to.
+pub(super) fn member_of(gid: Gid) -> u32 {
+    let [.., a, b, c, d, _, _, _, _] = gid.0;
+    u32::from_be_bytes([a, b, c, d])
+}
+
+impl State {
+    pub(super) fn new(options: LoopbackOptions) -> Self {
+        Self {
+            options,
+            members: BTreeMap::new(),
+            writers: BTreeMap::new(),
+            readers: BTreeMap::new(),
+            servers: BTreeMap::new(),
+            clients: BTreeMap::new(),
+            links: BTreeMap::new(),
+            past: BTreeMap::new(),
+            rules: Vec::new(),
+            graph: Graph::default(),
+            stirred: Stirred::new(),
+            graves: Vec::new(),
+            counter: 0,
+            last_member: 0,
+        }
+    }
+
+    /// A number that is higher than all before.
+    pub(super) fn count(&mut self) -> u64 {
+        self.counter += 1;
+        self.counter
+    }
+
+    pub(super) fn join(&mut self, label: &str, alarm: Alarm) -> u32 {
+        // Ids are not used again: a gid means one endpoint for ever.
+        self.last_member += 1;
+        let id = self.last_member;
+        let member = Member::new(label, alarm.placed(id));
+        self.members.insert(id, member);
+        id
+    }
+
+    pub(super) fn new_gid(&mut self, member: u32) -> Gid {
+        let entity = self.members.get_mut(&member).map_or(0, |member| {
+            member.next_entity += 1;
+            member.next_entity
+        });
+        let mut gid = *b"tloop\0\0\0\0\0\0\0\0\0\0\0";
+        gid[8..12].copy_from_slice(&member.to_be_bytes());
+        gid[12..].copy_from_slice(&entity.to_be_bytes());
+        Gid(gid)
+    }
+
+    /// Whether the member is dead but still believed to be there: its endpoints stay when they are dropped.
+    pub(super) fn is_silent(&self, member: u32) -> bool {
+        self.members
+            .get(&member)
+            .is_some_and(|member| member.life == Life::Silent)
+    }
+
+    pub(super) fn is_alive(&self, member: u32) -> bool {
+        self.members
+            .get(&member)
+            .is_some_and(|member| member.life == Life::Alive)
+    }
+
+    /// Gives a member's thread something to tell.
+    pub(super) fn tell(&mut self, member: u32, todo: Todo) {
+        if let Some(known) = self.members.get_mut(&member)
+            && known.life == Life::Alive
+        {
+            known.todo.push_back(todo);
+            self.stirred.insert(member);
+        }
+    }
+
+    pub(super) fn tell_reader(&mut self, reader: Gid, event: EndpointEvent) {
+        self.tell(member_of(reader), Todo::ReaderEvent(reader, event));
+    }
+
+    pub(super) fn tell_writer(&mut self, writer: Gid, event: EndpointEvent) {
+        self.tell(member_of(writer), Todo::WriterEvent(writer, event));
+    }
+
+    /// Plans something for a member's thread.
+    pub(super) fn plan(&mut self, member: u32, at: i64, due: Due) {
+        let number = self.count();
+        if let Some(known) = self.members.get_mut(&member) {
+            known.due.insert((at, number), due);
+            self.stirred.insert(member);
+        }
+    }
+
+    pub(super) fn faults(&self, key: LinkKey, topic: &str) -> Faults {
+        if self.rules.is_empty() {
+            return Faults::NONE;
+        }
+        let label = |gid| {
+            self.members
+                .get(&member_of(gid))
+                .map_or("", |member| member.label.as_str())
+        };
+        let place = Place {
+            topic,
+            from: label(key.0),
+            to: label(key.1),
+            writer: key.0,
+            reader: key.1,
+        };
+        self.rules
+            .iter()
+            .rev()
+            .find(|(scope, _)| scope.covers(&place))
+            .map_or(Faults::NONE, |(_, faults)| *faults)
+    }
+
+    pub(super) fn add_node(&mut self, member: u32, name: &NodeName) {
+        if let Some(known) = self.members.get_mut(&member) {
+            known.nodes.push(name.clone());
+        }
+        self.change_graph(GraphEvent::NodeAdded(name.clone()));
+    }
+
+    pub(super) fn remove_node(&mut self, member: u32, name: &NodeName) {
+        let Some(known) = self.members.get_mut(&member) else {
+            return;
+        };
+        // The dead say no good-bye: the end of the lease takes care of what was theirs.
+        let at = known.nodes.iter().position(|node| node == name);
+        let Some(at) = at.filter(|_| known.life != Life::Silent) else {
+            return;
+        };
+        known.nodes.remove(at);
+        self.change_graph(GraphEvent::NodeRemoved(name.clone()));
+    }
+
+    /// Changes the graph and tells everybody who watches.
+    #[expect(clippy::needless_pass_by_value, reason = "an event happens once")]
+    pub(super) fn change_graph(&mut self, event: GraphEvent) {
+        if !self.graph.apply(&event) {
+            return;
+        }
+        for (id, member) in &mut self.members {
+            if member.life != Life::Alive {
+                continue;
+            }
+            for (number, watcher) in &mut member.watchers {
+                watcher.events.push_back(event.clone());
+                if watcher.replayed {
+                    member.todo.push_back(Todo::Graph(*number));
+                    self.stirred.insert(*id);
+                }
+            }
+        }
+    }
+
+    /// A new watcher, with what it is to be told first.
+    pub(super) fn watch(
+        &mut self,
+        member: u32,
+        observer: Arc<GraphObserver>,
+    ) -> (u64, Vec<GraphEvent>) {
+        let number = self.count();
+        let watcher = Watcher {
+            observer,
+            events: std::collections::VecDeque::new(),
+            replayed: false,
+        };
+        if let Some(member) = self.members.get_mut(&member) {
+            member.watchers.insert(number, watcher);
+        }
+        (number, self.graph.replay())
+    }
+
+    /// The watcher has been told everything from before; what came meanwhile is its thread's work.
+    pub(super) fn replayed(&mut self, member: u32, number: u64) {
+        let Some(known) = self.members.get_mut(&member) else {
+            return;
+        };
+        if let Some(watcher) = known.watchers.get_mut(&number) {
+            watcher.replayed = true;
+            let waiting = watcher.events.iter().map(|_| Todo::Graph(number));
+            known.todo.extend(waiting);
+            self.stirred.insert(member);
+        }
+    }
+
+    pub(super) fn unwatch(&mut self, member: u32, number: u64) -> Option<Watcher> {
+        self.members.get_mut(&member)?.watchers.remove(&number)
+    }
+
+    /// An event to wait for while the member's thread is in a call of `target`; none if it is not.
+    pub(super) fn running(
+        &mut self,
+        target: Target,
+        member: u32,
+        event: impl FnOnce() -> timeloom_time::Event,
+    ) -> Option<timeloom_time::Event> {
+        let known = self.members.get_mut(&member)?;
+        (known.running == Some(target)).then(|| {
+            let event = event();
+            known.waiting.push(event.clone());
+            event
+        })
+    }
+
+    /// Wakes the threads that have to look again.
+    pub(super) fn rouse(&mut self, now: i64) {
+        for id in std::mem::take(&mut self.stirred) {
+            if let Some(member) = self.members.get_mut(&id)
+                && let Some(at) = member.next(now)
+            {
+                member.alarm.set(at, now);
+            }
+        }
+    }
+
+    /// The participant leaves; its endpoints and nodes are gone already.
+    pub(super) fn leave(&mut self, member: u32) {
+        if let Some(known) = self.members.get_mut(&member) {
+            known.left = true;
+            self.stirred.insert(member);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+use std::sync::Arc;
+
+use super::member::Target;
+use super::node::NodePresence;
+use super::state::member_of;
+use crate::gid::Gid;
+use crate::subscription::Subscription;
+
+pub(super) struct LoopbackSubscription {
+    node: Arc<NodePresence>,
+    gid: Gid,
+}
+
+impl LoopbackSubscription {
+    pub(super) fn new(node: Arc<NodePresence>, gid: Gid) -> Self {
+        Self { node, gid }
+    }
+}
+
+impl Subscription for LoopbackSubscription {
+    fn gid(&self) -> Gid {
+        self.gid
+    }
+
+    fn matched(&self) -> usize {
+        self.node.shared().with(|state, _| {
+            let reader = state.readers.get(&self.gid);
+            reader.map_or(0, |reader| reader.writers.len())
+        })
+    }
+}
+
+impl Drop for LoopbackSubscription {
+    fn drop(&mut self) {
+        let target = Target::Endpoint(self.gid);
+        self.node
+            .shared()
+            .end(target, member_of(self.gid), |state, _| {
+                state.remove_reader(self.gid)
+            });
+    }
+}

@@ -1,0 +1,185 @@
+//! Deadlines, liveliness, lifespan and leases, on virtual time.
+
+use std::sync::Arc;
+
+use timeloom_msg::QosProfile;
+use timeloom_msg::qos::{Liveliness, QosDuration};
+use timeloom_testkit::transport::{Collector, EventLog, payload};
+use timeloom_time::Duration;
+use timeloom_wire::loopback::LoopbackOptions;
+use timeloom_wire::{EndpointEvent, EndpointKind, PublishOptions};
+
+use crate::world::{LATCHED, TOPIC, World, numbers, publish, subscribe, topic, watch};
+
+fn millis(millis: u64) -> QosDuration {
+    QosDuration::from_nanos(millis * 1_000_000)
+}
+
+fn missed(log: &EventLog) -> u64 {
+    let total = |event: &EndpointEvent| match event {
+        EndpointEvent::DeadlineMissed { total } => Some(*total),
+        _ => None,
+    };
+    log.all().iter().rev().find_map(total).unwrap_or(0)
+}
+
+#[test]
+fn a_missed_deadline_is_told_to_both_sides_each_time() {
+    let world = World::new();
+    let (near, far) = (world.node("near"), world.node("far"));
+    let qos = QosProfile {
+        deadline: millis(100),
+        ..QosProfile::DEFAULT
+    };
+    let log = EventLog::new();
+    let publisher = near.publish_observed(&topic(qos), log.observer()).unwrap();
+    let (_subscription, collector) = subscribe(&far, qos);
+    world.pass(500);
+    assert_eq!(
+        (missed(&log), missed(&collector.events)),
+        (0, 0),
+        "nothing was promised yet"
+    );
+    for _ in 0..5 {
+        publish(&*publisher, 1);
+        world.pass(90);
+    }
+    assert_eq!((missed(&log), missed(&collector.events)), (0, 0));
+    world.pass(250);
+    assert_eq!((missed(&log), missed(&collector.events)), (3, 3));
+}
+
+#[test]
+fn a_writer_that_must_say_that_it_lives_dies_by_silence_and_revives() {
+    let world = World::new();
+    let (near, far) = (world.node("near"), world.node("far"));
+    let qos = QosProfile {
+        liveliness: Liveliness::ManualByTopic,
+        liveliness_lease_duration: millis(100),
+        ..QosProfile::DEFAULT
+    };
+    let log = EventLog::new();
+    let publisher = near.publish_observed(&topic(qos), log.observer()).unwrap();
+    let (_subscription, collector) = subscribe(&far, qos);
+    for _ in 0..3 {
+        world.pass(80);
+        publisher.assert_liveliness().unwrap();
+    }
+    let lives = |log: &EventLog| -> Vec<_> {
+        let life = |event: &EndpointEvent| match event {
+            EndpointEvent::LivelinessChanged { alive, dead } => Some((*alive, *dead)),
+            _ => None,
+        };
+        log.all().iter().filter_map(life).collect()
+    };
+    assert_eq!(lives(&collector.events), [(1, 0)]);
+    world.pass(150);
+    assert_eq!(lives(&collector.events), [(1, 0), (0, 1)]);
+    assert_eq!(
+        lives(&log),
+        [(0, 1)],
+        "the publisher hears that it is taken for dead"
+    );
+    publish(&*publisher, 1);
+    world.pass(1);
+    assert_eq!(lives(&collector.events), [(1, 0), (0, 1), (1, 0)]);
+    drop(publisher);
+    world.pass(1);
+    assert_eq!(lives(&collector.events).last(), Some(&(0, 0)));
+}
+
+#[test]
+fn a_sample_past_its_lifespan_reaches_nobody() {
+    let world = World::new();
+    let (near, far) = (world.node("near"), world.node("far"));
+    let qos = QosProfile {
+        lifespan: millis(100),
+        ..LATCHED
+    };
+    let publisher = near.publish(&topic(qos)).unwrap();
+    publish(&*publisher, 2);
+    world.pass(60);
+    publish(&*publisher, 1);
+    world.pass(60);
+    let (_subscription, collector) = subscribe(&far, LATCHED);
+    world.pass(1);
+    assert_eq!(numbers(&collector), [3], "the first two are too old");
+    // A receiver that is too slow finds old samples gone, and hears of it.
+    let faults = timeloom_wire::loopback::Faults {
+        slow_receiver: Duration::from_millis(70),
+        ..timeloom_wire::loopback::Faults::NONE
+    };
+    world
+        .network
+        .set_faults(timeloom_wire::loopback::Scope::everywhere(), faults);
+    publish(&*publisher, 3);
+    world.pass(500);
+    assert_eq!(numbers(&collector), [3, 4, 5]);
+    assert_eq!(collector.events.lost(), 1);
+}
+
+#[test]
+fn who_dies_without_good_bye_is_gone_after_the_lease() {
+    let lease = Duration::from_secs(3);
+    let world = World::with(LoopbackOptions {
+        lease,
+        ..LoopbackOptions::default()
+    });
+    let (doomed, far) = (world.node("doomed"), world.node("far"));
+    let watcher = world.participant("watcher");
+    let (graph, _watch) = watch(&watcher);
+    let qos = QosProfile {
+        liveliness_lease_duration: millis(1_000),
+        ..LATCHED
+    };
+    let publisher = doomed.publish(&topic(qos)).unwrap();
+    let (subscription, collector) = subscribe(&far, LATCHED);
+    publish(&*publisher, 2);
+    world.pass(10);
+    assert_eq!(world.network.kill("doomed"), 1);
+    let refused = publisher.publish(payload(9, 4), PublishOptions::default());
+    assert!(refused.is_err(), "the dead do not speak");
+    // What dies takes its objects along: that says no good-bye either.
+    drop((publisher, doomed));
+    let there = || {
+        let graph = graph.lock().unwrap();
+        (
+            graph
+                .nodes()
+                .filter(|(node, _)| node.name() == "doomed")
+                .count(),
+            graph.on(TOPIC, EndpointKind::Publisher).count(),
+        )
+    };
+    world.pass(1_500);
+    assert_eq!(there(), (1, 1), "others still believe in it");
+    assert_eq!(subscription.matched(), 1);
+    let dead = EndpointEvent::LivelinessChanged { alive: 0, dead: 1 };
+    assert!(
+        collector.events.any(|event| *event == dead),
+        "its liveliness lease is over"
+    );
+    world.pass(2_000);
+    assert_eq!(there(), (0, 0));
+    assert_eq!(subscription.matched(), 0);
+    assert_eq!(collector.events.last_matched(), 0);
+    assert_eq!(numbers(&collector), [1, 2]);
+}
+
+#[test]
+fn what_was_sent_before_the_publisher_went_still_arrives() {
+    let world = World::new();
+    let (near, far) = (world.node("near"), world.node("far"));
+    let publisher = near.publish(&topic(LATCHED)).unwrap();
+    let collector = Collector::new();
+    let subscription = far
+        .subscribe(&topic(LATCHED), Arc::clone(&collector) as _)
+        .unwrap();
+    publish(&*publisher, 5);
+    let writer = publisher.gid();
+    drop(publisher);
+    world.pass(1);
+    assert_eq!(numbers(&collector), [1, 2, 3, 4, 5]);
+    let account = world.network.account(writer, subscription.gid()).unwrap();
+    assert_eq!((account.delivered, account.waiting), (5, 0));
+}
