@@ -1,6 +1,6 @@
 //! What is added to Cyclone DDS: the numbers and inline `QoS` that it reads and writes but does not show.
 //!
-//! Three hooks that are null unless we set them, one function, and one abort less. An anchor that is not found exactly once fails the
+//! Three hooks that are null unless we set them, one function, one abort less, and one loss less. An anchor that is not found exactly once fails the
 //! build: the C compiler then checks the rest, so no private layout is guessed at run time.
 
 use std::path::Path;
@@ -62,6 +62,15 @@ const PATCHES: [Patch; 4] = [
                 "    if ((*tk = ddsi_tkmap_lookup_instance_ref (gv->m_tkmap, sample)) == NULL)\n    {\n      ddsi_serdata_unref (sample);\n      sample = NULL;",
                 "    timeloom_received (sample, sampleinfo, fragchain, data_smhdr_flags);\n    \
                  if ((*tk = ddsi_tkmap_lookup_instance_ref (gv->m_tkmap, sample)) == NULL)\n    {\n      ddsi_serdata_unref (sample);\n      sample = NULL;",
+            ),
+            // The first data of a foreign volatile writer begins its stream. Cyclone waits for the first heartbeat and
+            // takes all up to there for history, which loses what Fast DDS sends right after it is matched.
+            (
+                "  /* Track highest sequence number we know of -- we track both\n",
+                "  if (!pwr->have_seen_heartbeat && pwr->n_reliable_readers > 0 && !ddsi_vendor_is_eclipse (rst->vendor) && pwr->c.xqos->durability.kind == DDS_DURABILITY_VOLATILE)\n  {\n    \
+                 if (sampleinfo->seq > 1) ddsi_reorder_drop_upto (pwr->reorder, sampleinfo->seq);\n    \
+                 pwr->have_seen_heartbeat = 1;\n  }\n  \
+                 /* Track highest sequence number we know of -- we track both\n",
             ),
         ],
     },

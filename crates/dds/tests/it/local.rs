@@ -1,6 +1,7 @@
 //! Participants that stay on this machine, in domains that nobody else uses.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::collections::VecDeque;
+use std::net::UdpSocket;
 use std::sync::{Arc, Mutex};
 
 use timeloom_dds::{DdsParticipant, Options};
@@ -14,10 +15,27 @@ pub(crate) const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Inte
     <Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>40</MaxAutoParticipantIndex>\
     <Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery></Domain></CycloneDDS>";
 
-/// A domain of its own for a test: by process, since tests of several run at once, and by number.
+/// Domains whose ports lie below those that the kernel gives to anybody.
+const DOMAINS: std::ops::RangeInclusive<u32> = 1..=100;
+
+/// A domain of its own for a test, also when other processes run tests: it is theirs who hold its last port.
+///
+/// After the last one the oldest of this process comes again.
 pub(crate) fn new_domain() -> u32 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    (std::process::id() * 7 + NEXT.fetch_add(1, Ordering::Relaxed)) % 200 + 1
+    static HELD: Mutex<VecDeque<(u32, UdpSocket)>> = Mutex::new(VecDeque::new());
+    let mut held = HELD.lock().unwrap();
+    let hold = |domain| {
+        let port = u16::try_from(7399 + 250 * domain).unwrap();
+        Some((domain, UdpSocket::bind(("127.0.0.1", port)).ok()?))
+    };
+    let next = DOMAINS
+        .into_iter()
+        .find_map(hold)
+        .or_else(|| held.pop_front())
+        .expect("a free domain");
+    let domain = next.0;
+    held.push_back(next);
+    domain
 }
 
 pub(crate) fn options(domain: u32) -> Options {
