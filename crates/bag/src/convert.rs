@@ -1,9 +1,5 @@
 //! Rewrites bags: slice, filter, rename, split, compress, change the storage, merge.
 
-mod plan;
-
-pub use plan::{OutputPlan, Selection};
-
 use std::path::{Path, PathBuf};
 
 use crate::storage::StorageReader;
