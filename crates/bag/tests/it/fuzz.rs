@@ -85,6 +85,21 @@ fn small_file(storage: StorageId, preset: &str) -> Vec<u8> {
     fs::read(path.join(format!("bag_0.{}", storage.extension()))).unwrap()
 }
 
+/// Found by libFuzzer: a damaged index led to rows out of order, and could have led to the same rows for ever.
+#[test]
+fn a_damaged_time_index_is_an_error() {
+    let database = include_bytes!("../../../../fuzz/regressions/sqlite_index_out_of_order.db3");
+    sqlite::fuzz_sqlite(database);
+}
+
+/// Found by libFuzzer: an unknown key of the root's name hid the rest of an embedded text.
+#[test]
+fn an_unknown_key_with_the_name_of_the_root_is_kept() {
+    metadata::fuzz_metadata(
+        b"rosbag2_bagfile_information:\n  version: 4\n  rosbag2_bagfile_information:\n",
+    );
+}
+
 #[test]
 fn fuzz_mcap() {
     let sample = bags().join("mcap_services_only/mcap_services_only_0.mcap");
