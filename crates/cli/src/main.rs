@@ -5,6 +5,7 @@ mod context;
 mod damage;
 mod decode;
 mod environment;
+mod extras;
 mod failure;
 mod field_path;
 mod hint;

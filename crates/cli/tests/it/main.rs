@@ -9,6 +9,7 @@ mod cat;
 mod convert;
 mod docs;
 mod export;
+mod extras;
 mod help;
 mod info;
 mod list;
