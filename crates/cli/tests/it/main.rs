@@ -12,6 +12,7 @@ mod export;
 mod help;
 mod info;
 mod list;
+mod live;
 mod options_file;
 mod repair;
 mod support;
