@@ -5,7 +5,9 @@ use clap::{Parser, Subcommand};
 use crate::context::Context;
 use crate::outcome::Outcome;
 use crate::printer::ColorChoice;
-use crate::verbs::{cat, completions, convert, info, list, recover, reindex};
+use crate::verbs::{
+    cat, completions, convert, doctor, info, list, node, recover, reindex, service, topic,
+};
 
 const EXAMPLES: &str = "\
 EXAMPLES
@@ -37,6 +39,10 @@ pub(crate) enum Verb {
     Reindex(reindex::Arguments),
     Recover(recover::Arguments),
     List(list::Arguments),
+    Topic(topic::Arguments),
+    Node(node::Arguments),
+    Service(service::Arguments),
+    Doctor(doctor::Arguments),
     Completions(completions::Arguments),
 }
 
@@ -49,6 +55,10 @@ impl Verb {
             Self::Reindex(arguments) => reindex::run(&arguments, context),
             Self::Recover(arguments) => recover::run(&arguments, context),
             Self::List(arguments) => list::run(&arguments, context),
+            Self::Topic(arguments) => topic::run(arguments, context),
+            Self::Node(arguments) => node::run(arguments, context),
+            Self::Service(arguments) => service::run(arguments, context),
+            Self::Doctor(arguments) => doctor::run(arguments, context),
             Self::Completions(arguments) => completions::run(&arguments, context),
         }
     }

@@ -13,6 +13,7 @@ mod extras;
 mod help;
 mod info;
 mod list;
+mod live;
 mod options_file;
 mod repair;
 mod support;
