@@ -15,6 +15,8 @@ EXAMPLES
   timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
   timeloom convert my_bag -o cut --start +10s --end +20s
   timeloom recover my_bag                               after a crash or a power cut
+  timeloom topic echo /odom                             a running robot's messages as JSON
+  timeloom doctor net                                   why two nodes do not hear each other
 
 EXIT CODES
   0 done   1 failed   2 wrong usage   3 finished, but data was lost (the count is printed)";

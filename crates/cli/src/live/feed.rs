@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use timeloom_msg::{QosProfile, TypeName};
-use timeloom_time::Duration;
+use timeloom_time::{Duration, TimeBase};
 use timeloom_wire::queue::{Overflow, QueueLimits, SampleQueue};
 use timeloom_wire::{
     EndpointEvent, EndpointInfo, EndpointKind, Graph, LossTracker, Receiver, Sample, Subscription,
@@ -92,7 +92,7 @@ impl Feed {
         let Some(publisher) = found.first().cloned() else {
             return Err(Failure::new(format!("the publisher of {topic} is gone")).into());
         };
-        let intake = Intake::new(live);
+        let intake = Intake::new(&live.base());
         let spec = spec(&topic, &found, &publisher)?;
         let subscription = live.node().subscribe(&spec, Arc::clone(&intake) as _)?;
         let queue = Arc::clone(&intake.queue);
@@ -126,13 +126,7 @@ impl Feed {
     }
 
     pub(crate) fn account(&self) -> Account {
-        let losses = self.intake.losses.lock();
-        let losses = losses.unwrap_or_else(PoisonError::into_inner);
-        Account {
-            received: losses.1,
-            lost_in_transport: losses.0.lost(),
-            dropped: self.intake.queue.dropped().messages,
-        }
+        self.intake.account()
     }
 
     /// Says what is missing, if anything is.
@@ -157,11 +151,21 @@ impl Feed {
 }
 
 impl Intake {
-    fn new(live: &Live) -> Arc<Self> {
+    fn new(base: &TimeBase) -> Arc<Self> {
         Arc::new(Self {
-            queue: SampleQueue::new(&live.base(), LIMITS, Overflow::DropOldest),
+            queue: SampleQueue::new(base, LIMITS, Overflow::DropOldest),
             losses: Mutex::default(),
         })
+    }
+
+    fn account(&self) -> Account {
+        let losses = self.losses.lock();
+        let losses = losses.unwrap_or_else(PoisonError::into_inner);
+        Account {
+            received: losses.1,
+            lost_in_transport: losses.0.lost(),
+            dropped: self.queue.dropped().messages,
+        }
     }
 }
 
@@ -237,4 +241,36 @@ fn not_published(live: &Live, graph: &Graph, topic: &str) -> Failure {
         topic,
         graph.topics().into_iter().map(|(name, _)| name),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use timeloom_time::Time;
+    use timeloom_wire::Gid;
+
+    #[test]
+    fn what_is_lost_on_the_way_and_what_here_are_two_numbers() {
+        let intake = Intake::new(&TimeBase::machine());
+        let missing = 3;
+        let all = LIMITS.messages as u64 + 7;
+        for sequence in 1..=all {
+            if sequence > 1 && sequence <= 1 + missing {
+                continue;
+            }
+            intake.sample(Sample {
+                payload: bytes::Bytes::from_static(&[0; 8]),
+                source_time: None,
+                receive_time: Time::from_nanos(1),
+                writer: Gid([1; 16]),
+                sequence: Some(sequence),
+            });
+        }
+        let account = Account {
+            received: all - missing,
+            lost_in_transport: missing,
+            dropped: 7 - missing,
+        };
+        assert_eq!(intake.account(), account);
+    }
 }

@@ -425,3 +425,71 @@ fn services_are_listed_and_called() {
         "{wrong}"
     );
 }
+
+/// A type that nobody else knows, and its node's answer.
+struct Describe(timeloom_msg::Schema);
+
+impl RequestHandler for Describe {
+    fn request(&self, request: Request, server: &dyn ServiceServer) {
+        let output = Definitions::builtin()
+            .schema("type_description_interfaces/srv/GetTypeDescription_Response")
+            .unwrap();
+        let mut response = output.default_value().unwrap();
+        response.set("successful", true).unwrap();
+        let description = self.0.type_description().unwrap().to_value().unwrap();
+        response.set("type_description", description).unwrap();
+        let payload = output.encode(&response).unwrap();
+        server.reply(&request.id, payload.into()).unwrap();
+    }
+}
+
+#[test]
+fn a_type_that_is_not_known_here_is_asked_of_its_node() {
+    let robot = Robot::new();
+    let participant = participant(robot.domain);
+    let node = participant
+        .node(NodeName::new("/", "camera").unwrap())
+        .unwrap();
+    let schema =
+        timeloom_msg::Schema::parse_ros2msg("own/msg/Thing", "int32 n\nfloat64[2] xy\n").unwrap();
+    let mut qos = QosProfile::DEFAULT;
+    qos.durability = timeloom_msg::qos::Durability::TransientLocal;
+    let publisher = node
+        .publish(&timeloom_wire::TopicSpec {
+            name: "/thing".into(),
+            type_name: schema.name().clone(),
+            type_hash: schema.type_hash().ok(),
+            qos,
+        })
+        .unwrap();
+    let mut value = schema.default_value().unwrap();
+    value.set("n", 7_i32).unwrap();
+    let payload = schema.encode(&value).unwrap();
+    publisher
+        .publish(payload.into(), timeloom_wire::PublishOptions::default())
+        .unwrap();
+    let echo = ["topic", "echo", "/thing", "own/msg/Thing", "--once"];
+    let unknown = robot.run(&echo);
+    assert!(
+        unknown.stderr.contains("payloads are printed as base64"),
+        "{unknown}"
+    );
+    assert!(unknown.stdout.contains("\"data\":\"AAEAAA"), "{unknown}");
+
+    let service = ServiceSpec {
+        name: "/camera/get_type_description".into(),
+        type_name: TypeName::parse("type_description_interfaces/srv/GetTypeDescription").unwrap(),
+        type_hash: None,
+        request_hash: None,
+        response_hash: None,
+        qos: QosProfile::SERVICES,
+    };
+    let _server = node.serve(&service, Arc::new(Describe(schema))).unwrap();
+    let known = robot.until(&echo, |run| run.stderr.is_empty());
+    assert!(
+        known
+            .stdout
+            .ends_with("\"message\":{\"n\":7,\"xy\":[0.0,0.0]}}\n"),
+        "{known}"
+    );
+}

@@ -24,8 +24,8 @@ EXAMPLES
 EXIT CODES
   0 nothing is wrong   1 a problem was found";
 
-/// What Cyclone DDS asks the kernel for.
-const WANTED_BUFFER: u64 = 8_000_000;
+/// What Cyclone DDS asks the kernel for: `8MB` in its units.
+const WANTED_BUFFER: u64 = 8 << 20;
 
 /// Check the network, the domain and the QoS of all topics
 #[derive(Debug, Args)]
@@ -46,6 +46,8 @@ struct Findings {
     nodes: Vec<String>,
     topics: usize,
     participants: usize,
+    /// How far is looked for others.
+    range: String,
     problems: Vec<String>,
     advice: Vec<String>,
 }
@@ -109,8 +111,14 @@ fn examine(live: &Live, graph: &Graph, localhost: bool) -> Findings {
              net.core.rmem_max={WANTED_BUFFER}`"
         ));
     }
+    let range = if localhost {
+        "127.0.0.1 only (--localhost)".to_owned()
+    } else {
+        format!("{:?}", live.environment().range)
+    };
     Findings {
         interfaces,
+        range,
         rmem_max,
         participants: participants.len(),
         topics: topics.len(),
@@ -201,9 +209,9 @@ fn print(findings: &Findings, live: &Live, context: &mut Context) -> anyhow::Res
     )?;
     writeln!(
         out,
-        "Environment: RMW_IMPLEMENTATION {}, discovery range {:?}, static peers {}, CYCLONEDDS_URI {}",
+        "Environment: RMW_IMPLEMENTATION {}, discovery range {}, static peers {}, CYCLONEDDS_URI {}",
         environment.rmw.as_deref().unwrap_or("not set"),
-        environment.range,
+        findings.range,
         if environment.static_peers.is_empty() {
             "none".to_owned()
         } else {
@@ -257,7 +265,7 @@ fn as_json(findings: &Findings, live: &Live) -> serde_json::Value {
         "receive_buffer": findings.rmem_max.map(|limit| limit.min(WANTED_BUFFER)),
         "domain": environment.domain,
         "rmw_implementation": environment.rmw,
-        "discovery_range": format!("{:?}", environment.range),
+        "discovery_range": findings.range,
         "static_peers": environment.static_peers,
         "environment_notes": notes,
         "participants": findings.participants,

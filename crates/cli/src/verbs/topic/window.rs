@@ -90,6 +90,9 @@ mod tests {
             (gaps.mean, gaps.min, gaps.max, gaps.deviation),
             (1.5, 1.0, 2.0, 0.5)
         );
-        assert!((window.seconds_until(5_000_000_000) - 4.0).abs() < 1e-9);
+        assert_eq!(
+            format!("{:.3}", window.seconds_until(5_000_000_000)),
+            "4.000"
+        );
     }
 }
