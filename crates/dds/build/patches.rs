@@ -1,6 +1,7 @@
 //! What is added to Cyclone DDS: the numbers and inline `QoS` that it reads and writes but does not show.
 //!
-//! Three hooks that are null unless we set them, one function, one abort less, and one loss less. An anchor that is not found exactly once fails the
+//! Three hooks that are null unless we set them, one function, one abort less, and no loss at the
+//! start of foreign streams. An anchor that is not found exactly once fails the
 //! build: the C compiler then checks the rest, so no private layout is guessed at run time.
 
 use std::path::Path;
@@ -62,6 +63,13 @@ const PATCHES: [Patch; 4] = [
                 "    if ((*tk = ddsi_tkmap_lookup_instance_ref (gv->m_tkmap, sample)) == NULL)\n    {\n      ddsi_serdata_unref (sample);\n      sample = NULL;",
                 "    timeloom_received (sample, sampleinfo, fragchain, data_smhdr_flags);\n    \
                  if ((*tk = ddsi_tkmap_lookup_instance_ref (gv->m_tkmap, sample)) == NULL)\n    {\n      ddsi_serdata_unref (sample);\n      sample = NULL;",
+            ),
+            // All that a foreign volatile writer still has is for its readers, or it says that it is not: Cyclone takes
+            // all up to the first heartbeat for history, and loses what was sent before it saw the writer.
+            (
+                "    gap_end_seq = lastseq + 1;\n",
+                "    const bool timeloom_request_all = !ddsi_vendor_is_eclipse (rst->vendor) && pwr->c.xqos->durability.kind == DDS_DURABILITY_VOLATILE;\n    \
+                 gap_end_seq = timeloom_request_all ? firstseq : lastseq + 1;\n",
             ),
             // The first data of a foreign volatile writer begins its stream. Cyclone waits for the first heartbeat and
             // takes all up to there for history, which loses what Fast DDS sends right after it is matched.

@@ -208,6 +208,36 @@ fn one_server_answers_both_encodings() {
     assert_eq!(cyclone.answer(), json!([11, 15]));
 }
 
+/// What the writer keeps for a reader that died is no obstacle for us.
+#[test]
+fn leftovers_of_a_dead_reader_do_not_stop_a_stream() {
+    let domain = new_domain();
+    let (Some(mut writer), Some(mut dying)) = (Peer::fast(domain), Peer::fast(domain)) else {
+        return;
+    };
+    writer.ask(&format_args!("writer w rt/data {BLOB} reliable 0"));
+    dying.ask(&format_args!("reader r rt/data {BLOB} reliable 0"));
+    writer.ask(&"matched w 1");
+    dying.ask(&"matched r 1");
+    dying.kill();
+    writer.ask(&"write w 100 0 10");
+    let collector = Collector::new();
+    let node = node(domain);
+    let subscription = node
+        .subscribe(&topic("/data", reliable()), Arc::clone(&collector) as _)
+        .unwrap();
+    until("the writer is matched", || subscription.matched() == 1);
+    let last = |mark| move |all: &Vec<Option<u32>>| all.last() == Some(&Some(mark));
+    until("a new sample arrives", || {
+        writer.ask(&"write w 100 10 1");
+        last(10)(&marks(&collector))
+    });
+    writer.ask(&"write w 100 11 5");
+    until("all that follow arrive", || last(15)(&marks(&collector)));
+    let got = marks(&collector);
+    assert_eq!(got[got.len() - 5..], [11, 12, 13, 14, 15].map(Some));
+}
+
 #[test]
 fn endpoints_of_fast_dds_come_and_die() {
     let domain = new_domain();
