@@ -24,6 +24,8 @@ pub enum Refinement {
 
 /// Seconds of device time from the first sample until there is enough for a curve.
 const CURVE_AFTER: f64 = 4.0;
+/// Seconds of device time from the first sample until requests show a slope.
+const STRIP_AFTER: f64 = 1.0;
 /// Seconds of device time from the first sample until the estimate counts as settled.
 const SETTLED_AFTER: f64 = 5.0;
 
@@ -118,30 +120,37 @@ impl DelayEnvelope {
         self.packets.age().max(self.answers.age())
     }
 
+    /// The line that all sides are compared with: that of the packets, or along the strip that requests leave.
+    fn reference(&self) -> Option<Line> {
+        if let Some(line) = self.packets.line() {
+            return Some(*line);
+        }
+        let line = self.answers.line()?;
+        if self.age() < STRIP_AFTER {
+            return Some(*line);
+        }
+        let slope = self.answers.widest_strip(&self.requests);
+        self.answers.line_of_slope(slope)
+    }
+
     /// Joins the three envelopes to one line.
     fn join(&mut self) {
-        let leading = if self.packets.line().is_some() {
-            &self.packets
-        } else {
-            &self.answers
-        };
-        let Some(reference) = leading.line().copied() else {
+        let Some(reference) = self.reference() else {
             return;
         };
+        let above = |line: &Line| -reference.above_line(line);
+        let slope = reference.slope;
+        let mirrored = self.requests.line_of_slope(-slope);
+        let requests = mirrored.map(|line| above(&line.mirrored()));
+        let answers = self.answers.line_of_slope(slope).as_ref().map(above);
         let mut levels = Levels {
             slope: 0.0,
             packets: self
                 .packets
                 .line()
                 .map(|_| Level::of_hull(0.0, self.packets.noise())),
-            answers: self.answers.line().map(|line| {
-                let touch = -reference.above_line(line);
-                Level::of_hull(touch, self.answers.noise())
-            }),
-            requests: self.requests.line().map(|line| {
-                let touch = -reference.above_line(&line.mirrored());
-                Level::of_hull(touch, self.requests.noise())
-            }),
+            answers: answers.map(|touch| Level::of_hull(touch, self.answers.noise())),
+            requests: requests.map(|touch| Level::of_hull(touch, self.requests.noise())),
         };
         if self.refinement == Refinement::Curve && self.age() >= CURVE_AFTER {
             self.refine(&reference, &mut levels);

@@ -46,8 +46,14 @@ fn check(family: Family) -> Score {
             let estimator = method.estimator(&Limits::default());
             let anchor = score_bare(&scenario, SEED, estimator, HostClock::System);
             let ratio = anchor.p99_ns / ours.p99_ns;
+            // The anchor's two errors with quick requests, skew and forward delay, partly cancel out.
+            let least = if family == Family::FastRequests {
+                40.0
+            } else {
+                50.0
+            };
             assert!(
-                ratio > 30.0,
+                ratio >= least,
                 "{family}: {method} is only {ratio:.0} times worse"
             );
         }
