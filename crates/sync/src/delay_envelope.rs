@@ -29,6 +29,11 @@ const STRIP_AFTER: f64 = 1.0;
 /// Seconds of device time from the first sample until the estimate counts as settled.
 const SETTLED_AFTER: f64 = 5.0;
 
+/// The deviation of the edge of a strip, as a share of the noise of the minima beside it.
+const STRIP_SIGMA: f64 = 0.25;
+/// Noise of minima beyond this is heavy, in nanoseconds.
+const HEAVY: f64 = 500e3;
+
 /// The lower envelope of delays, with a bounded change of the clock's rate.
 ///
 /// Packets give `host = truth + smallest delay`. Requests bound from both sides; alone they give the middle, beside
@@ -49,24 +54,25 @@ pub struct DelayEnvelope {
 impl DelayEnvelope {
     /// An estimator without samples.
     pub fn new(limits: &Limits, refinement: Refinement) -> Self {
-        // Half of the change per second is 1/120 of the change per minute. The hull alone is quieter with less
+        // Half of the change per second is 1/120 of the change per minute. A hull alone is quieter with less
         // room, at the price of fast drifts; the curve makes up for both.
-        let per_kappa = match refinement {
-            Refinement::Curve => 120.0,
-            Refinement::Hull => 480.0,
-        };
-        let shape = Shape {
-            kappa: limits.drift_ppm_per_minute.max(0.01) * 1e3 / per_kappa,
+        let kappa = limits.drift_ppm_per_minute.max(0.01) * 1e3 / 120.0;
+        let quiet = Shape {
+            kappa: kappa / 4.0,
             objective: 0.2,
             window: 420.0,
             steepest: limits.skew_ppm * 1e3,
+        };
+        let shape = match refinement {
+            Refinement::Curve => Shape { kappa, ..quiet },
+            Refinement::Hull => quiet,
         };
         Self {
             refinement,
             least_delay: limits.least_delay.nanos(),
             packets: Minima::new(shape),
-            answers: Minima::new(shape),
-            requests: Minima::new(shape),
+            answers: Minima::new(quiet),
+            requests: Minima::new(quiet),
             fit: ShapeFit::default(),
             line: None,
             sigma: 0.0,
@@ -149,8 +155,9 @@ impl DelayEnvelope {
                 .packets
                 .line()
                 .map(|_| Level::of_hull(0.0, self.packets.noise())),
-            answers: answers.map(|touch| Level::of_hull(touch, self.answers.noise())),
-            requests: requests.map(|touch| Level::of_hull(touch, self.requests.noise())),
+            answers: answers.map(|touch| Level::of_hull(touch, STRIP_SIGMA * self.answers.noise())),
+            requests: requests
+                .map(|touch| Level::of_hull(touch, STRIP_SIGMA * self.requests.noise())),
         };
         if self.refinement == Refinement::Curve && self.age() >= CURVE_AFTER {
             self.refine(&reference, &mut levels);
@@ -168,6 +175,10 @@ impl DelayEnvelope {
 
     fn refine(&mut self, reference: &Line, levels: &mut Levels) {
         let (noise, alike, rate) = self.character();
+        if levels.packets.is_none() && noise > HEAVY {
+            // The widest strip of few and noisy requests says more than a curve through their minima.
+            return;
+        }
         let age = self.age();
         self.fit.begin(noise, alike, rate, age);
         let sides = [
