@@ -24,8 +24,15 @@ pub enum Refinement {
 
 /// Seconds of device time from the first sample until there is enough for a curve.
 const CURVE_AFTER: f64 = 4.0;
+/// Seconds of device time from the first sample until requests show a slope.
+const STRIP_AFTER: f64 = 1.0;
 /// Seconds of device time from the first sample until the estimate counts as settled.
 const SETTLED_AFTER: f64 = 5.0;
+
+/// The deviation of the edge of a strip, as a share of the noise of the minima beside it.
+const STRIP_SIGMA: f64 = 0.25;
+/// Noise of minima beyond this is heavy, in nanoseconds.
+const HEAVY: f64 = 500e3;
 
 /// The lower envelope of delays, with a bounded change of the clock's rate.
 ///
@@ -47,24 +54,25 @@ pub struct DelayEnvelope {
 impl DelayEnvelope {
     /// An estimator without samples.
     pub fn new(limits: &Limits, refinement: Refinement) -> Self {
-        // Half of the change per second is 1/120 of the change per minute. The hull alone is quieter with less
+        // Half of the change per second is 1/120 of the change per minute. A hull alone is quieter with less
         // room, at the price of fast drifts; the curve makes up for both.
-        let per_kappa = match refinement {
-            Refinement::Curve => 120.0,
-            Refinement::Hull => 480.0,
-        };
-        let shape = Shape {
-            kappa: limits.drift_ppm_per_minute.max(0.01) * 1e3 / per_kappa,
+        let kappa = limits.drift_ppm_per_minute.max(0.01) * 1e3 / 120.0;
+        let quiet = Shape {
+            kappa: kappa / 4.0,
             objective: 0.2,
             window: 420.0,
             steepest: limits.skew_ppm * 1e3,
+        };
+        let shape = match refinement {
+            Refinement::Curve => Shape { kappa, ..quiet },
+            Refinement::Hull => quiet,
         };
         Self {
             refinement,
             least_delay: limits.least_delay.nanos(),
             packets: Minima::new(shape),
-            answers: Minima::new(shape),
-            requests: Minima::new(shape),
+            answers: Minima::new(quiet),
+            requests: Minima::new(quiet),
             fit: ShapeFit::default(),
             line: None,
             sigma: 0.0,
@@ -118,30 +126,38 @@ impl DelayEnvelope {
         self.packets.age().max(self.answers.age())
     }
 
+    /// The line that all sides are compared with: that of the packets, or along the strip that requests leave.
+    fn reference(&self) -> Option<Line> {
+        if let Some(line) = self.packets.line() {
+            return Some(*line);
+        }
+        let line = self.answers.line()?;
+        if self.age() < STRIP_AFTER {
+            return Some(*line);
+        }
+        let slope = self.answers.widest_strip(&self.requests);
+        self.answers.line_of_slope(slope)
+    }
+
     /// Joins the three envelopes to one line.
     fn join(&mut self) {
-        let leading = if self.packets.line().is_some() {
-            &self.packets
-        } else {
-            &self.answers
-        };
-        let Some(reference) = leading.line().copied() else {
+        let Some(reference) = self.reference() else {
             return;
         };
+        let above = |line: &Line| -reference.above_line(line);
+        let slope = reference.slope;
+        let mirrored = self.requests.line_of_slope(-slope);
+        let requests = mirrored.map(|line| above(&line.mirrored()));
+        let answers = self.answers.line_of_slope(slope).as_ref().map(above);
         let mut levels = Levels {
             slope: 0.0,
             packets: self
                 .packets
                 .line()
                 .map(|_| Level::of_hull(0.0, self.packets.noise())),
-            answers: self.answers.line().map(|line| {
-                let touch = -reference.above_line(line);
-                Level::of_hull(touch, self.answers.noise())
-            }),
-            requests: self.requests.line().map(|line| {
-                let touch = -reference.above_line(&line.mirrored());
-                Level::of_hull(touch, self.requests.noise())
-            }),
+            answers: answers.map(|touch| Level::of_hull(touch, STRIP_SIGMA * self.answers.noise())),
+            requests: requests
+                .map(|touch| Level::of_hull(touch, STRIP_SIGMA * self.requests.noise())),
         };
         if self.refinement == Refinement::Curve && self.age() >= CURVE_AFTER {
             self.refine(&reference, &mut levels);
@@ -159,6 +175,10 @@ impl DelayEnvelope {
 
     fn refine(&mut self, reference: &Line, levels: &mut Levels) {
         let (noise, alike, rate) = self.character();
+        if levels.packets.is_none() && noise > HEAVY {
+            // The widest strip of few and noisy requests says more than a curve through their minima.
+            return;
+        }
         let age = self.age();
         self.fit.begin(noise, alike, rate, age);
         let sides = [

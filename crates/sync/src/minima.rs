@@ -28,6 +28,12 @@ pub(crate) struct Shape {
     pub(crate) steepest: f64,
 }
 
+/// Thirds that are left out until a slope is good to a thousandth of a ppm.
+const STRIP_ROUNDS: usize = 36;
+
+/// Hulls seldom have more points than this.
+const USUAL_HULL: usize = 256;
+
 /// What a sample did to an envelope.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Change {
@@ -50,6 +56,8 @@ pub(crate) struct Minima {
     /// Minima: device time, offset less the extra delay of the path.
     points: VecDeque<(i64, i64)>,
     hull: Vec<Point>,
+    /// The device time and offset that the hull is relative to.
+    hull_origin: (i64, i64),
     bucket: Bucket,
     floor: DelayFloor,
     line: Option<Line>,
@@ -71,6 +79,7 @@ impl Minima {
             shape,
             points: VecDeque::new(),
             hull: Vec::new(),
+            hull_origin: (0, 0),
             bucket: Bucket::default(),
             floor: DelayFloor::default(),
             line: None,
@@ -169,6 +178,9 @@ impl Minima {
     pub(crate) fn push(&mut self, at: i64, offset: i64) -> Change {
         let line = *self.line.get_or_insert_with(|| {
             self.first = at;
+            // All at once, so that memory does not creep up over days.
+            self.points.reserve(MOST_POINTS + 1);
+            self.hull.reserve(USUAL_HULL);
             Line::flat(at, offset)
         });
         let above = line.above(at, offset);
@@ -233,6 +245,7 @@ impl Minima {
             return;
         };
         let reference = self.points.back().map_or(0, |point| point.1);
+        self.hull_origin = (now, reference);
         self.hull.clear();
         for &(at, offset) in &self.points {
             let ahead = seconds_between(now, at);
@@ -240,14 +253,40 @@ impl Minima {
             hull::push(&mut self.hull, (ahead, lifted));
         }
         let slope = self.slope(seconds_between(oldest, now));
-        if let Some(residual) = hull::support(&self.hull, slope) {
-            self.line = Some(Line {
-                at: now,
-                offset: reference,
-                residual,
-                slope,
-            });
+        self.line = self.line_of_slope(slope).or(self.line);
+    }
+
+    /// The line of a slope that touches the minima from below; none without minima.
+    pub(crate) fn line_of_slope(&self, slope: f64) -> Option<Line> {
+        let (at, offset) = self.hull_origin;
+        let residual = hull::support(&self.hull, slope)?;
+        Some(Line {
+            at,
+            offset,
+            residual,
+            slope,
+        })
+    }
+
+    /// The slope of the widest strip between these minima and mirrored ones of the other side.
+    ///
+    /// Both sides have the same slope, and whatever is not it makes the strip narrower. The width is concave,
+    /// so thirds of the interval can be left out until it is small.
+    pub(crate) fn widest_strip(&self, mirrored: &Self) -> f64 {
+        let width = |slope: f64| {
+            let above = hull::support(&self.hull, slope).unwrap_or(0.0);
+            above + hull::support(&mirrored.hull, -slope).unwrap_or(0.0)
+        };
+        let (mut low, mut high) = (-self.shape.steepest, self.shape.steepest);
+        for _ in 0..STRIP_ROUNDS {
+            let third = (high - low) / 3.0;
+            if width(low + third) < width(high - third) {
+                low += third;
+            } else {
+                high -= third;
+            }
         }
+        f64::midpoint(low, high)
     }
 
     /// The slope of the hull where it says most about the present.

@@ -308,14 +308,10 @@ impl SensorClock {
     /// How a sample looks beside what is known.
     fn look(&mut self, sample: &Sample) -> Look {
         let device = stamp(sample);
-        if let Some(newest) = *self.newest_of_kind(sample) {
-            let ahead = seconds_between(newest, device.nanos());
-            if ahead < -LATE_PACKET {
-                return Look::Backwards;
-            }
-            self.counters.duplicates += u64::from(ahead == 0.0);
-            self.counters.late += u64::from(ahead < 0.0);
-        }
+        let newest = *self.newest_of_kind(sample);
+        let ahead = newest.map_or(f64::INFINITY, |newest| {
+            seconds_between(newest, device.nanos())
+        });
         let Some(estimate) = self.estimator.estimate(device) else {
             return Look::Usual;
         };
@@ -324,16 +320,21 @@ impl SensorClock {
         } else {
             FIRST_STEP
         };
-        let newest = self
-            .newest_device()
-            .map_or(device.nanos(), DeviceTime::nanos);
-        let unknown = seconds_between(newest, device.nanos()).max(0.0) * self.limits.skew_ppm * 1e3;
+        // After a silence the clocks may have drifted apart.
+        let newest = self.newest_device().unwrap_or(device);
+        let unknown = device.since(newest).as_secs_f64().max(0.0) * self.limits.skew_ppm * 1e3;
         let (tx, rx) = match sample {
-            Sample::Passive(sample) => (None, sample.host_rx),
-            Sample::Active(sample) => (Some(sample.host_tx), sample.host_rx),
+            Sample::Passive(sample) => (sample.host_rx, sample.host_rx),
+            Sample::Active(sample) => (sample.host_tx, sample.host_rx),
         };
         let early = nanos_between(rx.nanos(), estimate.host.nanos()) - unknown;
-        let late = nanos_between(estimate.host.nanos(), tx.unwrap_or(rx).nanos()) - unknown;
+        let late = nanos_between(estimate.host.nanos(), tx.nanos()) - unknown;
+        if ahead < -LATE_PACKET && late > step {
+            self.mismatch = late;
+            return Look::Backwards;
+        }
+        self.counters.duplicates += u64::from(ahead == 0.0);
+        self.counters.late += u64::from(ahead < 0.0);
         if early > step || self.bounds.contradicts(sample) {
             self.mismatch = early.abs().max(late.abs());
             Look::Impossible

@@ -17,8 +17,9 @@ const STEEPEST: f64 = 100e3;
 const ROUNDS: usize = 4;
 /// Fewer minima than this are no curve.
 const FEWEST: usize = 12;
-/// A minimum for the curve is the least of so many samples.
-const SAMPLES_PER_CELL: f64 = 24.0;
+/// A minimum for the curve is the least of so many samples, and of more where the noise is heavy.
+const SAMPLES_PER_CELL: f64 = 12.0;
+const HEAVY_SAMPLES_PER_CELL: f64 = 24.0;
 
 /// Cells are short enough that there are so many of them.
 const FEWEST_CELLS: f64 = 16.0;
@@ -113,7 +114,12 @@ impl Default for Reach {
 impl Reach {
     /// Noise wants a long memory, the bending of the clock's rate a short one; `noise` in nanoseconds.
     fn new(noise: f64, rate: f64, age: f64) -> Self {
-        let wanted = (SAMPLES_PER_CELL / rate.max(0.1)).max(FINEST_CELL);
+        let samples = if noise < HEAVY {
+            SAMPLES_PER_CELL
+        } else {
+            HEAVY_SAMPLES_PER_CELL
+        };
+        let wanted = (samples / rate.max(0.1)).max(FINEST_CELL);
         let oldest = (120.0 * (noise / 24e3).powf(0.28)).clamp(110.0, 400.0);
         // Short cells of heavy noise say less than a hull: wait for long ones.
         let span = if noise < HEAVY {
@@ -151,9 +157,13 @@ impl ShapeFit {
     }
 
     /// Looks half as far back, and as far ahead: for a fit in the middle of its minima.
-    pub(crate) fn look_both_ways(&mut self) {
-        self.reach.oldest /= 2.0;
-        self.reach.fade /= 2.0;
+    ///
+    /// `end` seconds from where they begin or end, what is missing on one side is added on the other.
+    pub(crate) fn look_both_ways(&mut self, end: f64) {
+        let reach = &mut self.reach;
+        let share = (1.0 - end / reach.oldest).clamp(0.5, 1.0);
+        reach.oldest *= share;
+        reach.fade *= share;
     }
 
     /// Gives a group its minima (device time, offset), oldest first.

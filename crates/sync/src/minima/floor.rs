@@ -103,7 +103,7 @@ impl DelayFloor {
     /// It must happen before the minimum is kept: less an extra delay that is no longer there, it would pull
     /// the line down for minutes.
     fn shorten(&mut self, above: f64, unknown: f64) -> f64 {
-        if self.extra <= 0.0 || above >= -1.5 * self.noise.min(self.calm_noise) - 5e3 - unknown {
+        if self.extra <= 0.0 || above >= -3.0 * self.noise.min(self.calm_noise) - 10e3 - unknown {
             return above;
         }
         let before = self.extra;

@@ -63,7 +63,10 @@ impl EpochSmoother {
             .map(|reference| {
                 let (noise, alike, rate) = character;
                 fit.begin(noise, alike, rate, age);
-                fit.look_both_ways();
+                let ends = [references.first(), references.last()];
+                let distance = |end: &Line| seconds_between(reference.at, end.at).abs();
+                let nearest = ends.into_iter().flatten().map(distance);
+                fit.look_both_ways(nearest.fold(f64::INFINITY, f64::min));
                 knot(&mut fit, &minima, reference).unwrap_or(Knot {
                     line: *reference,
                     sigma: noise,
@@ -182,7 +185,7 @@ fn knot(fit: &mut ShapeFit, minima: &[Vec<(i64, i64)>; 3], reference: &Line) -> 
             slope: reference.slope + levels.slope,
             ..*reference
         },
-        // A fit with both sides rests on three times as much as one at the end of its minima.
-        sigma: sigma / 2.0,
+        // In the middle of its minima a curve is known better than at their end.
+        sigma: sigma / 1.5,
     })
 }

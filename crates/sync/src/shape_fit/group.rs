@@ -6,6 +6,8 @@ use super::{Fitted, Level, NormalSums};
 const SLACK: f64 = 0.5;
 /// The least deviation that is believed, in nanoseconds: stamps have a grain.
 const FINEST: f64 = 500.0;
+/// The longest memory in the shortest cells.
+const USUAL_POINTS: usize = 448;
 /// What lies further off than this many deviations has no weight.
 const CUT: f64 = 4.0;
 
@@ -38,6 +40,12 @@ impl Group {
     /// Takes minima, newest first; of those within `cell` seconds only the least.
     pub(super) fn fill(&mut self, sign: f64, cell: f64, points: impl Iterator<Item = (f64, f64)>) {
         self.sign = sign;
+        let mut points = points.peekable();
+        if points.peek().is_some() {
+            // All at once, so that memory does not creep up over days.
+            self.points.reserve(USUAL_POINTS);
+            self.weights.reserve(USUAL_POINTS);
+        }
         let mut end = f64::INFINITY;
         for (t, height) in points {
             match self.points.last_mut() {
@@ -60,6 +68,7 @@ impl Group {
             return;
         }
         scratch.clear();
+        scratch.reserve(USUAL_POINTS);
         let sign = self.sign;
         scratch.extend(self.points.iter().map(|(t, y)| y - sign * fitted.at(*t)));
         self.height = middle(scratch);

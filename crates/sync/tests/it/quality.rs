@@ -46,8 +46,15 @@ fn check(family: Family) -> Score {
             let estimator = method.estimator(&Limits::default());
             let anchor = score_bare(&scenario, SEED, estimator, HostClock::System);
             let ratio = anchor.p99_ns / ours.p99_ns;
+            let least = match family {
+                // The anchor's two errors with quick requests, skew and forward delay, partly cancel out.
+                Family::FastRequests => 40.0,
+                // Requests that are late by 12 ms, four times a second, leave half a millisecond after 30 s.
+                Family::HeavyRequests => 25.0,
+                _ => 50.0,
+            };
             assert!(
-                ratio > 30.0,
+                ratio >= least,
                 "{family}: {method} is only {ratio:.0} times worse"
             );
         }
