@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs one target with libFuzzer on stable Rust: coverage counters, no sanitizers.
-# usage: stable.sh <cdr|msg|idl> <seconds>
+# usage: stable.sh <cdr|msg|idl|mcap|metadata|sqlite> <seconds>
 set -eu
 target=$1
 seconds=${2:-60}
@@ -14,4 +14,4 @@ triple=$(rustc -vV | sed -n 's/^host: //p')
 cargo build --release --target "$triple" --bin "$target"
 mkdir -p "corpus/$target" artifacts
 exec "${CARGO_TARGET_DIR:-target}/$triple/release/$target" -max_total_time="$seconds" \
-  -rss_limit_mb=1024 -timeout=10 -max_len=4096 -artifact_prefix=artifacts/ -print_final_stats=1 "corpus/$target"
+  -rss_limit_mb=1024 -timeout=10 -max_len="${MAX_LEN:-4096}" -artifact_prefix=artifacts/ -print_final_stats=1 "corpus/$target"

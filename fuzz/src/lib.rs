@@ -2,4 +2,7 @@
 
 pub mod cdr;
 pub mod idl;
+pub mod mcap;
+pub mod metadata;
 pub mod msg;
+pub mod sqlite;

@@ -1,7 +1,6 @@
 //! The bars of the storage, as ratios of CPU time within one run.
 //!
-//! Prints `ratio bag.<id> <value> bar <bound> ok|short` for each. `BAG_BENCH_SCALE` (percent) makes it smaller.
-#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+//! `BAG_BENCH_SCALE` (percent) makes the loads smaller.
 #![expect(
     clippy::unwrap_used,
     reason = "a benchmark may stop at the first error"
@@ -13,25 +12,18 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 use timeloom_bag::mcap::{McapCompression, McapOptions, McapReader, McapWriter};
 use timeloom_bag::{BagMetadata, Message, Query, StorageReader, StorageWriter, TopicId, TopicInfo};
+use timeloom_testkit::bench::{Bench, Samples, Stopwatch};
 
-/// CPU time in nanoseconds.
-fn cpu(clock: ClockId) -> f64 {
-    let time = clock_gettime(clock); // tidy: allow clock
-    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
-}
-
+/// CPU time of all threads in nanoseconds: a stopwatch knows only that of its own.
 fn process_cpu() -> f64 {
-    cpu(ClockId::ProcessCPUTime)
-}
-
-fn thread_cpu() -> f64 {
-    cpu(ClockId::ThreadCPUTime)
+    let time = rustix::time::clock_gettime(ClockId::ProcessCPUTime); // tidy: allow clock
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
 /// CPU time of a piece of work.
@@ -41,22 +33,9 @@ fn measure(work: impl FnOnce()) -> f64 {
     process_cpu() - before
 }
 
-/// Smaller is better when the bound is an upper one.
-fn report(id: &str, value: f64, bound: f64, upper: bool) {
-    let ok = if upper {
-        value <= bound
-    } else {
-        value >= bound
-    };
-    println!(
-        "ratio bag.{id} {value:.2} bar {bound} {}",
-        if ok { "ok" } else { "short" }
-    );
-}
-
 /// The best of several rounds: what other programs on the machine add is not ours.
 fn best(values: &[f64]) -> f64 {
-    values.iter().copied().fold(f64::MAX, f64::min)
+    values.iter().copied().collect::<Samples>().min()
 }
 
 /// A schedule of messages: topic, time, place in the pool of bytes.
@@ -143,7 +122,7 @@ fn raw(load: &Load, path: &Path) {
 
 /// Our writer; returns the CPU time of the calling thread.
 fn ours(load: &Load, path: &Path, options: McapOptions) -> f64 {
-    let before = thread_cpu();
+    let stopwatch = Stopwatch::start();
     let mut writer = Box::new(McapWriter::create(path, options, None).unwrap());
     for topic in 0..load.topics {
         writer
@@ -165,7 +144,7 @@ fn ours(load: &Load, path: &Path, options: McapOptions) -> f64 {
         }));
         assert!(writer.write(&batch, 0).is_ok());
     }
-    let hot = thread_cpu() - before;
+    let hot = stopwatch.usage().cpu;
     let (summary, outcome) = writer.finish(&mut |_| BagMetadata::default());
     assert!(outcome.is_ok());
     assert_eq!(
@@ -231,39 +210,42 @@ fn compare(load: &Load, directory: &Path, rounds: usize, with_crate: bool) -> [f
         }
     }
     fs::remove_file(&path).unwrap_or_default();
-    samples.map(|values| {
-        if values.is_empty() {
-            0.0
-        } else {
-            best(&values)
-        }
-    })
+    samples.map(|values| best(&values))
 }
 
-fn writing(directory: &Path, scale: u32) {
+fn writing(bench: &mut Bench<Stdout>, directory: &Path, scale: u32) {
     let small = Load::new(&[(40 * scale, 500, 100)], false);
     let [raw, ours_time, crate_time] = compare(&small, directory, 7, true);
-    println!(
-        "# small: {} messages, {:.0} ns each, raw {:.0}",
-        small.schedule.len(),
-        ours_time / small.schedule.len() as f64,
-        raw / small.schedule.len() as f64
+    bench.note(
+        "bag.write.small_vs_raw",
+        format_args!(
+            "{} messages, {:.0} ns each, raw {:.0}",
+            small.schedule.len(),
+            ours_time / small.schedule.len() as f64,
+            raw / small.schedule.len() as f64
+        ),
     );
-    report("write_small_vs_raw", ours_time / raw, 2.0, true);
-    report("write_small_vs_crate", crate_time / ours_time, 3.0, false);
+    bench.ratio_at_most("bag.write.small_vs_raw", ours_time / raw, 2.0);
+    bench.ratio_at_least("bag.write.small_vs_crate", crate_time / ours_time, 3.0);
     drop(small);
     let mixed = Load::new(&[(20 * scale, 500, 100), (scale, 1, 5 << 20)], false);
     let [raw, ours_time, _] = compare(&mixed, directory, 5, false);
-    println!("# mixed: {} MB", mixed.bytes() / 1_000_000);
-    report("write_mixed_vs_raw", ours_time / raw, 1.4, true);
+    bench.note(
+        "bag.write.mixed_vs_raw",
+        format_args!("{} MB", mixed.bytes() / 1_000_000),
+    );
+    bench.ratio_at_most("bag.write.mixed_vs_raw", ours_time / raw, 1.4);
     drop(mixed);
     let images = Load::new(&[(scale * 3 / 2, 6, 1 << 20)], false);
     let [raw, ours_time, _] = compare(&images, directory, 5, false);
-    println!("# images: {} MB", images.bytes() / 1_000_000);
-    report("write_images_vs_raw", ours_time / raw, 1.2, true);
+    bench.note(
+        "bag.write.images_vs_raw",
+        format_args!("{} MB", images.bytes() / 1_000_000),
+    );
+    bench.ratio_at_most("bag.write.images_vs_raw", ours_time / raw, 1.2);
 }
 
-fn compressing(directory: &Path, scale: u32) {
+fn compressing(bench: &mut Bench<Stdout>, directory: &Path, scale: u32) {
     let load = Load::new(&[(10 * scale, 500, 100), (scale / 2, 1, 5 << 20)], true);
     let path = directory.join("zstd.mcap");
     let options = McapOptions {
@@ -278,31 +260,37 @@ fn compressing(directory: &Path, scale: u32) {
         let total = measure(|| hot = ours(&load, &path, options.clone()));
         shares.push(hot / total * 100.0);
     }
-    println!(
-        "# zstd: {} MB to {} MB",
-        load.bytes() / 1_000_000,
-        fs::metadata(&path).unwrap().len() / 1_000_000
+    bench.note(
+        "bag.zstd.hot_thread_percent",
+        format_args!(
+            "{} MB to {} MB",
+            load.bytes() / 1_000_000,
+            fs::metadata(&path).unwrap().len() / 1_000_000
+        ),
     );
     fs::remove_file(&path).unwrap_or_default();
-    report("zstd_hot_thread_percent", best(&shares), 10.0, true);
+    bench.ratio_at_most("bag.zstd.hot_thread_percent", best(&shares), 10.0);
 }
 
 /// A bag of about 2 GB at full scale, 501 topics.
-fn big_bag(directory: &Path, scale: u32) -> PathBuf {
+fn big_bag(bench: &mut Bench<Stdout>, directory: &Path, scale: u32) -> PathBuf {
     let path = directory.join("big.mcap");
     let load = Load::new(&[(60 * scale, 500, 100), (scale * 3, 1, 5 << 20)], false);
     fs::remove_file(&path).unwrap_or_default();
     ours(&load, &path, McapOptions::default());
-    println!(
-        "# big bag: {} MB, {} messages",
-        fs::metadata(&path).unwrap().len() / 1_000_000,
-        load.schedule.len()
+    bench.note(
+        "bag.read.seek_ms",
+        format_args!(
+            "bag of {} MB, {} messages",
+            fs::metadata(&path).unwrap().len() / 1_000_000,
+            load.schedule.len()
+        ),
     );
     path
 }
 
-fn reading(directory: &Path, scale: u32) {
-    let path = big_bag(directory, scale);
+fn reading(bench: &mut Bench<Stdout>, directory: &Path, scale: u32) {
+    let path = big_bag(bench, directory, scale);
     let mut reader = McapReader::open(&path).unwrap();
     let (start, end) = (
         reader.info().start_time_ns.unwrap(),
@@ -325,9 +313,12 @@ fn reading(directory: &Path, scale: u32) {
             assert!(reader.next_message().unwrap().unwrap().log_time_ns >= time);
         }
     });
-    report("seek_ms", spent / 1e6 / f64::from(seeks), 1.0, true);
+    bench.ratio_at_most("bag.read.seek_ms", spent / 1e6 / f64::from(seeks), 1.0);
     let open = measure(|| drop(McapReader::open(&path).unwrap()));
-    println!("# open {:.2} ms", open / 1e6);
+    bench.note(
+        "bag.read.seek_ms",
+        format_args!("open {:.2} ms", open / 1e6),
+    );
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..3 {
         let mut counts = (0u64, 0u64);
@@ -335,12 +326,15 @@ fn reading(directory: &Path, scale: u32) {
         theirs.push(measure(|| counts.1 = scan_theirs(&path)));
         assert_eq!(counts.0, counts.1);
     }
-    println!(
-        "# scan: ours {:.0} ms with checksums, the crate {:.0} ms without",
-        best(&ours) / 1e6,
-        best(&theirs) / 1e6
+    bench.note(
+        "bag.read.scan_vs_crate",
+        format_args!(
+            "ours {:.0} ms with checksums, the crate {:.0} ms without",
+            best(&ours) / 1e6,
+            best(&theirs) / 1e6
+        ),
     );
-    report("scan_vs_crate", best(&ours) / best(&theirs), 1.0, true);
+    bench.ratio_at_most("bag.read.scan_vs_crate", best(&ours) / best(&theirs), 1.0);
     fs::remove_file(&path).unwrap_or_default();
 }
 
@@ -401,6 +395,7 @@ fn main() {
     {
         return;
     }
+    let mut bench = Bench::from_env();
     let scale = std::env::var("BAG_BENCH_SCALE")
         .ok()
         .and_then(|text| text.parse().ok())
@@ -411,7 +406,13 @@ fn main() {
     } else {
         tempfile::tempdir().unwrap()
     };
-    writing(directory.path(), scale);
-    compressing(directory.path(), scale);
-    reading(directory.path(), scale);
+    if bench.wants("bag.write") {
+        writing(&mut bench, directory.path(), scale);
+    }
+    if bench.wants("bag.zstd") {
+        compressing(&mut bench, directory.path(), scale);
+    }
+    if bench.wants("bag.read") {
+        reading(&mut bench, directory.path(), scale);
+    }
 }

@@ -1,12 +1,9 @@
 //! Rewrites bags: slice, filter, rename, split, compress, change the storage, merge.
 
-mod plan;
-
-pub use plan::{OutputPlan, Selection};
-
 use std::path::{Path, PathBuf};
 
-use crate::storage::StorageReader;
+use crate::mcap::CarryOver;
+use crate::storage::{ExtraCounts, StorageReader};
 use crate::{
     BagOptions, BagReader, BagWriter, Error, Message, Order, Query, Result, TopicId, TopicInfo,
     TopicStatistics,
@@ -73,6 +70,8 @@ pub struct ConvertReport {
     pub messages_read: u64,
     /// Messages written, by output.
     pub messages_written: Vec<u64>,
+    /// Attachments and metadata records of the inputs that an output does not hold, by output.
+    pub not_carried_over: Vec<ExtraCounts>,
     /// What was wrong with the inputs, in words.
     pub damage: Vec<String>,
 }
@@ -99,7 +98,19 @@ pub fn convert<P: AsRef<Path>>(
     let total = reader.info().message_count();
     let mut targets = outputs
         .into_iter()
-        .map(|output| Target::create(output, &reader))
+        .map(|output| {
+            let mut extras = carry_over(&reader)?;
+            let target = Target::create(output, &reader, &mut extras)?;
+            report.not_carried_over.push(extras.left);
+            match extras.error {
+                Some(error) if on_damage == OnDamage::Fail => return Err(error),
+                _ => {}
+            }
+            // Every output meets the same damage of the inputs.
+            extras.damage.retain(|text| !report.damage.contains(text));
+            report.damage.append(&mut extras.damage);
+            Ok(target)
+        })
         .collect::<Result<Vec<_>>>()?;
     reader.start(&common_query(&targets, reader.info().topics.len()))?;
     loop {
@@ -128,6 +139,17 @@ pub fn convert<P: AsRef<Path>>(
         report.messages_written.push(summary.metadata.message_count);
     }
     Ok(report)
+}
+
+/// The files whose attachments and metadata records every output gets: they belong to the recording, not to a time.
+fn carry_over(reader: &BagReader) -> Result<CarryOver> {
+    let mut extras = CarryOver::default();
+    for (path, info) in reader.files() {
+        if !info.extras.is_empty() {
+            extras.add(path)?;
+        }
+    }
+    Ok(extras)
 }
 
 /// The smallest query that holds what all outputs want.
@@ -163,7 +185,7 @@ struct Target {
 }
 
 impl Target {
-    fn create(output: ConvertOutput, reader: &BagReader) -> Result<Self> {
+    fn create(output: ConvertOutput, reader: &BagReader, extras: &mut CarryOver) -> Result<Self> {
         let mut options = output.options;
         let source = reader.info();
         if options.ros_distro.is_empty() {
@@ -172,7 +194,7 @@ impl Target {
         if let (true, Some(metadata)) = (options.custom_data.is_empty(), &source.metadata) {
             options.custom_data.clone_from(&metadata.custom_data);
         }
-        let mut writer = BagWriter::create(&output.directory, options)?;
+        let mut writer = BagWriter::create_with(&output.directory, options, Some(extras))?;
         let mut topics = Vec::with_capacity(source.topics.len());
         for (topic, messages) in source.topics.iter().zip(&source.message_counts) {
             let wanted = (output.topics)(topic, *messages);

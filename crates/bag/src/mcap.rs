@@ -1,9 +1,11 @@
 //! The MCAP storage, written by hand for what it costs and for what it must survive.
 
+mod carry_over;
 mod chunk;
 mod chunk_table;
 mod cursor;
 mod decode;
+mod extra;
 mod fields;
 mod index_log;
 mod open_chunk;
@@ -17,6 +19,7 @@ mod summary;
 mod summary_writer;
 mod writer;
 
+pub(crate) use carry_over::CarryOver;
 pub use options::{McapCompression, McapLimits, McapOptions};
 pub use reader::McapReader;
 pub use writer::McapWriter;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use crate::bag::{BagFile, BagLayout, bag_files};
 use crate::compression::compress_file;
-use crate::mcap::{McapOptions, McapReader, McapWriter};
+use crate::mcap::{CarryOver, McapOptions, McapReader, McapWriter};
 use crate::metadata::sync_directory;
 use crate::reindex::reindex;
 use crate::sqlite::SqliteReader;
-use crate::storage::{FileSummary, StorageReader, StorageWriter};
+use crate::storage::{ExtraCounts, FileSummary, StorageReader, StorageWriter};
 use crate::{BagMetadata, Error, Order, Query, Result, StorageId};
 
 /// What became of one file.
@@ -27,6 +27,10 @@ pub struct RecoveredFile {
     pub salvaged: u64,
     /// Messages that the file's own indexes name and that cannot be read.
     pub lost_messages: u64,
+    /// Attachments and foreign metadata records that the file holds now.
+    pub extras: ExtraCounts,
+    /// Those that were in the file and cannot be read.
+    pub lost_extras: ExtraCounts,
     /// Bytes of the file that belong to nothing that can be read.
     pub lost_bytes: u64,
     /// What was wrong, in words.
@@ -53,9 +57,19 @@ impl RecoverReport {
         self.files.iter().map(|file| file.lost_messages).sum()
     }
 
+    /// Attachments and foreign metadata records that are known to be lost.
+    pub fn lost_extras(&self) -> ExtraCounts {
+        let mut lost = ExtraCounts::default();
+        for file in &self.files {
+            lost.add(file.lost_extras);
+        }
+        lost
+    }
+
     /// Whether anything is gone, counted or not.
     pub fn is_lossy(&self) -> bool {
         self.lost_messages() > 0
+            || !self.lost_extras().is_empty()
             || !self.unreadable.is_empty()
             || self.files.iter().any(|file| file.lost_bytes > 0)
     }
@@ -110,7 +124,7 @@ fn recover_file(file: &BagFile) -> Result<RecoveredFile> {
     }
 }
 
-fn recover_mcap(file: &BagFile, mut reader: McapReader) -> Result<RecoveredFile> {
+fn recover_mcap(file: &BagFile, reader: McapReader) -> Result<RecoveredFile> {
     let info = reader.info().clone();
     let mut recovered = RecoveredFile {
         path: file.path.clone(),
@@ -118,6 +132,8 @@ fn recover_mcap(file: &BagFile, mut reader: McapReader) -> Result<RecoveredFile>
         messages: info.message_count(),
         salvaged: reader.salvaged_messages(),
         lost_messages: reader.lost_messages(),
+        extras: info.extras,
+        lost_extras: reader.lost_extras(),
         lost_bytes: reader.lost_bytes(),
         damage: info.damage.clone(),
     };
@@ -129,8 +145,16 @@ fn recover_mcap(file: &BagFile, mut reader: McapReader) -> Result<RecoveredFile>
         max_chunk_age_ns: i64::MAX,
         ..McapOptions::default()
     };
-    let mut writer: Box<dyn StorageWriter> =
-        Box::new(McapWriter::create(&rewrite.temporary, options, None)?);
+    let mut carry_over = CarryOver::default();
+    carry_over.take(reader);
+    let writer = McapWriter::create_with(&rewrite.temporary, options, None, Some(&mut carry_over))?;
+    let mut writer: Box<dyn StorageWriter> = Box::new(writer);
+    recovered.extras.remove(carry_over.left);
+    recovered.lost_extras.add(carry_over.left);
+    recovered.damage.append(&mut carry_over.damage);
+    let Some(mut reader) = carry_over.pop() else {
+        return Ok(recovered);
+    };
     for topic in &info.topics {
         writer.add_topic(topic)?;
     }
@@ -165,6 +189,8 @@ fn recover_sqlite(file: &BagFile) -> Result<RecoveredFile> {
         messages: 0,
         salvaged: 0,
         lost_messages: 0,
+        extras: ExtraCounts::default(),
+        lost_extras: ExtraCounts::default(),
         lost_bytes: 0,
         damage: Vec::new(),
     };

@@ -124,6 +124,34 @@ impl FileSummary {
     }
 }
 
+/// Records of an MCAP file that are neither messages nor the metadata of the bag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct ExtraCounts {
+    /// Attachments: files inside of the file.
+    pub attachments: u64,
+    /// Metadata records of other programs.
+    pub metadata_records: u64,
+}
+
+impl ExtraCounts {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Takes away those that another count has, as far as there are any.
+    pub(crate) fn remove(&mut self, other: Self) {
+        self.attachments = self.attachments.saturating_sub(other.attachments);
+        self.metadata_records = self.metadata_records.saturating_sub(other.metadata_records);
+    }
+
+    /// Adds those of another file.
+    pub fn add(&mut self, other: Self) {
+        self.attachments += other.attachments;
+        self.metadata_records += other.metadata_records;
+    }
+}
+
 /// What a file says about itself when it is opened, without reading its messages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileInfo {
@@ -139,6 +167,8 @@ pub struct FileInfo {
     pub metadata: Option<BagMetadata>,
     /// `ros_distro` that the storage itself states.
     pub ros_distro: String,
+    /// What the file holds besides messages.
+    pub extras: ExtraCounts,
     /// Size on disk.
     pub file_size: u64,
     /// What is wrong with the file, in words; empty when it is whole.

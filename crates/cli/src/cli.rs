@@ -5,7 +5,9 @@ use clap::{Parser, Subcommand};
 use crate::context::Context;
 use crate::outcome::Outcome;
 use crate::printer::ColorChoice;
-use crate::verbs::{cat, completions, convert, info, list, recover, reindex};
+use crate::verbs::{
+    cat, completions, convert, doctor, info, list, node, recover, reindex, service, topic,
+};
 
 const EXAMPLES: &str = "\
 EXAMPLES
@@ -13,6 +15,8 @@ EXAMPLES
   timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
   timeloom convert my_bag -o cut --start +10s --end +20s
   timeloom recover my_bag                               after a crash or a power cut
+  timeloom topic echo /odom                             a running robot's messages as JSON
+  timeloom doctor net                                   why two nodes do not hear each other
 
 EXIT CODES
   0 done   1 failed   2 wrong usage   3 finished, but data was lost (the count is printed)";
@@ -37,6 +41,10 @@ pub(crate) enum Verb {
     Reindex(reindex::Arguments),
     Recover(recover::Arguments),
     List(list::Arguments),
+    Topic(topic::Arguments),
+    Node(node::Arguments),
+    Service(service::Arguments),
+    Doctor(doctor::Arguments),
     Completions(completions::Arguments),
 }
 
@@ -49,6 +57,10 @@ impl Verb {
             Self::Reindex(arguments) => reindex::run(&arguments, context),
             Self::Recover(arguments) => recover::run(&arguments, context),
             Self::List(arguments) => list::run(&arguments, context),
+            Self::Topic(arguments) => topic::run(arguments, context),
+            Self::Node(arguments) => node::run(arguments, context),
+            Self::Service(arguments) => service::run(arguments, context),
+            Self::Doctor(arguments) => doctor::run(arguments, context),
             Self::Completions(arguments) => completions::run(&arguments, context),
         }
     }

@@ -5,10 +5,12 @@ mod context;
 mod damage;
 mod decode;
 mod environment;
+mod extras;
 mod failure;
 mod field_path;
 mod hint;
 mod json_text;
+mod live;
 mod message_line;
 mod outcome;
 mod printer;
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
     });
     match result {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::ProblemFound) => ExitCode::FAILURE,
         Ok(Outcome::DataLost) => ExitCode::from(3),
         // Whoever reads us has seen enough, as `head` has.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,

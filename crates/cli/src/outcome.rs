@@ -7,6 +7,8 @@ pub(crate) enum Outcome {
     Done,
     /// It was done, but data is missing; the verb has said what and how much.
     DataLost,
+    /// What was looked at is not as it should be; the verb has said what and how to fix it.
+    ProblemFound,
 }
 
 impl Outcome {

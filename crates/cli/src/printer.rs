@@ -11,6 +11,7 @@ const OUT_BUFFER: usize = 64 << 10;
 const RED: &str = "\x1b[1;31m";
 const YELLOW: &str = "\x1b[1;33m";
 const CYAN: &str = "\x1b[1;36m";
+const DIM: &str = "\x1b[2m";
 const RESET: &str = "\x1b[0m";
 
 /// When to use colours.
@@ -92,6 +93,15 @@ impl Printer {
     /// A plain line: what was done.
     pub(crate) fn note(&mut self, text: &str) {
         self.write(&format!("{text}\n"));
+    }
+
+    /// A plain line in the background: what is good to know.
+    pub(crate) fn aside(&mut self, text: &str) {
+        if self.colors {
+            self.write(&format!("{DIM}{text}{RESET}\n"));
+        } else {
+            self.note(text);
+        }
     }
 
     fn line(&mut self, label: &str, color: &str, text: &str) {

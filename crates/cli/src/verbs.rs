@@ -3,7 +3,11 @@
 pub(crate) mod cat;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod doctor;
 pub(crate) mod info;
 pub(crate) mod list;
+pub(crate) mod node;
 pub(crate) mod recover;
 pub(crate) mod reindex;
+pub(crate) mod service;
+pub(crate) mod topic;

@@ -163,6 +163,7 @@ fn take_member(info: &mut FileInfo, member: &mut Member) {
             .iter()
             .map(|damage| format!("{name}: {damage}")),
     );
+    info.extras.add(member.info.extras);
     if info.ros_distro.is_empty() {
         info.ros_distro.clone_from(&member.info.ros_distro);
     }

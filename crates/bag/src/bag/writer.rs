@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use self::account::Account;
 use self::closer::{Closer, ClosingFile};
 use crate::compression::{CompressionMode, MessageCompressor};
+use crate::mcap::CarryOver;
 use crate::metadata::{sync_directory, write_metadata_file};
 use crate::storage::{StorageWriter, WriteOutcome};
 use crate::{BagMetadata, Error, LossCause, Message, Result, TopicId, TopicInfo, TopicStatistics};
@@ -63,7 +64,16 @@ struct OpenFile {
 
 impl BagWriter {
     /// Creates the directory of a new bag, its first file and a first `metadata.yaml`.
-    pub fn create(directory: &Path, mut options: BagOptions) -> Result<Self> {
+    pub fn create(directory: &Path, options: BagOptions) -> Result<Self> {
+        Self::create_with(directory, options, None)
+    }
+
+    /// Like [`create`](Self::create); what is carried over from other files goes into the first one.
+    pub(crate) fn create_with(
+        directory: &Path,
+        mut options: BagOptions,
+        carry_over: Option<&mut CarryOver>,
+    ) -> Result<Self> {
         if directory.exists() {
             return Err(Error::Exists {
                 path: directory.to_path_buf(),
@@ -97,7 +107,7 @@ impl BagWriter {
             splits: Vec::new(),
             pending: WriteOutcome::default(),
         };
-        writer.open_next()?;
+        writer.open_next(carry_over)?;
         let metadata = writer
             .closer
             .metadata_of_open_file(&writer.topics, &writer.current_name());
@@ -238,7 +248,7 @@ impl BagWriter {
         let Some(mut old) = self.current.take() else {
             return Err(Error::ThreadGone { thread: "writer" });
         };
-        if let Err(error) = self.open_next() {
+        if let Err(error) = self.open_next(None) {
             self.current = Some(old);
             return Err(error);
         }
@@ -265,7 +275,7 @@ impl BagWriter {
         });
     }
 
-    fn open_next(&mut self) -> Result<()> {
+    fn open_next(&mut self, carry_over: Option<&mut CarryOver>) -> Result<()> {
         let stem = self.options.naming.stem(&self.name, self.files_opened);
         let path = self
             .directory
@@ -275,7 +285,7 @@ impl BagWriter {
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
         let metadata = self.closer.metadata_of_open_file(&[], &name);
-        let mut writer = self.options.storage.create(&path, &metadata)?;
+        let mut writer = self.options.storage.create(&path, &metadata, carry_over)?;
         for topic in &self.topics {
             writer.add_topic(topic)?;
         }

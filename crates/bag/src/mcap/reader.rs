@@ -5,6 +5,7 @@ use std::path::Path;
 use super::chunk_table::ChunkTable;
 use super::cursor::{Blocks, Cursor};
 use super::decode::Unpacker;
+use super::extra::Extra;
 use super::open_chunk::NO_TOPIC;
 use super::options::McapLimits;
 use super::record::{Channel, MAGIC, Metadata, RECORD_HEAD, Schema};
@@ -13,7 +14,7 @@ use super::sink::{METADATA_KEY, METADATA_NAME};
 use super::summary::{NoSummary, Summary, read_summary};
 use crate::message::size_u64;
 use crate::source::{Source, open_source};
-use crate::storage::{FileInfo, Query, StorageReader};
+use crate::storage::{ExtraCounts, FileInfo, Query, StorageReader};
 use crate::{BagMetadata, Error, Message, MessageDefinition, Result, TopicInfo};
 
 /// Memory into which a compressed file may be unpacked whole.
@@ -35,6 +36,8 @@ pub struct McapReader {
     lost_messages: u64,
     lost_bytes: u64,
     salvaged_messages: u64,
+    extras: Vec<Extra>,
+    lost_extras: ExtraCounts,
     has_summary: bool,
 }
 
@@ -63,6 +66,8 @@ impl McapReader {
             lost_messages: 0,
             lost_bytes: 0,
             salvaged_messages: 0,
+            extras: Vec::new(),
+            lost_extras: ExtraCounts::default(),
             has_summary: true,
         };
         let metadata = reader.index()?;
@@ -136,6 +141,7 @@ impl McapReader {
         }
         self.table = ChunkTable::new(summary.blocks);
         self.summary = summary.bytes;
+        self.take_extras(summary.extras);
         summary.metadata
     }
 
@@ -167,7 +173,37 @@ impl McapReader {
         self.info.end_time_ns = found.blocks.iter().map(|block| block.end).max();
         self.table = ChunkTable::new(found.blocks);
         self.summary.clear();
+        self.take_extras(found.extras);
+        self.lost_extras = found.lost_extras;
         Ok(found.metadata)
+    }
+
+    fn take_extras(&mut self, extras: Vec<Extra>) {
+        self.info.extras = super::extra::count(&extras);
+        self.extras = extras;
+    }
+
+    /// Attachments and foreign metadata records.
+    pub(super) fn extras(&self) -> &[Extra] {
+        &self.extras
+    }
+
+    pub(super) fn info_extras(&self) -> ExtraCounts {
+        self.info.extras
+    }
+
+    /// Attachments and foreign metadata records that are named by the file and cannot be read.
+    pub fn lost_extras(&self) -> ExtraCounts {
+        self.lost_extras
+    }
+
+    /// See [`Extra::read`].
+    pub(super) fn read_extra(
+        &mut self,
+        extra: &Extra,
+        put: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<Option<Error>> {
+        extra.read(self.source.as_mut(), put)
     }
 
     /// Channels become topics; channels of the same topic and type share one.
@@ -254,7 +290,12 @@ fn is_complete(summary: &Summary) -> bool {
         .all(|(id, count)| *count == 0 || is_known(*id));
     let chunks = size_u64(summary.blocks.len()) == u64::from(statistics.chunk_count);
     let reachable = statistics.message_count == 0 || !summary.blocks.is_empty();
-    counted == statistics.message_count && known && chunks && reachable
+    let extras = super::extra::count(&summary.extras);
+    // A writer may leave these indexes out; then only a scan finds the records.
+    let indexed = extras.attachments == u64::from(statistics.attachment_count)
+        && extras.metadata_records + size_u64(summary.metadata.len())
+            == u64::from(statistics.metadata_count);
+    counted == statistics.message_count && known && chunks && reachable && indexed
 }
 
 fn file_size(path: &Path) -> Result<u64> {

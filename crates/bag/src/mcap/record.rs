@@ -21,6 +21,8 @@ pub(crate) mod op {
     pub(crate) const CHUNK: u8 = 0x06;
     pub(crate) const MESSAGE_INDEX: u8 = 0x07;
     pub(crate) const CHUNK_INDEX: u8 = 0x08;
+    pub(crate) const ATTACHMENT: u8 = 0x09;
+    pub(crate) const ATTACHMENT_INDEX: u8 = 0x0A;
     pub(crate) const STATISTICS: u8 = 0x0B;
     pub(crate) const METADATA: u8 = 0x0C;
     pub(crate) const METADATA_INDEX: u8 = 0x0D;

@@ -6,11 +6,12 @@ pub(crate) use walk::Walk;
 
 use super::chunk_table::{Block, BlockKind};
 use super::decode::{Unpacker, unpack_partial};
+use super::extra::{AttachmentHead, Extra, ExtraKind, MAX_HEAD};
 use super::options::McapLimits;
 use super::record::{Channel, ChunkHead, MAGIC, MessageHead, Metadata, Records, Schema, op};
-use super::sink::METADATA_NAME;
 use crate::message::size_u64;
 use crate::source::Source;
+use crate::storage::ExtraCounts;
 use crate::{Error, Result};
 
 /// Runs of bare records are cut into blocks of about this size.
@@ -24,7 +25,11 @@ pub(crate) struct Scan {
     pub(crate) blocks: Vec<Block>,
     /// Messages by channel id.
     pub(crate) counts: Vec<u64>,
-    /// Where the metadata records are.
+    /// Attachments and foreign metadata records.
+    pub(crate) extras: Vec<Extra>,
+    /// Those of them that are malformed or cut off.
+    pub(crate) lost_extras: ExtraCounts,
+    /// Where the bag's metadata records are.
     pub(crate) metadata: Vec<(u64, u64)>,
     /// What is wrong with the file, in words.
     pub(crate) damage: Vec<String>,
@@ -106,19 +111,58 @@ impl Scanner {
             op::MESSAGE_INDEX if self.damaged_chunk => {
                 self.scan.lost_messages += length.saturating_sub(6) / 16;
             }
-            op::METADATA => {
-                let named = Metadata::parse(walk.body(offset, length)?)
-                    .is_some_and(|record| record.name == METADATA_NAME);
-                if named {
-                    self.scan.metadata.push((offset, length + 9));
-                }
-            }
+            op::METADATA | op::ATTACHMENT => self.extra(walk, opcode, offset, length)?,
             _ => {}
         }
         if !matches!(opcode, op::CHUNK | op::MESSAGE_INDEX) {
             self.damaged_chunk = false;
         }
         Ok(true)
+    }
+
+    /// A metadata record or an attachment; of the latter, only the head is read.
+    fn extra(&mut self, walk: &mut Walk<'_>, opcode: u8, offset: u64, length: u64) -> Result<()> {
+        let whole = length + 9;
+        let found = if opcode == op::METADATA {
+            let record = Metadata::parse(walk.body(offset, length)?);
+            record.map(|record| Extra::metadata(offset, whole, record.name))
+        } else {
+            let head = walk.body(offset, length.min(MAX_HEAD))?;
+            let head = AttachmentHead::parse(head, length);
+            head.map(|(name, head)| Extra {
+                kind: ExtraKind::Attachment(head),
+                offset,
+                length: whole,
+                name,
+            })
+        };
+        match found {
+            Some(extra) if extra.is_own() => {
+                self.scan.metadata.push((offset, whole));
+            }
+            Some(extra) => self.scan.extras.push(extra),
+            None => {
+                self.lose_extra(opcode, whole);
+                let what = if opcode == op::METADATA {
+                    "metadata record"
+                } else {
+                    "attachment"
+                };
+                self.scan
+                    .damage
+                    .push(format!("the {what} at byte {offset} is malformed"));
+            }
+        }
+        Ok(())
+    }
+
+    fn lose_extra(&mut self, opcode: u8, bytes: u64) {
+        let lost = &mut self.scan.lost_extras;
+        match opcode {
+            op::ATTACHMENT => lost.attachments += 1,
+            _ => lost.metadata_records += 1,
+        }
+        self.scan.lost_bytes += bytes;
     }
 
     fn chunk(
@@ -186,10 +230,14 @@ impl Scanner {
         available: u64,
     ) -> Result<()> {
         self.close_run();
-        let body = walk.body(offset, available)?.to_vec();
         self.scan.damage.push(format!(
             "the record at byte {offset} is cut off after {available} bytes"
         ));
+        if opcode == op::ATTACHMENT {
+            self.lose_extra(opcode, available + 9);
+            return Ok(());
+        }
+        let body = walk.body(offset, available)?.to_vec();
         if opcode != op::CHUNK {
             self.scan.lost_messages += u64::from(opcode == op::MESSAGE);
             self.scan.lost_bytes += available + 9;

@@ -5,6 +5,7 @@ use std::io::{self, IoSlice, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::chunk::Chunk;
+use super::extra::Extra;
 use super::fields::{put_record, put_str};
 use super::index_log::IndexLog;
 use super::record::{ChunkHead, MAGIC, Metadata, Records, op};
@@ -25,6 +26,8 @@ pub(crate) struct Sink {
     pub(crate) index: IndexLog,
     /// Offset and length of each metadata record.
     pub(crate) metadata: Vec<(u64, u64)>,
+    /// Records that were carried over from other files.
+    pub(crate) extras: Vec<Extra>,
     /// Account by topic of what is in the file and what the file refused.
     pub(crate) topics: Vec<TopicStatistics>,
     /// Schemas and channels of chunks that could not be written; they go before the next chunk.
@@ -53,6 +56,7 @@ impl Sink {
             chunking,
             index: IndexLog::default(),
             metadata: Vec::new(),
+            extras: Vec::new(),
             topics: Vec::new(),
             orphans: Vec::new(),
             head: Vec::new(),
@@ -155,6 +159,15 @@ impl Sink {
         let written = write_whole(&mut self.file, self.position, [bytes, &[], &[], &[]]);
         written.map_err(Error::io(&self.path, "write"))?;
         self.position += size_u64(bytes.len());
+        Ok(())
+    }
+
+    /// Takes back what was appended behind `position`.
+    pub(crate) fn cut_back(&mut self, position: u64) -> Result<()> {
+        let cut = self.file.set_len(position);
+        cut.and_then(|()| self.file.seek(SeekFrom::Start(position)))
+            .map_err(Error::io(&self.path, "truncate"))?;
+        self.position = position;
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! The summary at the end of an MCAP file.
 
 use super::chunk_table::{Block, BlockKind};
+use super::extra::Extra;
 use super::fields::Fields;
 use super::record::{Channel, MAGIC, Records, Schema, TAIL, op};
 use crate::message::size_u64;
@@ -19,13 +20,17 @@ pub(crate) struct Summary {
     pub(crate) channels: Vec<Channel>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) statistics: Option<Statistics>,
-    /// Offset and length of the metadata records.
+    /// Attachments and foreign metadata records.
+    pub(crate) extras: Vec<Extra>,
+    /// Offset and length of the bag's metadata records.
     pub(crate) metadata: Vec<(u64, u64)>,
 }
 
 /// The statistics record.
 pub(crate) struct Statistics {
     pub(crate) message_count: u64,
+    pub(crate) attachment_count: u32,
+    pub(crate) metadata_count: u32,
     pub(crate) chunk_count: u32,
     pub(crate) start: i64,
     pub(crate) end: i64,
@@ -108,9 +113,13 @@ fn parse(bytes: Vec<u8>, data_end: u64) -> Option<Summary> {
                 at + super::record::RECORD_HEAD,
                 data_end,
             )?),
-            op::METADATA_INDEX => {
-                let mut fields = Fields::new(body);
-                summary.metadata.push((fields.u64()?, fields.u64()?));
+            op::METADATA_INDEX | op::ATTACHMENT_INDEX => {
+                let extra = Extra::from_index(opcode, body, data_end)?;
+                if extra.is_own() {
+                    summary.metadata.push((extra.offset, extra.length));
+                } else {
+                    summary.extras.push(extra);
+                }
             }
             _ => {}
         }
@@ -125,8 +134,9 @@ fn parse(bytes: Vec<u8>, data_end: u64) -> Option<Summary> {
 fn statistics(body: &[u8]) -> Option<Statistics> {
     let mut fields = Fields::new(body);
     let message_count = fields.u64()?;
-    // Numbers of schemas, channels, attachments and metadata records.
-    fields.bytes(2 + 4 + 4 + 4)?;
+    // Numbers of schemas and channels.
+    fields.bytes(2 + 4)?;
+    let (attachment_count, metadata_count) = (fields.u32()?, fields.u32()?);
     let chunk_count = fields.u32()?;
     let (start, end) = (fields.time()?, fields.time()?);
     let mut counts = Fields::new(fields.block()?);
@@ -136,6 +146,8 @@ fn statistics(body: &[u8]) -> Option<Statistics> {
     }
     Some(Statistics {
         message_count,
+        attachment_count,
+        metadata_count,
         chunk_count,
         start,
         end,

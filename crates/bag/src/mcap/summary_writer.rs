@@ -64,7 +64,10 @@ impl<'s> SummaryWriter<'s> {
                 super::fields::put_str(out, METADATA_NAME);
             });
         }
+        self.extra_indexes(op::METADATA);
         self.end_group(op::METADATA_INDEX)?;
+        self.extra_indexes(op::ATTACHMENT);
+        self.end_group(op::ATTACHMENT_INDEX)?;
         let offsets = self.group_start;
         for (opcode, at, length) in std::mem::take(&mut self.groups) {
             put_record(&mut self.buffer, op::SUMMARY_OFFSET, |out| {
@@ -110,6 +113,13 @@ impl<'s> SummaryWriter<'s> {
         Ok(())
     }
 
+    fn extra_indexes(&mut self, opcode: u8) {
+        let extras = &self.sink.extras;
+        for extra in extras.iter().filter(|extra| extra.opcode() == opcode) {
+            extra.put_index(&mut self.buffer);
+        }
+    }
+
     fn chunk_indexes(&mut self) -> Result<()> {
         let index = std::mem::take(&mut self.sink.index);
         let (sink, crc) = (&mut *self.sink, &mut self.crc);
@@ -129,16 +139,15 @@ impl<'s> SummaryWriter<'s> {
             total.merge(topic);
         }
         let sink = &self.sink;
+        let extras = super::extra::count(&sink.extras);
         put_record(&mut self.buffer, op::STATISTICS, |out| {
             out.extend_from_slice(&total.messages_recorded.to_le_bytes());
             out.extend_from_slice(&u16::try_from(schemas).unwrap_or(u16::MAX).to_le_bytes());
             out.extend_from_slice(&u32::try_from(channels).unwrap_or(u32::MAX).to_le_bytes());
-            out.extend_from_slice(&0u32.to_le_bytes());
-            out.extend_from_slice(
-                &u32::try_from(sink.metadata.len())
-                    .unwrap_or(u32::MAX)
-                    .to_le_bytes(),
-            );
+            let number = |count: u64| u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes();
+            out.extend_from_slice(&number(extras.attachments));
+            let metadata = size_u64(sink.metadata.len()) + extras.metadata_records;
+            out.extend_from_slice(&number(metadata));
             out.extend_from_slice(&sink.index.chunks().to_le_bytes());
             out.extend_from_slice(&total.first_time_ns.unwrap_or(0).to_le_bytes());
             out.extend_from_slice(&total.last_time_ns.unwrap_or(0).to_le_bytes());

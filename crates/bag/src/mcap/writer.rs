@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::carry_over::CarryOver;
 use super::chunk::{Chunk, MESSAGE_PREFIX};
 use super::options::McapOptions;
 use super::pipeline::Pipeline;
@@ -37,14 +38,27 @@ impl McapWriter {
     /// Creates a file; an existing one is an error. `metadata` goes in front, as rosbag2 does.
     pub fn create(
         path: &Path,
+        options: McapOptions,
+        metadata: Option<&BagMetadata>,
+    ) -> Result<Self> {
+        Self::create_with(path, options, metadata, None)
+    }
+
+    /// Like [`create`](Self::create); what is carried over from other files comes next.
+    pub(crate) fn create_with(
+        path: &Path,
         mut options: McapOptions,
         metadata: Option<&BagMetadata>,
+        carry_over: Option<&mut CarryOver>,
     ) -> Result<Self> {
         // Places within a chunk have 32 bits.
         options.chunk_size = options.chunk_size.min(1 << 30);
         let mut sink = Sink::create(path, &options.library, options.chunking)?;
         if let Some(metadata) = metadata {
             sink.append_metadata(metadata)?;
+        }
+        if let Some(carry_over) = carry_over {
+            carry_over.write(&mut sink)?;
         }
         let pipeline = Pipeline::new(sink, &options)?;
         Ok(Self {

@@ -11,7 +11,12 @@ impl BagMetadata {
     /// Reads a metadata text: a `metadata.yaml`, or the bare map that storages keep inside the file.
     pub fn parse(text: &str) -> Result<Self> {
         let document = yaml::parse(text)?;
-        Self::from_node(document.get(ROOT).unwrap_or(&document))
+        // A bare map has a version of its own; it may keep a key of the root's name that nobody knows.
+        let root = match document.get("version") {
+            Some(_) => None,
+            None => document.get(ROOT),
+        };
+        Self::from_node(root.unwrap_or(&document))
     }
 
     fn from_node(node: &Node) -> Result<Self> {

@@ -99,6 +99,15 @@ impl Page {
         })
     }
 
+    /// Whether a row comes behind the last one in the order of the query.
+    fn is_behind_last(&self, log_time_ns: i64, id: i64) -> bool {
+        match self.query.order {
+            Order::LogTime => (log_time_ns, id) > self.last,
+            Order::ReverseLogTime => (log_time_ns, id) < self.last,
+            Order::File => id > self.last.1,
+        }
+    }
+
     fn fill(
         &mut self,
         connection: &Connection,
@@ -119,6 +128,9 @@ impl Page {
                 break;
             };
             let (id, log_time_ns): (i64, i64) = (row.get(0)?, row.get(1)?);
+            if !self.is_behind_last(log_time_ns, id) {
+                return Err(wrong_index());
+            }
             self.last = (log_time_ns, id);
             // A row of a topic that is not in the table of topics cannot be named; it is counted when the file is opened.
             let Some(topic) = topics(row.get(2)?) else {
@@ -134,6 +146,15 @@ impl Page {
         }
         Ok(())
     }
+}
+
+/// A damaged index leads to rows out of order; to go on with it could read the same rows for ever.
+fn wrong_index() -> rusqlite::Error {
+    let reason = "the index of the times does not match the messages";
+    rusqlite::Error::SqliteFailure(
+        rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT),
+        Some(reason.into()),
+    )
 }
 
 #[cfg(test)]

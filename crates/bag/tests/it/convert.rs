@@ -1,6 +1,6 @@
 //! Conversions keep every message that they should keep.
 
-use timeloom_bag::convert::{ConvertOutput, OnDamage, OutputPlan, convert};
+use timeloom_bag::convert::{ConvertOutput, OnDamage, convert};
 use timeloom_bag::metadata::read_metadata_file;
 use timeloom_bag::{BagOptions, BagReader, CompressionMode, StorageReader};
 
@@ -124,68 +124,4 @@ fn two_outputs_in_one_pass_and_losses_carried_over() {
             .messages_lost_in_transport,
         5
     );
-}
-
-/// The output file of `ros2 bag convert`, with the keys of its documentation.
-#[test]
-fn an_output_file_of_rosbag2_selects_and_splits() {
-    let directory = tempfile::tempdir().unwrap();
-    let uri = |name: &str| directory.path().join(name).display().to_string();
-    let text = format!(
-        "output_bags:\n- uri: {}\n  storage_id: sqlite3\n  topics: [/imu/data, /parameter_events]\n  start_time_ns: -1\n  end_time_ns: 1794733134000000000\n- uri: {}\n  all_topics: true\n  all_services: true\n  exclude_regex: /(imu|tf).*\n  include_unpublished_topics: true\n  max_bagfile_duration: 2\n  compression_mode: file\n  compression_format: zstd\n  storage_preset_profile: zstd_fast\n- uri: {}\n",
-        uri("imu"),
-        uri("rest"),
-        uri("nothing")
-    );
-    let plans = OutputPlan::parse_all(&text).unwrap();
-    let matches = |pattern: &str, name: &str| {
-        assert_eq!(pattern, "/(imu|tf).*");
-        name.starts_with("/imu") || name.starts_with("/tf")
-    };
-    let outputs = plans
-        .into_iter()
-        .map(|plan| plan.into_output(matches).unwrap())
-        .collect();
-    let report = convert(
-        &[bags().join("mcap_plain")],
-        outputs,
-        OnDamage::Fail,
-        &mut |_| {},
-    )
-    .unwrap();
-    let imu = read_metadata_file(&directory.path().join("imu")).unwrap();
-    let names: Vec<_> = imu
-        .topics
-        .iter()
-        .map(|topic| topic.topic.name.as_str())
-        .collect();
-    assert_eq!(
-        (imu.storage_identifier.as_str(), names),
-        ("sqlite3", vec!["/imu/data"])
-    );
-    assert!(
-        imu.message_count > 50 && imu.message_count < 207,
-        "a part of 207: {}",
-        imu.message_count
-    );
-    let rest = read_metadata_file(&directory.path().join("rest")).unwrap();
-    assert_eq!((rest.topics.len(), rest.files.len()), (13, 3));
-    assert_eq!(
-        rest.message_count,
-        474 - 207 - 42 - 1,
-        "all but /imu/data, /tf and /tf_static"
-    );
-    assert!(rest.compresses_files());
-    assert_eq!(
-        report.messages_written,
-        [imu.message_count, rest.message_count, 0]
-    );
-    for wrong in [
-        "output_bags: 3",
-        "output_bags:\n- topics: [a]\n",
-        "output_bags:\n- uri: x\n  topcis: [a]\n",
-        "x: 1",
-    ] {
-        assert!(OutputPlan::parse_all(wrong).is_err(), "{wrong}");
-    }
 }

@@ -39,7 +39,8 @@ EXAMPLES
   timeloom convert -i a sqlite3 -i b -o out.yaml                     as `ros2 bag convert`
 
 An output that exists is never overwritten. A damaged input stops the conversion, unless --skip-damage is given; then
-what was skipped is counted and the exit code is 3.";
+what was skipped is counted and the exit code is 3. Attachments and metadata records of MCAP files go along; where the
+output cannot hold them (sqlite3, csv, ndjson), they are counted and the exit code is 3.";
 
 /// Rewrite bags: slice, filter, rename, split, compress, merge, change the storage; export to CSV and JSON lines
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ use timeloom_bag::recover::{RecoverReport, RecoveredFile};
 
 use super::info::Format;
 use crate::context::Context;
+use crate::extras::described;
 use crate::failure::Failure;
 use crate::hint;
 use crate::json_text::counted;
@@ -134,6 +135,10 @@ fn total(report: &RecoverReport, lost: u64) -> String {
             counted(bytes, "byte")
         ));
     }
+    let extras = report.lost_extras();
+    if !extras.is_empty() {
+        lost.push(described(extras));
+    }
     if !report.unreadable.is_empty() {
         lost.push(format!(
             "{} of unknown content",
@@ -149,6 +154,7 @@ fn json(report: &RecoverReport, lost: u64) -> serde_json::Value {
         "unreadable": report.unreadable.iter().map(|(path, reason)| json!({ "path": path, "reason": reason })).collect::<Vec<_>>(),
         "message_count": report.messages(),
         "lost_message_count": lost,
+        "lost_extras": report.lost_extras(),
         "lossy": lost > 0 || report.is_lossy(),
     })
 }

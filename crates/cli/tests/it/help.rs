@@ -20,6 +20,10 @@ fn help_goes_to_stdout() {
       reindex      Rebuild metadata.yaml from the files of a bag
       recover      Get back all that a damaged bag holds: cut files, missing summaries, broken metadata
       list         List storages, compressors and known interfaces
+      topic        Look at the topics of a running robot, and publish: list, info, echo, hz, bw, pub
+      node         Look at the nodes of a running robot: list, info
+      service      Look at the services of a running robot, and call them: list, call
+      doctor       Find out what is wrong: net
       completions  Print the tab completion of a shell
       help         Print this message or the help of the given subcommand(s)
 
@@ -45,6 +49,8 @@ fn help_goes_to_stdout() {
       timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
       timeloom convert my_bag -o cut --start +10s --end +20s
       timeloom recover my_bag                               after a crash or a power cut
+      timeloom topic echo /odom                             a running robot's messages as JSON
+      timeloom doctor net                                   why two nodes do not hear each other
 
     EXIT CODES
       0 done   1 failed   2 wrong usage   3 finished, but data was lost (the count is printed)
@@ -56,6 +62,13 @@ fn help_goes_to_stdout() {
         "reindex",
         "recover",
         "list",
+        "topic",
+        "topic echo",
+        "node",
+        "service",
+        "service call",
+        "doctor",
+        "doctor net",
         "completions",
     ] {
         let text = sandbox.ok(&format!("{verb} --help"));

@@ -96,7 +96,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    fn new(output: &Output) -> Self {
+    pub(crate) fn new(output: &Output) -> Self {
         let bags = bags().display().to_string();
         let text = |bytes: &[u8]| {
             String::from_utf8(bytes.to_vec())

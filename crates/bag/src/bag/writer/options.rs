@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::bag::FileNaming;
 use crate::compression::CompressionMode;
-use crate::mcap::{McapOptions, McapWriter};
+use crate::mcap::{CarryOver, McapOptions, McapWriter};
 use crate::metadata::{NO_START_TIME, ROSBAG2_VERSION, STATISTICS_VERSION};
 use crate::sqlite::{SqliteOptions, SqliteWriter};
 use crate::{BagMetadata, Error, Result, StorageId, StorageWriter};
@@ -43,15 +43,22 @@ impl StorageOptions {
         }
     }
 
-    /// Creates a file.
+    /// Creates a file. What is carried over goes into an MCAP file; no other storage can hold it.
     pub(crate) fn create(
         &self,
         path: &Path,
         metadata: &BagMetadata,
+        carry_over: Option<&mut CarryOver>,
     ) -> Result<Box<dyn StorageWriter>> {
         Ok(match self {
             Self::Mcap(options) => {
-                Box::new(McapWriter::create(path, options.clone(), Some(metadata))?)
+                let options = options.clone();
+                Box::new(McapWriter::create_with(
+                    path,
+                    options,
+                    Some(metadata),
+                    carry_over,
+                )?)
             }
             Self::Sqlite3(options) => {
                 Box::new(SqliteWriter::create(path, options.clone(), Some(metadata))?)

@@ -1,5 +1,6 @@
 //! Steps from record to record, also over stretches that are no records.
 
+use crate::mcap::extra::{AttachmentHead, MAX_HEAD};
 use crate::mcap::record::{ChunkHead, RECORD_HEAD, op, record_head};
 use crate::message::size_u64;
 use crate::source::Source;
@@ -144,6 +145,11 @@ impl<'s> Walk<'s> {
                 }
                 None => length > available,
             });
+        }
+        if opcode == op::ATTACHMENT && length > available {
+            let look = MAX_HEAD.min(available);
+            let head = self.bytes(offset + size_u64(RECORD_HEAD), look)?;
+            return Ok(AttachmentHead::parse(head, length).is_some());
         }
         Ok(length <= available || (opcode == op::MESSAGE && length <= self.max_record))
     }

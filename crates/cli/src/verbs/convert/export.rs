@@ -209,8 +209,10 @@ impl Export {
         if self.exported + undecoded == 0 {
             warn_empty(info, context);
         }
+        let reason = "csv and ndjson hold messages only";
+        let left_out = crate::extras::warn_left_out(info.extras, reason, context);
         Ok(Outcome::lost_if(
-            undecoded > 0 || crate::damage::means_loss(damage),
+            left_out || undecoded > 0 || crate::damage::means_loss(damage),
         ))
     }
 }

@@ -10,6 +10,7 @@ use timeloom_bag::{BagOptions, BagReader, StorageReader as _};
 use super::inputs::InputArguments;
 use super::refuse_damage;
 use crate::context::Context;
+use crate::extras::warn_left_out;
 use crate::failure::Failure;
 use crate::json_text::counted;
 use crate::outcome::Outcome;
@@ -129,8 +130,13 @@ fn summarize(
             warn_empty(info, context);
         }
     }
+    let mut left_out = false;
+    for (directory, left) in directories.iter().zip(&report.not_carried_over) {
+        let reason = format!("{} does not hold them", directory.display());
+        left_out |= warn_left_out(*left, &reason, context);
+    }
     if report.damage.is_empty() {
-        return Ok(Outcome::Done);
+        return Ok(Outcome::lost_if(left_out));
     }
     context.printer.warnings(&report.damage);
     let places = counted(report.damage.len() as u64, "damaged place");
@@ -138,7 +144,9 @@ fn summarize(
         "{places} skipped; {} could be read",
         counted(report.messages_read, "message")
     ));
-    Ok(Outcome::lost_if(crate::damage::means_loss(&report.damage)))
+    Ok(Outcome::lost_if(
+        left_out || crate::damage::means_loss(&report.damage),
+    ))
 }
 
 fn written(directory: &Path, messages: u64) -> anyhow::Result<String> {

@@ -1,0 +1,107 @@
+//! The flags of every live verb.
+
+use clap::Args;
+use timeloom_dds::{DiscoveryRange, Options};
+use timeloom_time::Duration;
+use timeloom_wire::environment::{self, Backend, Environment};
+
+use crate::failure::Failure;
+
+/// Cyclone DDS on the loopback interface and nowhere else.
+const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
+    <NetworkInterface address=\"127.0.0.1\" multicast=\"false\"/></Interfaces>\
+    <AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>\
+    <MaxAutoParticipantIndex>64</MaxAutoParticipantIndex><Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery>\
+    </Domain></CycloneDDS>";
+
+/// Where and for how long to look.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Network")]
+pub(crate) struct LiveArguments {
+    /// How long to look for others at most; it ends early once nothing new comes
+    #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = seconds)]
+    pub(crate) spin_time: Duration,
+    /// Speak on 127.0.0.1 only, whatever the environment says
+    #[arg(long)]
+    pub(crate) localhost: bool,
+    /// As in ros2; there is no daemon, so nothing changes
+    #[arg(long, hide = true)]
+    no_daemon: bool,
+}
+
+impl LiveArguments {
+    /// What the environment asks for.
+    pub(crate) fn environment() -> anyhow::Result<Environment> {
+        Ok(Environment::read(&|name| std::env::var(name).ok())?)
+    }
+
+    /// The options of the participant.
+    pub(crate) fn options(&self, environment: &Environment) -> anyhow::Result<Options> {
+        if environment.backend == Backend::Zenoh {
+            let text = "RMW_IMPLEMENTATION=rmw_zenoh_cpp asks for Zenoh, which this build does not speak yet";
+            let hint =
+                "unset RMW_IMPLEMENTATION, or set it to rmw_cyclonedds_cpp, to use DDS instead";
+            return Err(Failure::new(text).hint(hint).into());
+        }
+        let mut options = Options {
+            domain: environment.domain,
+            ..Options::default()
+        };
+        if self.localhost {
+            options.range = DiscoveryRange::SystemDefault;
+            options.configuration = LOOPBACK.into();
+        } else {
+            options.range = range(environment.range);
+            options.static_peers.clone_from(&environment.static_peers);
+            options.configuration = environment.cyclonedds_uri.clone().unwrap_or_default();
+        }
+        Ok(options)
+    }
+}
+
+fn range(range: environment::DiscoveryRange) -> DiscoveryRange {
+    match range {
+        environment::DiscoveryRange::Subnet => DiscoveryRange::Subnet,
+        environment::DiscoveryRange::Localhost => DiscoveryRange::Localhost,
+        environment::DiscoveryRange::Off => DiscoveryRange::Off,
+        environment::DiscoveryRange::SystemDefault => DiscoveryRange::SystemDefault,
+    }
+}
+
+/// Seconds on the command line: not negative, with fractions.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let number: f64 = text
+        .parse()
+        .map_err(|error| format!("a number of seconds is expected: {error}"))?;
+    Duration::try_from_secs_f64(number)
+        .filter(|duration| !duration.is_negative())
+        .ok_or_else(|| "a number of seconds from 0 is expected".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_not_negative() {
+        assert_eq!(seconds("0.25"), Ok(Duration::from_millis(250)));
+        for wrong in ["-1", "NaN", "1e300", "soon"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn zenoh_is_refused_in_words() {
+        let environment = Environment {
+            backend: Backend::Zenoh,
+            ..Environment::default()
+        };
+        let arguments = LiveArguments {
+            spin_time: Duration::from_secs(1),
+            localhost: false,
+            no_daemon: false,
+        };
+        let error = arguments.options(&environment).unwrap_err().to_string();
+        assert!(error.contains("does not speak yet"), "{error}");
+    }
+}

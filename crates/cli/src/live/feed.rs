@@ -1,0 +1,276 @@
+//! The samples of one topic as they come, with an account of what did not.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clap::Args;
+use timeloom_msg::{QosProfile, TypeName};
+use timeloom_time::{Duration, TimeBase};
+use timeloom_wire::queue::{Overflow, QueueLimits, SampleQueue};
+use timeloom_wire::{
+    EndpointEvent, EndpointInfo, EndpointKind, Graph, LossTracker, Receiver, Sample, Subscription,
+    TopicSpec, adapt_to_offers,
+};
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::json_text::counted;
+use crate::live::{Live, full_name};
+
+/// What waits for the printer at most.
+const LIMITS: QueueLimits = QueueLimits {
+    messages: 50_000,
+    bytes: 256 << 20,
+};
+/// The history that is asked for at least: bursts must not be lost before they are taken.
+const DEPTH: u64 = 1000;
+
+/// Which topic to listen to.
+#[derive(Debug, Args)]
+pub(crate) struct FeedArguments {
+    /// The topic
+    #[arg(value_name = "TOPIC")]
+    topic: String,
+    /// Its type, such as `std_msgs/msg/String`; with it, a topic that is not there yet is waited for
+    #[arg(value_name = "TYPE")]
+    type_name: Option<String>,
+}
+
+/// A subscription with its queue.
+pub(crate) struct Feed {
+    pub(crate) topic: String,
+    /// A publisher of the topic, for the layout of its messages.
+    pub(crate) publisher: EndpointInfo,
+    intake: Arc<Intake>,
+    _subscription: Box<dyn Subscription>,
+}
+
+/// Counts on the way in: what our own queue drops is not the transport's loss.
+struct Intake {
+    queue: Arc<SampleQueue>,
+    losses: Mutex<(LossTracker, u64)>,
+}
+
+/// What came and what did not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Account {
+    /// How many came.
+    pub(crate) received: u64,
+    /// How many are missing between the first and the last of each publisher.
+    pub(crate) lost_in_transport: u64,
+    /// How many came and were dropped because the printer was too slow.
+    pub(crate) dropped: u64,
+}
+
+impl Feed {
+    /// Subscribes with the strongest `QoS` that all publishers offer. `None` when Ctrl-C came before a publisher.
+    pub(crate) fn open(
+        arguments: &FeedArguments,
+        live: &Live,
+        context: &mut Context,
+    ) -> anyhow::Result<Option<Self>> {
+        let topic = full_name(&arguments.topic)?;
+        let wanted = arguments
+            .type_name
+            .as_deref()
+            .map(TypeName::parse)
+            .transpose()?;
+        let wanted = wanted.map(|name| name.to_string());
+        let is_there = |graph: &Graph| !publishers(graph, &topic, wanted.as_deref()).is_empty();
+        if !live.look_for(is_there) {
+            let graph = live.graph();
+            if wanted.is_none() {
+                return Err(not_published(live, &graph, &topic).into());
+            }
+            let text = format!("waiting for a publisher of {topic}");
+            context.printer.aside(&text);
+            if !live.wait_for(None, is_there) {
+                return Ok(None);
+            }
+        }
+        // Others may offer less than the first.
+        let found = publishers(&live.settled(), &topic, wanted.as_deref());
+        let Some(publisher) = found.first().cloned() else {
+            return Err(Failure::new(format!("the publisher of {topic} is gone")).into());
+        };
+        let intake = Intake::new(&live.base());
+        let spec = spec(&topic, &found, &publisher)?;
+        let subscription = live.node().subscribe(&spec, Arc::clone(&intake) as _)?;
+        let queue = Arc::clone(&intake.queue);
+        live.interrupt().wakes(move || queue.nudge());
+        Ok(Some(Self {
+            topic,
+            publisher,
+            intake,
+            _subscription: subscription,
+        }))
+    }
+
+    /// Blocks for samples or until `timeout`; moves them to the end of `samples`. Nothing is taken after Ctrl-C.
+    pub(crate) fn wait(&self, samples: &mut Vec<Sample>, timeout: Duration) -> usize {
+        self.intake.queue.wait(timeout);
+        self.intake.queue.take(samples)
+    }
+
+    /// Says what happened besides samples.
+    pub(crate) fn report_events(&self, context: &mut Context) {
+        for event in self.intake.queue.take_events() {
+            if let EndpointEvent::IncompatibleQos { policy, .. } = event {
+                let text = format!(
+                    "a publisher of {} came that offers less than the first ones ({policy}): its messages are not \
+                     seen; start again to take them too",
+                    self.topic
+                );
+                context.printer.warning(&text);
+            }
+        }
+    }
+
+    pub(crate) fn account(&self) -> Account {
+        self.intake.account()
+    }
+
+    /// Says what is missing, if anything is.
+    pub(crate) fn report_loss(&self, context: &mut Context) -> bool {
+        let account = self.account();
+        if account.lost_in_transport > 0 {
+            let lost = counted(account.lost_in_transport, "message");
+            context
+                .printer
+                .warning(&format!("{lost} of {} lost in transport", self.topic));
+        }
+        if account.dropped > 0 {
+            let dropped = counted(account.dropped, "message");
+            let text = format!(
+                "{dropped} of {} dropped here: the output was too slow",
+                self.topic
+            );
+            context.printer.warning(&text);
+        }
+        account.lost_in_transport + account.dropped > 0
+    }
+}
+
+impl Intake {
+    fn new(base: &TimeBase) -> Arc<Self> {
+        Arc::new(Self {
+            queue: SampleQueue::new(base, LIMITS, Overflow::DropOldest),
+            losses: Mutex::default(),
+        })
+    }
+
+    fn account(&self) -> Account {
+        let losses = self.losses.lock();
+        let losses = losses.unwrap_or_else(PoisonError::into_inner);
+        Account {
+            received: losses.1,
+            lost_in_transport: losses.0.lost(),
+            dropped: self.queue.dropped().messages,
+        }
+    }
+}
+
+impl Receiver for Intake {
+    fn sample(&self, sample: Sample) {
+        {
+            let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
+            losses.1 += 1;
+            if let Some(sequence) = sample.sequence {
+                losses.0.sample(sample.writer, sequence);
+            }
+        }
+        self.queue.sample(sample);
+    }
+
+    fn pause(&self) {
+        self.queue.pause();
+    }
+
+    fn event(&self, event: EndpointEvent) {
+        self.queue.event(event);
+    }
+}
+
+fn publishers(graph: &Graph, topic: &str, type_name: Option<&str>) -> Vec<EndpointInfo> {
+    graph
+        .on(topic, EndpointKind::Publisher)
+        .filter(|endpoint| type_name.is_none_or(|name| endpoint.type_name == name))
+        .cloned()
+        .collect()
+}
+
+fn spec(
+    topic: &str,
+    found: &[EndpointInfo],
+    publisher: &EndpointInfo,
+) -> anyhow::Result<TopicSpec> {
+    let mut types: Vec<&str> = found
+        .iter()
+        .map(|endpoint| endpoint.type_name.as_str())
+        .collect();
+    types.sort_unstable();
+    types.dedup();
+    if types.len() > 1 {
+        let text = format!("{topic} has {} types: {}", types.len(), types.join(", "));
+        return Err(Failure::new(text)
+            .hint("name the one that you want behind the topic")
+            .into());
+    }
+    let offers: Vec<QosProfile> = found.iter().map(|endpoint| endpoint.qos).collect();
+    let qos = adapt_to_offers(&offers);
+    Ok(TopicSpec {
+        name: topic.to_owned(),
+        type_name: TypeName::parse(&publisher.type_name)?,
+        type_hash: publisher.type_hash,
+        qos: QosProfile {
+            depth: qos.depth.max(DEPTH),
+            ..qos
+        },
+    })
+}
+
+fn not_published(live: &Live, graph: &Graph, topic: &str) -> Failure {
+    if graph.on(topic, EndpointKind::Subscription).next().is_some() {
+        let hint = "give the type behind the topic to wait for a publisher";
+        return Failure::new(format!(
+            "nobody publishes {topic}, though it is subscribed to"
+        ))
+        .hint(hint);
+    }
+    live.missing(
+        "topic",
+        topic,
+        graph.topics().into_iter().map(|(name, _)| name),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use timeloom_time::Time;
+    use timeloom_wire::Gid;
+
+    #[test]
+    fn what_is_lost_on_the_way_and_what_here_are_two_numbers() {
+        let intake = Intake::new(&TimeBase::machine());
+        let missing = 3;
+        let all = LIMITS.messages as u64 + 7;
+        for sequence in 1..=all {
+            if sequence > 1 && sequence <= 1 + missing {
+                continue;
+            }
+            intake.sample(Sample {
+                payload: bytes::Bytes::from_static(&[0; 8]),
+                source_time: None,
+                receive_time: Time::from_nanos(1),
+                writer: Gid([1; 16]),
+                sequence: Some(sequence),
+            });
+        }
+        let account = Account {
+            received: all - missing,
+            lost_in_transport: missing,
+            dropped: 7 - missing,
+        };
+        assert_eq!(intake.account(), account);
+    }
+}

@@ -1,0 +1,51 @@
+//! Ctrl-C and SIGTERM: the verb ends and says what it has.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use timeloom_time::CancelToken;
+
+type Waker = Box<dyn Fn() + Send>;
+
+/// Told once that the user has seen enough.
+#[derive(Clone)]
+pub(crate) struct Interrupt {
+    token: CancelToken,
+    wakers: Arc<Mutex<Vec<Waker>>>,
+}
+
+impl Interrupt {
+    /// Takes over the signals of the process; once.
+    pub(crate) fn new() -> anyhow::Result<Self> {
+        let interrupt = Self {
+            token: CancelToken::new(),
+            wakers: Arc::default(),
+        };
+        let inside = interrupt.clone();
+        ctrlc::set_handler(move || inside.interrupt())?;
+        Ok(interrupt)
+    }
+
+    fn interrupt(&self) {
+        // The order matters: whoever is woken looks at the token.
+        self.token.cancel();
+        for wake in &*self.wakers.lock().unwrap_or_else(PoisonError::into_inner) {
+            wake();
+        }
+    }
+
+    /// Calls `wake` when it happens, to end a wait.
+    pub(crate) fn wakes(&self, wake: impl Fn() + Send + 'static) {
+        let mut wakers = self.wakers.lock().unwrap_or_else(PoisonError::into_inner);
+        wakers.push(Box::new(wake));
+    }
+
+    /// Whether it has happened.
+    pub(crate) fn happened(&self) -> bool {
+        self.token.is_cancelled()
+    }
+
+    /// For waits on clocks.
+    pub(crate) fn token(&self) -> &CancelToken {
+        &self.token
+    }
+}

@@ -1,0 +1,137 @@
+//! A participant in the domain that the environment names.
+
+use std::sync::Arc;
+
+use timeloom_dds::DdsParticipant;
+use timeloom_msg::name::validate_full_topic_name;
+use timeloom_time::{Clock, Duration, Steady, TimeBase};
+use timeloom_wire::environment::Environment;
+use timeloom_wire::{Graph, Node, NodeName, Participant as _};
+
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::live::view::View;
+use crate::live::{Interrupt, LiveArguments};
+use crate::suggestion::nearest;
+
+/// We in the graph, and what we see of it.
+pub(crate) struct Live {
+    participant: DdsParticipant,
+    node: Arc<dyn Node>,
+    environment: Environment,
+    view: View,
+    interrupt: Interrupt,
+    spin_time: Duration,
+}
+
+impl Live {
+    /// Joins the domain; says on stderr what is set and does not work as in ROS.
+    pub(crate) fn join(arguments: &LiveArguments, context: &mut Context) -> anyhow::Result<Self> {
+        let environment = LiveArguments::environment()?;
+        let options = arguments.options(&environment)?;
+        for note in &environment.notes {
+            context.printer.aside(&format!("note: {note}"));
+        }
+        let interrupt = Interrupt::new()?;
+        let participant = DdsParticipant::new(&options)?;
+        // Hidden, as the nodes of the ros2 command are.
+        let name = format!("_timeloom_{}", std::process::id());
+        let node = participant.node(NodeName::new("/", &name)?)?;
+        let view = View::new(&participant, &interrupt);
+        Ok(Self {
+            participant,
+            node,
+            environment,
+            view,
+            interrupt,
+            spin_time: arguments.spin_time,
+        })
+    }
+
+    /// The graph of the others, once it has settled.
+    pub(crate) fn settled(&self) -> Graph {
+        self.view.settle(self.spin_time, self.node.name());
+        self.view.graph()
+    }
+
+    /// The graph as it is now.
+    pub(crate) fn graph(&self) -> Graph {
+        self.view.graph()
+    }
+
+    /// Blocks until the graph is so, or for the time that was given to look; true if it is.
+    pub(crate) fn look_for(&self, condition: impl FnMut(&Graph) -> bool) -> bool {
+        self.view.wait_until(Some(self.spin_time), condition)
+    }
+
+    /// Blocks until the graph is so, or for `limit`; true if it is, false also at Ctrl-C.
+    pub(crate) fn wait_for(
+        &self,
+        limit: Option<Duration>,
+        condition: impl FnMut(&Graph) -> bool,
+    ) -> bool {
+        self.view.wait_until(limit, condition)
+    }
+
+    /// The names of the others' nodes, one for each.
+    pub(crate) fn nodes(&self, graph: &Graph) -> Vec<NodeName> {
+        graph
+            .nodes()
+            .filter(|(name, _)| *name != self.node.name())
+            .flat_map(|(name, count)| std::iter::repeat_n(name.clone(), count))
+            .collect()
+    }
+
+    pub(crate) fn node(&self) -> &dyn Node {
+        &*self.node
+    }
+
+    pub(crate) fn participant(&self) -> &DdsParticipant {
+        &self.participant
+    }
+
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    pub(crate) fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+
+    pub(crate) fn base(&self) -> TimeBase {
+        self.participant.time_base()
+    }
+
+    pub(crate) fn clock(&self) -> Clock<Steady> {
+        Clock::on(&self.base())
+    }
+
+    /// A topic, service or node that is not there: what there is instead.
+    pub(crate) fn missing<'a>(
+        &self,
+        what: &str,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Failure {
+        let domain = self.environment.domain;
+        let hint = match nearest(name, known) {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!(
+                "`timeloom {what} list` shows what there is, `--spin-time` looks longer, `timeloom doctor net` \
+                 looks for reasons"
+            ),
+        };
+        Failure::new(format!("no {what} {name} in domain {domain}")).hint(hint)
+    }
+}
+
+/// The full name of a topic or service; people leave the slash out.
+pub(crate) fn full_name(name: &str) -> anyhow::Result<String> {
+    let name = if name.starts_with('/') {
+        name.to_owned()
+    } else {
+        format!("/{name}")
+    };
+    validate_full_topic_name(&name)?;
+    Ok(name)
+}

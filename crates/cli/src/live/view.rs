@@ -1,0 +1,107 @@
+//! The graph as it is known so far, and waiting for it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use timeloom_time::{Clock, Duration, Event, Steady, TimeBase};
+use timeloom_wire::{Graph, GraphEvent, GraphWatch, NodeName, Participant};
+
+use crate::live::Interrupt;
+
+/// Nothing new for so long means that all have told what they have.
+const QUIET: Duration = Duration::from_millis(200);
+
+/// What others have told us of the graph.
+pub(crate) struct View {
+    graph: Arc<Mutex<Graph>>,
+    changed: Event,
+    clock: Clock<Steady>,
+    interrupt: Interrupt,
+    _watch: GraphWatch,
+}
+
+impl View {
+    pub(crate) fn new(participant: &dyn Participant, interrupt: &Interrupt) -> Self {
+        let base: TimeBase = participant.time_base();
+        let graph = Arc::new(Mutex::new(Graph::default()));
+        let changed = Event::new(&base);
+        let (inside, tell) = (Arc::clone(&graph), changed.clone());
+        let watch = participant.watch_graph(Box::new(move |event| {
+            // Topics of DDS that are not of ROS, ours for discovery among them.
+            if matches!(event, GraphEvent::EndpointChanged(info) if !info.topic.starts_with('/')) {
+                return;
+            }
+            let mut graph = inside.lock().unwrap_or_else(PoisonError::into_inner);
+            if graph.apply(event) {
+                tell.set();
+            }
+        }));
+        let wake = changed.clone();
+        interrupt.wakes(move || wake.set());
+        Self {
+            graph,
+            changed,
+            clock: Clock::on(&base),
+            interrupt: interrupt.clone(),
+            _watch: watch,
+        }
+    }
+
+    /// The graph as it is now.
+    pub(crate) fn graph(&self) -> Graph {
+        let graph = self.graph.lock().unwrap_or_else(PoisonError::into_inner);
+        graph.clone()
+    }
+
+    /// Blocks until the condition holds, or for `limit` of time; true if it holds. Ends at Ctrl-C.
+    pub(crate) fn wait_until(
+        &self,
+        limit: Option<Duration>,
+        mut condition: impl FnMut(&Graph) -> bool,
+    ) -> bool {
+        let end = limit.map(|limit| self.clock.now().saturating_add(limit));
+        loop {
+            self.changed.clear();
+            if condition(&self.graph()) {
+                return true;
+            }
+            let left = end.map_or(Some(Duration::from_secs(3600)), |end| {
+                end.checked_since(self.clock.now())
+            });
+            match left.filter(|left| *left > Duration::from_nanos(0)) {
+                Some(left) if !self.interrupt.happened() => {
+                    self.changed.wait_for(left);
+                }
+                _ => return false,
+            }
+        }
+    }
+
+    /// Blocks until nothing new comes from others than `own`, or for `limit` of time.
+    pub(crate) fn settle(&self, limit: Duration, own: &NodeName) {
+        let end = self.clock.now().saturating_add(limit);
+        let whole = |graph: &Graph| others(graph, own) && nodes_are_known(graph);
+        loop {
+            let left = |from| end.checked_since(from).unwrap_or_default();
+            let now = self.clock.now();
+            self.wait_until(Some(left(now)), whole);
+            self.changed.clear();
+            let now = self.clock.now();
+            if now >= end || self.interrupt.happened() {
+                return;
+            }
+            let news = self.changed.wait_for(left(now).min(QUIET));
+            if !news && whole(&self.graph()) {
+                return;
+            }
+        }
+    }
+}
+
+fn others(graph: &Graph, own: &NodeName) -> bool {
+    graph.nodes().any(|(name, _)| name != own)
+}
+
+/// Node names come apart from endpoints, mostly a moment later.
+fn nodes_are_known(graph: &Graph) -> bool {
+    graph.endpoints().all(|endpoint| endpoint.node.is_some())
+}

@@ -1,0 +1,263 @@
+//! The estimators of `pf_lidar_ros2_driver`, with the same rules, for users who come from there.
+
+use std::collections::VecDeque;
+
+use timeloom_time::{Duration, Steady, Time};
+
+use crate::device_time::DeviceTime;
+use crate::error::{Error, Result};
+use crate::estimator::{DeviceStatus, Estimate, Estimator, Maturity, Outcome, Vetting};
+use crate::event::Reason;
+use crate::sample::{ActiveSample, PassiveSample};
+
+/// How the driver averages (`timesync_regression`, `timesync_averaging`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Averaging {
+    /// The mean offset, and the slope from the first to the last sample.
+    #[default]
+    Mean,
+    /// A least-squares line.
+    Regression,
+}
+
+/// The driver's parameters and limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnchorConfig {
+    /// How it averages.
+    pub averaging: Averaging,
+    /// How long samples are kept (`timesync_period`); zero keeps one.
+    pub period: Duration,
+    /// The least distance of two samples by the device's clock; the driver has `period / 200`.
+    pub interval: Duration,
+    /// Slower requests are left out.
+    pub slowest_request: Duration,
+    /// A larger jump of host stamps starts anew.
+    pub host_jump: Duration,
+    /// A larger jump of device stamps starts anew.
+    pub device_jump: Duration,
+}
+
+impl AnchorConfig {
+    /// The driver's defaults for a period: `period / 200` apart, requests of 50 ms, jumps of 15 s and 1 s.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ImpossibleSetting`] for a period that is negative or longer than a day.
+    pub fn new(averaging: Averaging, period: Duration) -> Result<Self> {
+        if period.is_negative() || period > Duration::from_secs(86_400) {
+            return Err(Error::ImpossibleSetting {
+                name: "timesync_period",
+                value: format!("{} ms", period.nanos() / 1_000_000),
+                why: "0 ms to one day can be used",
+            });
+        }
+        let interval = Duration::from_nanos(period.nanos() / 200);
+        Ok(Self {
+            averaging,
+            period,
+            interval,
+            slowest_request: Duration::from_millis(50),
+            host_jump: Duration::from_secs(15),
+            device_jump: Duration::SECOND,
+        })
+    }
+}
+
+impl Default for AnchorConfig {
+    /// The mean over 10 s.
+    fn default() -> Self {
+        Self {
+            averaging: Averaging::Mean,
+            period: Duration::from_secs(10),
+            interval: Duration::from_millis(50),
+            slowest_request: Duration::from_millis(50),
+            host_jump: Duration::from_secs(15),
+            device_jump: Duration::SECOND,
+        }
+    }
+}
+
+/// The driver's `TimeSync`: mean or regression over the last seconds, with its limits, resets and errors.
+///
+/// It is here so that users can move over and see what changes; do not choose it for new work.
+/// Requests count as if the device read its clock when they were sent, as the driver does it.
+#[derive(Debug, Clone)]
+pub struct Anchor {
+    config: AnchorConfig,
+    samples: VecDeque<(i64, i64)>,
+    /// Mean distance from the newest sample, in nanoseconds, and slope minus one.
+    base: f64,
+    scale: f64,
+    /// Deviation of the samples from the line, in nanoseconds.
+    spread: f64,
+}
+
+/// More samples than `period / interval` asks for are never kept: the memory is bounded for any setting.
+const MOST_SAMPLES: usize = 4_096;
+
+impl Anchor {
+    /// An estimator without samples.
+    pub const fn new(config: AnchorConfig) -> Self {
+        Self {
+            config,
+            samples: VecDeque::new(),
+            base: 0.0,
+            scale: 0.0,
+            spread: 0.0,
+        }
+    }
+
+    fn update(&mut self, device: i64, host: i64) -> Outcome {
+        let mut outcome = Outcome::Used;
+        if let Some(&(last_device, last_host)) = self.samples.back() {
+            let device_step = device - last_device;
+            let jumped = (host - last_host).unsigned_abs()
+                > self.config.host_jump.nanos().unsigned_abs()
+                || device_step.unsigned_abs() > self.config.device_jump.nanos().unsigned_abs();
+            if jumped {
+                self.restart();
+                outcome = Outcome::Restarted(Reason::EstimatorLimit);
+            } else if device_step < self.config.interval.nanos() {
+                return Outcome::Ignored;
+            }
+        }
+        let period = self.config.period.nanos();
+        let too_old = |&(first, _): &(i64, i64)| device - first > period;
+        while self.samples.front().is_some_and(too_old) || self.samples.len() >= MOST_SAMPLES {
+            self.samples.pop_front();
+        }
+        self.samples.push_back((device, host));
+        self.fit();
+        outcome
+    }
+
+    fn fit(&mut self) {
+        let Some(&newest) = self.samples.back() else {
+            return;
+        };
+        let points = self.samples.iter().map(|sample| relative(*sample, newest));
+        let count = self.samples.len() as f64;
+        let slope = match self.config.averaging {
+            Averaging::Mean => {
+                let mean = points.clone().map(|(u, v)| v - u).sum::<f64>() / count;
+                self.base = mean;
+                self.slope_of_ends(newest)
+            }
+            Averaging::Regression => {
+                let mut sums = [0.0; 4];
+                for (u, v) in points.clone() {
+                    sums[0] += u;
+                    sums[1] += u * u;
+                    sums[2] += v;
+                    sums[3] += u * v;
+                }
+                let [u, uu, v, uv] = sums;
+                let denominator = count * uu - u * u;
+                let slope = if denominator == 0.0 {
+                    1.0
+                } else {
+                    (count * uv - u * v) / denominator
+                };
+                self.base = (v - slope * u) / count;
+                slope
+            }
+        };
+        self.scale = slope - 1.0;
+        let squares = points.map(|(u, v)| (v - self.base - slope * u).powi(2));
+        self.spread = (squares.sum::<f64>() / count).sqrt();
+    }
+
+    fn slope_of_ends(&self, newest: (i64, i64)) -> f64 {
+        let ends = self.samples.front().map(|first| relative(*first, newest));
+        match ends {
+            Some((device, host)) if host < 0.0 && device < 0.0 => host / device,
+            _ => 1.0,
+        }
+    }
+}
+
+/// A sample seen from another one, in nanoseconds.
+fn relative(sample: (i64, i64), from: (i64, i64)) -> (f64, f64) {
+    ((sample.0 - from.0) as f64, (sample.1 - from.1) as f64)
+}
+
+impl Estimator for Anchor {
+    fn name(&self) -> &'static str {
+        match self.config.averaging {
+            Averaging::Mean => "mean",
+            Averaging::Regression => "regression",
+        }
+    }
+
+    fn passive(&mut self, sample: &PassiveSample) -> Outcome {
+        self.update(sample.device_event.nanos(), sample.host_rx.nanos())
+    }
+
+    fn active(&mut self, sample: &ActiveSample) -> Outcome {
+        if sample.round_trip() > self.config.slowest_request {
+            return Outcome::Ignored;
+        }
+        self.update(sample.device.nanos(), sample.host_tx.nanos())
+    }
+
+    fn status(&mut self, status: DeviceStatus) -> Outcome {
+        match status {
+            DeviceStatus::Normal => Outcome::Ignored,
+            DeviceStatus::Unsettled => {
+                self.restart();
+                Outcome::Restarted(Reason::DeviceStatus)
+            }
+        }
+    }
+
+    fn vetting(&self) -> Vetting {
+        Vetting::None
+    }
+
+    fn restart(&mut self) {
+        self.samples.clear();
+        (self.base, self.scale, self.spread) = (0.0, 0.0, 0.0);
+    }
+
+    fn estimate(&self, device: DeviceTime) -> Option<Estimate> {
+        let &(newest_device, newest_host) = self.samples.back()?;
+        let ahead = device.nanos().saturating_sub(newest_device);
+        let correction = self.base + self.scale * ahead as f64;
+        let host = newest_host
+            .saturating_add(ahead)
+            .saturating_add(whole_nanos(correction));
+        Some(Estimate {
+            host: Time::<Steady>::from_nanos(host),
+            sigma: Duration::from_nanos(whole_nanos(self.spread)),
+        })
+    }
+
+    fn skew_ppm(&self) -> Option<f64> {
+        (!self.samples.is_empty()).then_some(self.scale * 1e6)
+    }
+
+    fn maturity(&self) -> Maturity {
+        let span = match (self.samples.front(), self.samples.back()) {
+            (Some(first), Some(last)) => last.0 - first.0,
+            _ => return Maturity::Empty,
+        };
+        if span >= self.config.period.nanos() / 2 {
+            Maturity::Settled
+        } else {
+            Maturity::Settling
+        }
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.samples.capacity() * size_of::<(i64, i64)>()
+    }
+}
+
+/// The nearest whole number; not-a-number counts as zero, and the rest saturates.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a float to integer cast saturates"
+)]
+pub(crate) fn whole_nanos(nanos: f64) -> i64 {
+    nanos.round() as i64
+}

@@ -1,0 +1,194 @@
+//! Hard bounds: what must be true of the host time of an event, whatever the delays were.
+
+use timeloom_time::{Steady, Time};
+
+use crate::anchor::whole_nanos;
+use crate::device_time::DeviceTime;
+use crate::limits::Limits;
+use crate::line::seconds_between;
+use crate::mapped::Bounds;
+use crate::sample::Sample;
+
+/// An offset that bounds all others: at a distance it loosens by the largest skew.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Cone {
+    at: i64,
+    offset: i64,
+}
+
+impl Cone {
+    /// The bound at another device time, in nanoseconds of offset; `sign` is +1 for upper, -1 for lower bounds.
+    fn reach(&self, at: i64, loosening: f64, sign: f64) -> i64 {
+        let distance = seconds_between(self.at, at).abs();
+        self.offset
+            .saturating_add(whole_nanos(sign * (loosening * distance).ceil()))
+    }
+}
+
+/// What is believed of the past while bounds are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// All samples of the epoch.
+    All,
+    /// The newest sample only: those before may be of a clock that has jumped.
+    Newest,
+}
+
+/// The tightest bounds so far; takes and gives in constant time.
+#[derive(Debug, Clone)]
+pub(crate) struct BoundTracker {
+    loosening: f64,
+    grain: i64,
+    least_delay: i64,
+    upper: Option<Cone>,
+    lower: Option<Cone>,
+    newest: (Option<Cone>, Option<Cone>),
+}
+
+impl BoundTracker {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            loosening: limits.skew_ppm * 1e3,
+            grain: limits.stamp_grain.nanos(),
+            least_delay: limits.least_delay.nanos(),
+            upper: None,
+            lower: None,
+            newest: (None, None),
+        }
+    }
+
+    pub(crate) fn restart(&mut self) {
+        (self.upper, self.lower) = (None, None);
+    }
+
+    /// Looks at a sample without believing it: it becomes the newest only.
+    pub(crate) fn see(&mut self, sample: &Sample) {
+        self.newest = self.cones(sample);
+    }
+
+    /// Believes a sample.
+    pub(crate) fn take(&mut self, sample: &Sample) {
+        self.see(sample);
+        let (upper, lower) = self.newest;
+        if let Some(new) = upper {
+            let old = self
+                .upper
+                .filter(|old| old.reach(new.at, self.loosening, 1.0) < new.offset);
+            self.upper = old.or(upper);
+        }
+        if let Some(new) = lower {
+            let old = self
+                .lower
+                .filter(|old| old.reach(new.at, self.loosening, -1.0) > new.offset);
+            self.lower = old.or(lower);
+        }
+    }
+
+    /// Whether a sample is impossible together with those before.
+    pub(crate) fn contradicts(&self, sample: &Sample) -> bool {
+        let (upper, lower) = self.cones(sample);
+        let slack = self.grain.saturating_mul(2);
+        let too_early = upper.zip(self.lower).is_some_and(|(new, old)| {
+            new.offset.saturating_add(slack) < old.reach(new.at, self.loosening, -1.0)
+        });
+        let too_late = lower.zip(self.upper).is_some_and(|(new, old)| {
+            new.offset.saturating_sub(slack) > old.reach(new.at, self.loosening, 1.0)
+        });
+        too_early || too_late
+    }
+
+    /// The bounds of a device time.
+    pub(crate) fn bounds(&self, device: DeviceTime, trust: Trust) -> Bounds {
+        let at = device.nanos();
+        let (upper, lower) = match trust {
+            Trust::All => (self.upper, self.lower),
+            Trust::Newest => self.newest,
+        };
+        let tightest = |cone: Option<Cone>, newest: Option<Cone>, sign: f64| {
+            let reach = |cone: Cone| cone.reach(at, self.loosening, sign);
+            match (cone.map(reach), newest.map(reach)) {
+                (Some(a), Some(b)) => Some(if sign > 0.0 { a.min(b) } else { a.max(b) }),
+                (a, b) => a.or(b),
+            }
+        };
+        let host = |offset: i64, grain: i64| {
+            let host = i128::from(at) + i128::from(offset) + i128::from(grain);
+            let nearest = if host < 0 { i64::MIN } else { i64::MAX };
+            Time::<Steady>::from_nanos(i64::try_from(host).unwrap_or(nearest))
+        };
+        let upper = tightest(upper, self.newest.0, 1.0);
+        // The newest sample bounds from below only if it is a request.
+        let lower = tightest(lower, self.newest.1, -1.0);
+        Bounds {
+            lower: lower.map(|offset| host(offset, self.grain.saturating_neg())),
+            upper: upper.map(|offset| host(offset, self.grain)),
+        }
+    }
+
+    fn cones(&self, sample: &Sample) -> (Option<Cone>, Option<Cone>) {
+        let cone = |at: i64, host: i64| {
+            Some(Cone {
+                at,
+                offset: host - at,
+            })
+        };
+        match sample {
+            Sample::Passive(sample) => {
+                let host = sample.host_rx.nanos().saturating_sub(self.least_delay);
+                (cone(sample.device_stamp().nanos(), host), None)
+            }
+            Sample::Active(sample) => {
+                let at = sample.device.nanos();
+                let rx = cone(at, sample.host_rx.nanos());
+                (rx, cone(at, sample.host_tx.nanos()))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{ActiveSample, PassiveSample};
+
+    fn packet(device: i64, host: i64) -> Sample {
+        let host = Time::from_nanos(host);
+        Sample::Passive(PassiveSample::new(DeviceTime::from_nanos(device), host))
+    }
+
+    fn request(host_tx: i64, device: i64, host_rx: i64) -> Sample {
+        Sample::Active(ActiveSample {
+            host_tx: Time::from_nanos(host_tx),
+            device: DeviceTime::from_nanos(device),
+            host_rx: Time::from_nanos(host_rx),
+        })
+    }
+
+    #[test]
+    fn a_quick_packet_bounds_those_after_it() {
+        let mut tracker = BoundTracker::new(&Limits::default());
+        tracker.take(&packet(0, 1_000));
+        tracker.take(&packet(1_000_000_000, 1_200_000_000));
+        let bounds = tracker.bounds(DeviceTime::from_nanos(1_000_000_000), Trust::All);
+        // 500 ppm of a second, the delay of 1 µs and a grain of 5 µs.
+        assert_eq!(
+            bounds.upper.unwrap().nanos(),
+            1_000_000_000 + 500_000 + 1_000 + 5_000
+        );
+        assert_eq!(bounds.lower, None);
+        let newest = tracker.bounds(DeviceTime::from_nanos(1_000_000_000), Trust::Newest);
+        assert_eq!(newest.upper.unwrap().nanos(), 1_200_005_000);
+    }
+
+    #[test]
+    fn requests_bound_from_both_sides_and_find_contradictions() {
+        let mut tracker = BoundTracker::new(&Limits::default());
+        tracker.take(&request(100_000, 50_000, 300_000));
+        let bounds = tracker.bounds(DeviceTime::from_nanos(50_000), Trust::All);
+        assert_eq!(bounds.lower.unwrap().nanos(), 95_000);
+        assert_eq!(bounds.upper.unwrap().nanos(), 305_000);
+        assert!(!tracker.contradicts(&request(200_000, 150_000, 500_000)));
+        assert!(tracker.contradicts(&request(900_000, 150_000, 990_000)));
+        assert!(tracker.contradicts(&packet(150_000, 150_000)));
+    }
+}

@@ -1,0 +1,120 @@
+//! The one error type of this crate.
+
+/// What went wrong with a sample, a tick counter or a table of samples.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A stamp is so far from zero that differences of stamps could overflow.
+    #[error("{what} {nanos} ns is out of range: at most {limit} ns from zero can be used")]
+    StampOutOfRange {
+        /// Which stamp: `host_rx`, `host_tx`, `device`, `device_tx`.
+        what: &'static str,
+        /// The stamp.
+        nanos: i64,
+        /// The largest distance from zero.
+        limit: i64,
+    },
+    /// An answer arrived before its request was sent.
+    #[error("host_rx {host_rx_ns} ns is before host_tx {host_tx_ns} ns of the same request")]
+    AnswerBeforeRequest {
+        /// When the request was sent.
+        host_tx_ns: i64,
+        /// When the answer arrived.
+        host_rx_ns: i64,
+    },
+    /// A packet was sent before what it tells of had happened.
+    #[error("device_tx {device_tx_ns} ns is before device_event {device_ns} ns of the same packet")]
+    SentBeforeEvent {
+        /// The stamp of the event.
+        device_ns: i64,
+        /// The stamp of sending.
+        device_tx_ns: i64,
+    },
+    /// A counter value has more bits than the counter.
+    #[error("tick count {ticks} does not fit a counter of {bits} bits")]
+    TickTooWide {
+        /// The value.
+        ticks: u64,
+        /// The width of the counter.
+        bits: u32,
+    },
+    /// A counter has run for so long that its time no longer fits 64 bits of nanoseconds.
+    #[error("{ticks} ticks of a clock with {per} ticks in {seconds} s are more than {limit} ns")]
+    TicksOutOfRange {
+        /// All ticks since the zero of the counter.
+        ticks: i128,
+        /// Ticks in `seconds`.
+        per: u64,
+        /// The seconds that `per` ticks take.
+        seconds: u64,
+        /// The largest time in nanoseconds.
+        limit: i64,
+    },
+    /// A description of a counter that cannot be.
+    #[error("a clock with {per} ticks in {seconds} s and {bits} bits is not possible: {why}")]
+    ImpossibleClock {
+        /// Ticks in `seconds`.
+        per: u64,
+        /// The seconds that `per` ticks take.
+        seconds: u64,
+        /// The width of the counter.
+        bits: u32,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A setting that makes no sense.
+    #[error("{name} = {value} is not possible: {why}")]
+    ImpossibleSetting {
+        /// The name of the setting.
+        name: &'static str,
+        /// Its value as text.
+        value: String,
+        /// What would be.
+        why: &'static str,
+    },
+    /// There is no estimator of this name.
+    #[error("no estimator is called {name:?}: there are {known}")]
+    UnknownEstimator {
+        /// The name that was asked for.
+        name: String,
+        /// All names.
+        known: String,
+    },
+    /// There is no simulated family of this name.
+    #[error("no scenario family is called {name:?}: there are {known}")]
+    UnknownFamily {
+        /// The name that was asked for.
+        name: String,
+        /// All names.
+        known: String,
+    },
+    /// The first line of a table lacks a column.
+    #[error("line 1: column {column:?} is missing")]
+    MissingColumn {
+        /// The name of the column.
+        column: &'static str,
+    },
+    /// A cell of a table cannot be read.
+    #[error("line {line}: {column} {text:?} is {why}")]
+    BadCell {
+        /// The line, from one.
+        line: usize,
+        /// The name of the column.
+        column: &'static str,
+        /// The text of the cell.
+        text: String,
+        /// Why it cannot be used.
+        why: &'static str,
+    },
+    /// A row of a table holds a sample that cannot be.
+    #[error("line {line}: {source}")]
+    BadRow {
+        /// The line, from one.
+        line: usize,
+        /// What is wrong with it.
+        source: Box<Self>,
+    },
+}
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,74 @@
+//! What happened to a mapping: restarts, shifts, gaps.
+
+use std::fmt;
+
+use timeloom_time::{Duration, Steady, Time};
+
+use crate::device_time::DeviceTime;
+
+/// Why an estimator started anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The device's clock went back: it was restarted or set.
+    DeviceReset,
+    /// One of the two clocks jumped; samples alone cannot tell which one.
+    ClockStep,
+    /// The device said that its data or rotation is not what it was (only the anchor's estimators care).
+    DeviceStatus,
+    /// The estimator's own limit was passed, as the anchor's 1 s and 15 s.
+    EstimatorLimit,
+    /// The user asked for it.
+    Requested,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::DeviceReset => "device reset",
+            Self::ClockStep => "clock step",
+            Self::DeviceStatus => "device status",
+            Self::EstimatorLimit => "estimator limit",
+            Self::Requested => "requested",
+        })
+    }
+}
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EventKind {
+    /// A new epoch began: host times may have jumped.
+    NewEpoch {
+        /// Its number.
+        epoch: u32,
+        /// Why.
+        reason: Reason,
+    },
+    /// The smallest delay grew and stays there; the estimate holds the old one.
+    PathShift {
+        /// How much longer the path is than at its best.
+        extra: Duration,
+    },
+    /// Nothing came for a while.
+    Gap {
+        /// For how long, by the host's clock.
+        silence: Duration,
+    },
+    /// Samples that contradicted all others were left out.
+    Outliers {
+        /// How many.
+        count: u32,
+    },
+}
+
+/// Something that happened to a mapping, with the stamps of the sample that showed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SyncEvent {
+    /// What.
+    pub kind: EventKind,
+    /// The device time of the sample.
+    pub device: DeviceTime,
+    /// When that sample reached the host.
+    pub host_rx: Time<Steady>,
+}

@@ -1,0 +1,196 @@
+//! The smallest delay of the path: constant, until many minima say that it changed.
+
+use super::Change;
+use crate::anchor::whole_nanos;
+
+/// What a minimum is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It belongs to the envelope.
+    Fits,
+    /// It lies too high, and may show a longer path.
+    TooHigh,
+}
+
+/// Minima in a row that lie too high before the path counts as longer.
+const ROW: usize = 12;
+/// The first of them lie across the change.
+const ACROSS: usize = 3;
+/// After so many, a path that wavers counts as longer too, by the least of the last.
+const PATIENCE: usize = 120;
+
+/// How much longer the path is than at its best, and how much minima scatter.
+#[derive(Debug, Clone)]
+pub(super) struct DelayFloor {
+    /// Nanoseconds above the best, never negative.
+    extra: f64,
+    noise: f64,
+    /// How far minima that fit lie above the line on average.
+    typical: f64,
+    /// Sums of squares and of products of neighbours, which show a floor that wanders.
+    squares: f64,
+    products: f64,
+    before: f64,
+    /// How many in a row lie too high, and the heights of the last of them, as in a ring.
+    row: usize,
+    heights: [f64; ROW - ACROSS],
+    /// The noise when the path became longer: what comes after it may lie higher, and scatter more.
+    calm_noise: f64,
+}
+
+impl Default for DelayFloor {
+    fn default() -> Self {
+        Self {
+            extra: 0.0,
+            noise: 200e3,
+            typical: 0.0,
+            squares: 0.0,
+            products: 0.0,
+            before: 0.0,
+            row: 0,
+            heights: [0.0; ROW - ACROSS],
+            calm_noise: 200e3,
+        }
+    }
+}
+
+impl DelayFloor {
+    pub(super) const fn noise(&self) -> f64 {
+        self.noise
+    }
+
+    /// How much more the mean of many minima deviates than if neighbours had nothing in common; at least one.
+    pub(super) fn alike(&self) -> f64 {
+        let alike = if self.squares > 0.0 {
+            (self.products / self.squares).clamp(0.0, 0.98)
+        } else {
+            0.0
+        };
+        ((1.0 + alike) / (1.0 - alike)).sqrt()
+    }
+
+    pub(super) fn extra_nanos(&self) -> i64 {
+        whole_nanos(self.extra)
+    }
+
+    pub(super) const fn is_in_doubt(&self) -> bool {
+        self.row > ACROSS
+    }
+
+    /// Judges a minimum that lies `above` the line, `age` seconds after the start.
+    ///
+    /// `unknown` is how far the clock may have drifted off the line since the minimum before, in nanoseconds.
+    pub(super) fn judge(&mut self, above: f64, age: f64, unknown: f64) -> (Verdict, Change) {
+        let above = self.shorten(above - self.extra, unknown);
+        if above > 4.0 * self.noise + 50e3 + unknown && age > 3.0 {
+            return (Verdict::TooHigh, self.count_high(above));
+        }
+        self.row = 0;
+        self.typical = 0.95 * self.typical + 0.05 * above.clamp(-self.noise, 4.0 * self.noise);
+        let deviation = above.clamp(-4.0 * self.noise, 4.0 * self.noise) - self.typical;
+        self.squares = 0.97 * self.squares + 0.03 * deviation * deviation;
+        self.products = 0.97 * self.products + 0.03 * deviation * self.before;
+        self.before = deviation;
+        let size = above.abs().min(4.0 * self.noise);
+        self.noise = (0.95 * self.noise * self.noise + 0.05 * size * size)
+            .sqrt()
+            .max(1.5e3);
+        (Verdict::Fits, Change::None)
+    }
+
+    /// Takes back what a low minimum disproves of the extra delay; returns what is left of `above`.
+    ///
+    /// It must happen before the minimum is kept: less an extra delay that is no longer there, it would pull
+    /// the line down for minutes.
+    fn shorten(&mut self, above: f64, unknown: f64) -> f64 {
+        if self.extra <= 0.0 || above >= -1.5 * self.noise.min(self.calm_noise) - 5e3 - unknown {
+            return above;
+        }
+        let before = self.extra;
+        self.extra -= self.extra.min(self.typical - above);
+        if self.extra < 2.0 * self.noise + 50e3 {
+            // What is left could not have been found by itself.
+            self.extra = 0.0;
+        }
+        above + before - self.extra
+    }
+
+    fn count_high(&mut self, above: f64) -> Change {
+        self.row += 1;
+        let place = self.row % self.heights.len();
+        self.heights[place] = above;
+        if self.row < ROW {
+            return Change::None;
+        }
+        let mut sorted = self.heights;
+        sorted.sort_unstable_by(f64::total_cmp);
+        let [least, .., most] = sorted;
+        let middle = sorted[sorted.len() / 2];
+        let longer = if most - least < 0.25 * middle + 2.0 * self.noise {
+            // Middle against middle: one early packet must not decide how much longer the path is.
+            middle - self.typical
+        } else if self.row >= PATIENCE {
+            least
+        } else {
+            return Change::None;
+        };
+        if self.extra <= 0.0 {
+            self.calm_noise = self.noise;
+        }
+        self.extra += longer.max(0.0);
+        self.row = 0;
+        Change::Longer(self.extra)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled() -> DelayFloor {
+        let mut floor = DelayFloor::default();
+        for step in 0..200 {
+            floor.judge(f64::from(step % 10) * 1e3, 10.0, 0.0);
+        }
+        floor
+    }
+
+    #[test]
+    fn a_longer_path_is_taken_after_a_row_and_given_back_at_once() {
+        let mut floor = settled();
+        for step in 1..ROW {
+            let (verdict, change) = floor.judge(2e6 + 1e3 * step as f64, 10.0, 0.0);
+            assert_eq!((verdict, change), (Verdict::TooHigh, Change::None));
+        }
+        let (_, change) = floor.judge(2e6, 10.0, 0.0);
+        let Change::Longer(extra) = change else {
+            panic!("twelve in a row are a longer path");
+        };
+        assert!((extra - 2e6).abs() < 20e3, "{extra}");
+        assert_eq!(floor.judge(2e6, 10.0, 0.0).0, Verdict::Fits);
+        assert_eq!(floor.judge(5e3, 10.0, 0.0).0, Verdict::Fits);
+        assert!(floor.extra_nanos() < 20_000, "{}", floor.extra_nanos());
+    }
+
+    #[test]
+    fn a_wavering_path_is_not_a_longer_one() {
+        let mut floor = settled();
+        for step in 0..ROW * 2 {
+            let wavering = 1e6 + 1e6 * (step % 4) as f64;
+            assert_eq!(
+                floor.judge(wavering, 10.0, 0.0),
+                (Verdict::TooHigh, Change::None)
+            );
+        }
+        assert!(floor.is_in_doubt());
+        assert_eq!(floor.extra_nanos(), 0);
+    }
+
+    #[test]
+    fn a_stall_is_forgotten() {
+        let mut floor = settled();
+        floor.judge(100e6, 10.0, 0.0);
+        assert_eq!(floor.judge(5e3, 10.0, 0.0), (Verdict::Fits, Change::None));
+        assert!(floor.noise() < 20e3);
+    }
+}

@@ -1,0 +1,188 @@
+//! The smoothed map of one epoch.
+
+use timeloom_time::{Duration, Steady, Time};
+
+use crate::anchor::whole_nanos;
+use crate::bound_tracker::{BoundTracker, Trust};
+use crate::delay_envelope::{DelayEnvelope, Refinement};
+use crate::device_time::DeviceTime;
+use crate::estimator::Estimator;
+use crate::levels::Levels;
+use crate::limits::Limits;
+use crate::line::{Line, seconds_between};
+use crate::mapped::{Bounds, Mapped};
+use crate::sample::Sample;
+use crate::shape_fit::{ShapeFit, Side};
+
+/// Seconds of device time between two knots.
+const SPACING: f64 = 2.0;
+
+/// A line that is good around a device time.
+#[derive(Debug, Clone, Copy)]
+struct Knot {
+    line: Line,
+    sigma: f64,
+}
+
+/// The smoothed map of one epoch: lines at knots, blended in between.
+#[derive(Debug)]
+pub(super) struct EpochSmoother {
+    knots: Vec<Knot>,
+    limits: Limits,
+}
+
+impl EpochSmoother {
+    pub(super) fn new(samples: &[Sample], withheld: &[bool], limits: &Limits) -> Self {
+        let mut envelope = DelayEnvelope::new(limits, Refinement::Curve);
+        envelope.keep_all();
+        let mut references: Vec<Line> = Vec::new();
+        for (sample, _) in used(samples, withheld) {
+            match sample {
+                Sample::Passive(sample) => envelope.passive(sample),
+                Sample::Active(sample) => envelope.active(sample),
+            };
+            let Some(line) = envelope.line() else {
+                continue;
+            };
+            let is_due = references
+                .last()
+                .is_none_or(|last| seconds_between(last.at, line.at) >= SPACING);
+            if is_due {
+                references.push(*line);
+            }
+        }
+        let character = envelope.character();
+        let minima = envelope.take_all();
+        let mut fit = ShapeFit::default();
+        let age = match (references.first(), references.last()) {
+            (Some(first), Some(last)) => seconds_between(first.at, last.at),
+            _ => 0.0,
+        };
+        let knots = references
+            .iter()
+            .map(|reference| {
+                let (noise, alike, rate) = character;
+                fit.begin(noise, alike, rate, age);
+                fit.look_both_ways();
+                knot(&mut fit, &minima, reference).unwrap_or(Knot {
+                    line: *reference,
+                    sigma: noise,
+                })
+            })
+            .collect();
+        Self {
+            knots,
+            limits: *limits,
+        }
+    }
+
+    /// Replaces host times, deviations and bounds by smoothed ones.
+    pub(super) fn apply(&self, samples: &[Sample], withheld: &[bool], rows: &mut [Mapped]) {
+        let bounds = self.bounds(samples, withheld);
+        let mut before: Option<(DeviceTime, Time<Steady>)> = None;
+        for (((sample, skip), row), bounds) in samples.iter().zip(withheld).zip(rows).zip(bounds) {
+            let device = sample.device();
+            let smoothed = self.at(device);
+            let (Some((host, sigma)), false) = (smoothed, *skip) else {
+                continue;
+            };
+            let mut host = Time::from_nanos(host);
+            host = bounds.upper.map_or(host, |upper| host.min(upper));
+            host = bounds.lower.map_or(host, |lower| host.max(lower));
+            if let Some((_, last)) = before.filter(|(last, _)| device >= *last) {
+                host = host.max(last);
+            }
+            before = Some((device, host));
+            row.host = host;
+            row.sigma = Duration::from_nanos(whole_nanos(sigma));
+            row.bounds = bounds;
+        }
+    }
+
+    /// Host time in nanoseconds, and its deviation.
+    fn at(&self, device: DeviceTime) -> Option<(i64, f64)> {
+        let after = self
+            .knots
+            .partition_point(|knot| knot.line.at <= device.nanos());
+        let right = self.knots.get(after);
+        let left = after.checked_sub(1).and_then(|index| self.knots.get(index));
+        let (left, right) = match (left, right) {
+            (Some(left), Some(right)) => (left, right),
+            (one, other) => {
+                let knot = one.or(other)?;
+                return Some((knot.line.host(device), knot.sigma));
+            }
+        };
+        let span = seconds_between(left.line.at, right.line.at);
+        let share = seconds_between(left.line.at, device.nanos()) / span;
+        let (from, to) = (left.line.host(device), right.line.host(device));
+        let blended = from.saturating_add(whole_nanos(share * (to.saturating_sub(from)) as f64));
+        let sigma = left.sigma + share * (right.sigma - left.sigma);
+        Some((blended, sigma))
+    }
+
+    /// The tighter of the bounds by earlier and by later samples.
+    fn bounds(&self, samples: &[Sample], withheld: &[bool]) -> Vec<Bounds> {
+        let mut bounds = vec![Bounds::default(); samples.len()];
+        let mut forwards = BoundTracker::new(&self.limits);
+        let mut backwards = BoundTracker::new(&self.limits);
+        for (sample, index) in used(samples, withheld) {
+            forwards.take(sample);
+            bounds[index] = forwards.bounds(sample.device(), Trust::All);
+        }
+        for (sample, index) in used(samples, withheld).rev() {
+            backwards.take(sample);
+            let later = backwards.bounds(sample.device(), Trust::All);
+            let earlier = &mut bounds[index];
+            earlier.lower = earlier.lower.max(later.lower);
+            earlier.upper = match (earlier.upper, later.upper) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+        }
+        bounds
+    }
+}
+
+/// The samples that were not withheld, with their indices.
+fn used<'a>(
+    samples: &'a [Sample],
+    withheld: &'a [bool],
+) -> impl DoubleEndedIterator<Item = (&'a Sample, usize)> {
+    samples
+        .iter()
+        .enumerate()
+        .zip(withheld)
+        .filter(|(_, withheld)| !**withheld)
+        .map(|((index, sample), _)| (sample, index))
+}
+
+/// Fits the curve around a reference line, with minima of before and after.
+fn knot(fit: &mut ShapeFit, minima: &[Vec<(i64, i64)>; 3], reference: &Line) -> Option<Knot> {
+    let sides = [Side::Above, Side::Above, Side::Below];
+    for (group, (all, side)) in minima.iter().zip(sides).enumerate() {
+        let from = all.partition_point(|(at, _)| seconds_between(*at, reference.at) > fit.oldest());
+        let recent = all.get(from..).unwrap_or_default();
+        let until =
+            recent.partition_point(|(at, _)| seconds_between(reference.at, *at) < fit.oldest());
+        let within = recent.get(..until).unwrap_or_default();
+        fit.fill(group, within.iter().copied(), reference, side);
+    }
+    let fitted = fit.fit()?;
+    let levels = Levels {
+        slope: fitted.slope,
+        packets: fit.level(0, &fitted),
+        answers: fit.level(1, &fitted),
+        requests: fit.level(2, &fitted),
+    };
+    let (touch, sigma) = levels.result()?;
+    Some(Knot {
+        line: Line {
+            residual: reference.residual + touch,
+            slope: reference.slope + levels.slope,
+            ..*reference
+        },
+        // A fit with both sides rests on three times as much as one at the end of its minima.
+        sigma: sigma / 2.0,
+    })
+}

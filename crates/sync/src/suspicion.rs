@@ -1,0 +1,210 @@
+//! Telling jumps of a clock from late packets and from single bad stamps.
+
+use crate::event::Reason;
+use crate::line::{nanos_between, seconds_between};
+
+/// How a sample looks beside those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// As expected.
+    Usual,
+    /// Much later than expected: a stall, or a clock that jumped.
+    Late,
+    /// Impossible, unless a clock jumped: far too early, or against a bound.
+    Impossible,
+    /// The device's clock went back.
+    Backwards,
+}
+
+/// What to do with a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Judgement {
+    /// Use it. So many samples before it were wrong.
+    Use { outliers: u32 },
+    /// Do not use it yet.
+    Withhold,
+    /// A clock has jumped: start anew, with this sample.
+    Jumped(Reason),
+}
+
+/// Impossible samples in a row that agree with each other, before a clock counts as jumped.
+const CONFIRM: u32 = 3;
+/// Seconds of host time that each of the pieces of a late run lasts, and how many are compared.
+const PIECE: f64 = 0.5;
+const PIECES: usize = 4;
+/// Late samples whose least delays differ by less than this are a clock that jumped, in nanoseconds.
+const RIGID: f64 = 5e6;
+/// Seconds of nothing but late samples after which a clock counts as jumped in any case.
+const PATIENCE: f64 = 60.0;
+
+/// Samples that do not fit, until it is clear what they are.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Suspicion {
+    impossible: Option<Impossible>,
+    late: Option<Late>,
+}
+
+#[derive(Debug, Clone)]
+struct Impossible {
+    count: u32,
+    device: i64,
+    offset: i64,
+    reason: Reason,
+    all: u32,
+}
+
+#[derive(Debug, Clone)]
+struct Late {
+    from: i64,
+    piece_from: i64,
+    piece_least: i64,
+    least: [i64; PIECES],
+    pieces: usize,
+}
+
+impl Suspicion {
+    /// Whether samples are being withheld, or have been late for a while.
+    pub(crate) const fn is_open(&self) -> bool {
+        self.impossible.is_some() || self.late.is_some()
+    }
+
+    /// Whether it is more than a stall.
+    pub(crate) fn is_serious(&self) -> bool {
+        self.impossible.is_some() || self.late.as_ref().is_some_and(|late| late.pieces > 0)
+    }
+
+    /// Judges a sample by its look; `agreement` is how far offsets of one clock may differ.
+    pub(crate) fn judge(
+        &mut self,
+        look: Look,
+        device: i64,
+        host: i64,
+        agreement: f64,
+    ) -> Judgement {
+        let judgement = match look {
+            Look::Usual => {
+                let outliers = self.impossible.as_ref().map_or(0, |run| run.all);
+                return self.close(Judgement::Use { outliers });
+            }
+            Look::Late => self.late(device, host),
+            Look::Impossible => self.impossible(device, host, agreement, Reason::ClockStep),
+            Look::Backwards => self.impossible(device, host, agreement, Reason::DeviceReset),
+        };
+        match judgement {
+            Judgement::Jumped(_) => self.close(judgement),
+            other => other,
+        }
+    }
+
+    fn close(&mut self, judgement: Judgement) -> Judgement {
+        *self = Self::default();
+        judgement
+    }
+
+    fn impossible(&mut self, device: i64, host: i64, agreement: f64, reason: Reason) -> Judgement {
+        let offset = host - device;
+        let before = self.impossible.take();
+        let agrees = before.as_ref().is_some_and(|run| {
+            device >= run.device && nanos_between(run.offset, offset).abs() <= agreement
+        });
+        let (count, reason) = match &before {
+            Some(run) if agrees => (run.count + 1, run.reason),
+            _ => (1, reason),
+        };
+        let all = before.map_or(0, |run| run.all).saturating_add(1);
+        if count >= CONFIRM {
+            return Judgement::Jumped(reason);
+        }
+        self.impossible = Some(Impossible {
+            count,
+            device,
+            offset,
+            reason,
+            all,
+        });
+        Judgement::Withhold
+    }
+
+    fn late(&mut self, device: i64, host: i64) -> Judgement {
+        let offset = host - device;
+        let late = self.late.get_or_insert(Late {
+            from: host,
+            piece_from: host,
+            piece_least: offset,
+            least: [0; PIECES],
+            pieces: 0,
+        });
+        late.piece_least = late.piece_least.min(offset);
+        if seconds_between(late.piece_from, host) >= PIECE {
+            late.least.rotate_left(1);
+            late.least[PIECES - 1] = late.piece_least;
+            late.pieces += 1;
+            late.piece_from = host;
+            late.piece_least = i64::MAX;
+        }
+        let (least, most) = late
+            .least
+            .iter()
+            .fold((i64::MAX, i64::MIN), |(least, most), piece| {
+                (least.min(*piece), most.max(*piece))
+            });
+        let is_rigid = late.pieces >= PIECES && nanos_between(least, most) < RIGID;
+        if is_rigid || seconds_between(late.from, host) > PATIENCE {
+            return Judgement::Jumped(Reason::ClockStep);
+        }
+        Judgement::Use { outliers: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i64 = 1_000_000_000;
+
+    #[test]
+    fn one_bad_stamp_is_an_outlier_and_three_that_agree_are_a_jump() {
+        let mut suspicion = Suspicion::default();
+        let first = suspicion.judge(Look::Impossible, 5, 0, 1e8);
+        assert_eq!(first, Judgement::Withhold);
+        assert!(suspicion.is_serious());
+        let usual = suspicion.judge(Look::Usual, 100, 200, 1e8);
+        assert_eq!(usual, Judgement::Use { outliers: 1 });
+        assert!(!suspicion.is_open());
+
+        for device in [1, 2] {
+            let judgement = suspicion.judge(Look::Backwards, device, 900, 1e8);
+            assert_eq!(judgement, Judgement::Withhold);
+        }
+        let third = suspicion.judge(Look::Backwards, 3, 900, 1e8);
+        assert_eq!(third, Judgement::Jumped(Reason::DeviceReset));
+        assert!(!suspicion.is_open());
+    }
+
+    #[test]
+    fn bad_stamps_that_disagree_are_no_jump() {
+        let mut suspicion = Suspicion::default();
+        for step in 0..50 {
+            let wild = (step % 7) * 1_000 * SECOND;
+            let judgement = suspicion.judge(Look::Impossible, wild, step, 1e8);
+            assert_eq!(judgement, Judgement::Withhold, "{step}");
+        }
+    }
+
+    #[test]
+    fn a_stall_is_no_jump_and_a_rigid_delay_is() {
+        let mut suspicion = Suspicion::default();
+        // Ten seconds of packets that arrive at once.
+        for step in 0..100 {
+            let judgement = suspicion.judge(Look::Late, step * SECOND / 10, 10 * SECOND, 1e8);
+            assert_eq!(judgement, Judgement::Use { outliers: 0 });
+        }
+        suspicion.judge(Look::Usual, 0, 0, 1e8);
+        let jumped = (0..100).position(|step| {
+            let device = step * SECOND / 10;
+            let judgement = suspicion.judge(Look::Late, device, device + SECOND, 1e8);
+            judgement == Judgement::Jumped(Reason::ClockStep)
+        });
+        assert_eq!(jumped, Some(20), "after two seconds");
+    }
+}

@@ -1,0 +1,10 @@
+//! Behaviour of the public API, one module per subject.
+
+mod anchor;
+mod conformance;
+mod jumps;
+mod output;
+mod quality;
+mod smoothing;
+mod table;
+mod wild;
