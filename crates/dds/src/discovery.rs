@@ -1,11 +1,11 @@
 //! Listens to DDS's discovery and to `ros_discovery_info`, and tells our own nodes there.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::{Durability, History};
-use timeloom_time::{Clock, System, TimeBase};
+use timeloom_time::{Clock, Duration, Steady, System, Time, TimeBase};
 use timeloom_wire::Gid;
 
 use crate::dispatcher::{Bell, Dispatch};
@@ -39,12 +39,25 @@ struct Core {
     rung: AtomicBool,
     /// Our own nodes are to be told.
     own_changed: AtomicBool,
+    told: Mutex<Told>,
+    dispatch: Dispatch,
+    this: Weak<Self>,
 }
+
+/// When our nodes were told last, and whether they will be again.
+#[derive(Default)]
+struct Told {
+    last: Option<Time<Steady>>,
+    waits: bool,
+}
+
+/// Nodes are told at once, and then at most this often: each time it is all of them.
+const OFTEN: Duration = Duration::from_millis(10);
 
 /// Where there is something to take; the readers belong to [`Discovery`].
 #[derive(Default)]
 struct Sources {
-    builtin: std::sync::Weak<BuiltinReader>,
+    builtin: Weak<BuiltinReader>,
     infos: Option<ReaderHandle>,
 }
 
@@ -65,7 +78,7 @@ impl Discovery {
         let (topic, type_name) = (node_info::TOPIC, node_info::TYPE);
         let qos = Qos::writer(&profile, &data);
         let writer = RawWriter::new(domain, topic, type_name, &qos, Arc::new(Deaf))?;
-        let core = Arc::new(Core {
+        let core = Arc::new_cyclic(|this| Core {
             join: Mutex::default(),
             observers: Arc::clone(observers),
             own: Arc::clone(own),
@@ -75,6 +88,9 @@ impl Discovery {
             sources: Mutex::default(),
             rung: AtomicBool::new(false),
             own_changed: AtomicBool::new(false),
+            told: Mutex::default(),
+            dispatch: dispatch.clone(),
+            this: Weak::clone(this),
         });
         let ringer = || {
             Arc::new(Ringer {
@@ -157,10 +173,33 @@ impl Core {
         self.observers.tell(events);
     }
 
+    /// Whether it is time to tell our nodes; if it is too soon, it will be later.
+    fn may_tell(&self) -> bool {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Clock::<Steady>::on(self.clock.base()).now();
+        let next = told
+            .last
+            .map(|last| last.saturating_add(OFTEN))
+            .filter(|next| *next > now);
+        let Some(next) = next else {
+            *told = Told {
+                last: Some(now),
+                waits: false,
+            };
+            return true;
+        };
+        if let (false, Some(this)) = (told.waits, self.this.upgrade()) {
+            told.waits = true;
+            self.dispatch.ring_at(next, this);
+        }
+        false
+    }
+
     fn tell_own(&self, join: &mut GraphJoin) {
-        if !self.own_changed.swap(false, Ordering::AcqRel) {
+        if !self.own_changed.load(Ordering::Acquire) || !self.may_tell() {
             return;
         }
+        self.own_changed.store(false, Ordering::Release);
         let info = self.own.info();
         let written = Written {
             source_time: self.clock.now().nanos(),
@@ -192,7 +231,7 @@ impl Bell for Core {
 
 /// Rings for the core, which may be gone before Cyclone knows.
 struct Ringer {
-    core: std::sync::Weak<Core>,
+    core: Weak<Core>,
     dispatch: Dispatch,
 }
 

@@ -10,8 +10,12 @@ use crate::node_info::{NodeInfo, ParticipantInfo};
 use crate::sys::{Discovered, Presence};
 use crate::user_data;
 
-/// A node with the endpoints that it says are its own.
-type OwnedNode = (NodeName, Vec<Gid>);
+/// A node with the readers and writers that it says are its own.
+#[derive(Clone, Debug)]
+struct OwnedNode {
+    name: NodeName,
+    ends: [Vec<Gid>; 2],
+}
 
 /// Takes in discovery, gives graph events.
 #[derive(Default)]
@@ -54,15 +58,15 @@ impl GraphJoin {
         let mut nodes: Vec<OwnedNode> = Vec::with_capacity(info.nodes.len());
         for node in &info.nodes {
             match NodeName::new(&node.namespace, &node.name) {
-                Ok(name) => nodes.push((
+                Ok(name) => nodes.push(OwnedNode {
                     name,
-                    node.readers.iter().chain(&node.writers).copied().collect(),
-                )),
+                    ends: [node.readers.clone(), node.writers.clone()],
+                }),
                 Err(_) => invalid(node),
             }
         }
         if self.participants.contains_key(&info.participant) {
-            return self.replace_nodes(info.participant, &nodes);
+            return self.replace_nodes(info.participant, nodes);
         }
         if self.early.len() >= MAX_EARLY && !self.early.contains_key(&info.participant) {
             self.early.pop_first();
@@ -74,22 +78,23 @@ impl GraphJoin {
     fn participant_came(&mut self, participant: Gid) -> Vec<GraphEvent> {
         self.participants.entry(participant).or_default();
         match self.early.remove(&participant) {
-            Some(nodes) => self.replace_nodes(participant, &nodes),
+            Some(nodes) => self.replace_nodes(participant, nodes),
             None => Vec::new(),
         }
     }
 
     fn participant_went(&mut self, participant: Gid) -> Vec<GraphEvent> {
         self.early.remove(&participant);
-        let mut events = self.replace_nodes(participant, &[]);
+        let mut events = self.replace_nodes(participant, Vec::new());
         self.participants.remove(&participant);
         // Cyclone tells of each endpoint as well, but not in this order.
-        let prefix = participant.prefix();
+        let (mut first, mut last) = (participant, participant);
+        first.0[12..].fill(0);
+        last.0[12..].fill(0xff);
         let gone: Vec<Gid> = self
             .endpoints
-            .keys()
-            .filter(|gid| gid.prefix() == prefix)
-            .copied()
+            .range(first..=last)
+            .map(|(gid, _)| *gid)
             .collect();
         for gid in gone {
             self.endpoints.remove(&gid);
@@ -98,28 +103,25 @@ impl GraphJoin {
         events
     }
 
-    fn replace_nodes(&mut self, participant: Gid, nodes: &[OwnedNode]) -> Vec<GraphEvent> {
-        let old = self
-            .participants
-            .insert(participant, nodes.to_vec())
-            .unwrap_or_default();
-        let mut events = name_changes(&old, nodes);
-        let mut owners = BTreeMap::new();
-        for (name, gids) in nodes {
-            owners.extend(gids.iter().map(|gid| (*gid, name)));
+    /// Looks only at what changed: a node with thousands of endpoints tells all of them each time.
+    fn replace_nodes(&mut self, participant: Gid, nodes: Vec<OwnedNode>) -> Vec<GraphEvent> {
+        let old = self.participants.remove(&participant).unwrap_or_default();
+        let mut events = name_changes(&old, &nodes);
+        let Changes { gone, came } = Changes::between(&old, &nodes);
+        let mut before: BTreeMap<Gid, NodeName> = BTreeMap::new();
+        for gid in gone {
+            before.extend(self.owners.remove(&gid).map(|name| (gid, name)));
         }
-        for (_, gids) in &old {
-            for gid in gids.iter().filter(|gid| !owners.contains_key(gid)) {
-                self.owners.remove(gid);
-                events.extend(self.set_node(*gid, None));
-            }
-        }
-        for (gid, name) in owners {
-            if self.owners.get(&gid) != Some(name) {
-                self.owners.insert(gid, name.clone());
+        for (gid, name) in came {
+            self.owners.insert(gid, name.clone());
+            if before.remove(&gid).as_ref() != Some(name) {
                 events.extend(self.set_node(gid, Some(name)));
             }
         }
+        for gid in before.into_keys() {
+            events.extend(self.set_node(gid, None));
+        }
+        self.participants.insert(participant, nodes);
         events
     }
 
@@ -142,6 +144,43 @@ impl GraphJoin {
     }
 }
 
+/// The endpoints that have another owner than before, or another place in the list.
+#[derive(Default)]
+struct Changes<'a> {
+    gone: Vec<Gid>,
+    came: Vec<(Gid, &'a NodeName)>,
+}
+
+impl<'a> Changes<'a> {
+    fn between(old: &[OwnedNode], new: &'a [OwnedNode]) -> Self {
+        static NONE: [Vec<Gid>; 2] = [Vec::new(), Vec::new()];
+        let mut changes = Self::default();
+        for index in 0..old.len().max(new.len()) {
+            let (old, new) = (old.get(index), new.get(index));
+            let same_node = old.map(|node| &node.name) == new.map(|node| &node.name);
+            let (had, has) = (
+                old.map_or(&NONE, |node| &node.ends),
+                new.map_or(&NONE, |node| &node.ends),
+            );
+            for (had, has) in had.iter().zip(has) {
+                // Lists grow at their ends.
+                let kept = had
+                    .iter()
+                    .zip(has)
+                    .take_while(|(had, has)| same_node && had == has)
+                    .count();
+                changes.gone.extend(had.iter().skip(kept));
+                if let Some(node) = new {
+                    changes
+                        .came
+                        .extend(has.iter().skip(kept).map(|gid| (*gid, &node.name)));
+                }
+            }
+        }
+        changes
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Writer,
@@ -151,10 +190,10 @@ enum Side {
 /// Who came and who went; two nodes of one name are two.
 fn name_changes(old: &[OwnedNode], new: &[OwnedNode]) -> Vec<GraphEvent> {
     let mut counts: BTreeMap<&NodeName, isize> = BTreeMap::new();
-    for (name, _) in new {
+    for OwnedNode { name, .. } in new {
         *counts.entry(name).or_default() += 1;
     }
-    for (name, _) in old {
+    for OwnedNode { name, .. } in old {
         *counts.entry(name).or_default() -= 1;
     }
     let mut events = Vec::new();
@@ -348,6 +387,22 @@ mod tests {
         watched.hear(&talker(&[]));
         assert_eq!(watched.node_of(1), None);
         assert_eq!(watched.graph.endpoints().count(), 2);
+    }
+
+    #[test]
+    fn an_endpoint_that_only_moves_in_the_list_is_no_news() {
+        let mut watched = Watched::default();
+        watched.see(Presence::Participant(PARTICIPANT));
+        for entity in 1..=4 {
+            watched.see(chatter(entity));
+        }
+        watched.hear(&talker(&[("one", &[1, 2, 3]), ("two", &[4])]));
+        let events = watched
+            .join
+            .nodes(&talker(&[("one", &[2, 3]), ("two", &[4])]), |_| {});
+        assert_eq!(events.len(), 1, "{events:?}");
+        let swapped = talker(&[("two", &[4]), ("one", &[3, 2])]);
+        assert_eq!(watched.join.nodes(&swapped, |_| {}), []);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use crate::options::Reporter;
@@ -20,6 +21,8 @@ pub enum NoteKind {
     MalformedServiceHeader,
     /// More requests or replies than can be kept: one was dropped.
     Dropped,
+    /// A receiver, handler or observer panicked: the transport goes on without it.
+    Panicked,
     /// A sample shorter than its encapsulation header: it was not passed on.
     MalformedSample,
 }
@@ -33,6 +36,7 @@ impl fmt::Display for NoteKind {
             Self::InvalidNodeName => "invalid node name",
             Self::MalformedServiceHeader => "malformed service header",
             Self::Dropped => "dropped",
+            Self::Panicked => "panic",
             Self::MalformedSample => "malformed sample",
         })
     }
@@ -84,6 +88,17 @@ impl Notes {
         };
         if let Some(report) = &self.reporter {
             report(&note);
+        }
+    }
+
+    /// Calls what others wrote; a panic there is noted and goes no further: a thread of the transport, or of Cyclone,
+    /// would be lost with it.
+    pub(crate) fn catch(&self, call: impl FnOnce()) {
+        if catch_unwind(AssertUnwindSafe(call)).is_err() {
+            self.add(
+                NoteKind::Panicked,
+                "a receiver, handler or observer panicked",
+            );
         }
     }
 

@@ -6,7 +6,7 @@ use timeloom_wire::{
     EndpointEvent, Error, EventObserver, Gid, PublishOptions, Publisher, Result, TopicSpec,
 };
 
-use crate::dispatcher::Dispatch;
+use crate::dispatcher::{Dispatch, Hears};
 use crate::node::{NodeCore, Told, topic_names};
 use crate::own_nodes::Ends;
 use crate::shared::refused;
@@ -33,7 +33,7 @@ impl DdsPublisher {
         let shared = &node.shared;
         let qos = Qos::writer(&topic.qos, &user_data::endpoint(topic.type_hash));
         let listener = Arc::new(Listener {
-            observer,
+            observer: Arc::new(Observer(observer)),
             dispatch: shared.dispatch().clone(),
         });
         let writer = RawWriter::new(shared.domain(), &name, &type_name, &qos, listener)
@@ -127,16 +127,23 @@ fn is_known_encoding(payload: &[u8]) -> bool {
     matches!(payload, [0, 0..=3 | 6..=0x0b, ..])
 }
 
-/// Passes events on from the participant's own thread.
+/// Passes events on to the participant's own thread.
 struct Listener {
-    observer: EventObserver,
+    observer: Arc<Observer>,
     dispatch: Dispatch,
+}
+
+struct Observer(EventObserver);
+
+impl Hears for Observer {
+    fn hear(&self, event: EndpointEvent) {
+        (self.0)(event);
+    }
 }
 
 impl EndpointListener for Listener {
     fn event(&self, event: EndpointEvent) {
-        let observer = Arc::clone(&self.observer);
-        self.dispatch.run(move || observer(event));
+        self.dispatch.event(Arc::clone(&self.observer) as _, event);
     }
 }
 

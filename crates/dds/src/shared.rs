@@ -52,7 +52,7 @@ impl Shared {
         let domain = Domain::new(number, &configuration, &qos, Box::new(slot))
             .map_err(|code| refused(with_log(code, &notes)))?;
         let own = domain.guid().map_err(|code| refused(code.to_string()))?;
-        let dispatcher = Dispatcher::start().map_err(|error| refused(error.to_string()))?;
+        let dispatcher = Dispatcher::start(&notes).map_err(|error| refused(error.to_string()))?;
         let (own, observers) = (
             Arc::new(OwnNodes::new(Gid(own))),
             Arc::new(Observers::default()),

@@ -8,7 +8,7 @@ use timeloom_wire::{
     EndpointEvent, Gid, LossKnowledge, Receiver, Result, Sample, Subscription, TopicSpec,
 };
 
-use crate::dispatcher::{Bell, Dispatch};
+use crate::dispatcher::{Bell, Dispatch, Hears};
 use crate::gaps::Gaps;
 use crate::node::{NodeCore, Told, topic_names};
 use crate::notes::{NoteKind, Notes};
@@ -42,6 +42,21 @@ struct Core {
 thread_local! {
     /// The subscription whose receiver is being called on this thread.
     static CALLING: Cell<*const Core> = const { Cell::new(ptr::null()) };
+}
+
+/// Says so while it lives, also when the receiver panics.
+struct Calling(*const Core);
+
+impl Calling {
+    fn new(core: &Core) -> Self {
+        Self(CALLING.replace(ptr::from_ref(core)))
+    }
+}
+
+impl Drop for Calling {
+    fn drop(&mut self) {
+        CALLING.set(self.0);
+    }
 }
 
 const ENCAPSULATION: usize = 4;
@@ -104,19 +119,21 @@ impl Core {
     /// Takes all there is and calls the receiver with it.
     fn deliver(&self, reader: ReaderHandle) {
         let mut gaps = self.gaps.lock().unwrap_or_else(PoisonError::into_inner);
-        let outer = CALLING.replace(ptr::from_ref(self));
         let mut any = false;
-        loop {
-            let now = self.clock.now();
-            let taken = reader.take(|sample| any |= self.pass_on(&mut gaps, sample, now));
-            if taken == 0 {
-                break;
+        self.notes.catch(|| {
+            let _calling = Calling::new(self);
+            loop {
+                let now = self.clock.now();
+                let taken = reader.take(|sample| any |= self.pass_on(&mut gaps, sample, now));
+                // What came since rings again.
+                if taken < ReaderHandle::AT_ONCE {
+                    break;
+                }
             }
-        }
-        if any && !self.has_ended() {
-            self.receiver.pause();
-        }
-        CALLING.set(outer);
+            if any && !self.has_ended() {
+                self.receiver.pause();
+            }
+        });
         if gaps.are_many() {
             let writers: Vec<_> = reader
                 .writers()
@@ -198,15 +215,17 @@ impl EndpointListener for Listener {
     }
 
     fn event(&self, event: EndpointEvent) {
-        let core = Arc::clone(&self.0);
-        self.0.dispatch.run(move || {
-            let calls = core.gaps.lock().unwrap_or_else(PoisonError::into_inner);
-            if !core.has_ended() {
-                let outer = CALLING.replace(Arc::as_ptr(&core));
-                core.receiver.event(event);
-                CALLING.set(outer);
-            }
-            drop(calls);
-        });
+        self.0.dispatch.event(Arc::clone(&self.0) as _, event);
+    }
+}
+
+impl Hears for Core {
+    fn hear(&self, event: EndpointEvent) {
+        let calls = self.gaps.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.has_ended() {
+            let _calling = Calling::new(self);
+            self.receiver.event(event);
+        }
+        drop(calls);
     }
 }

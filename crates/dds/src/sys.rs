@@ -18,7 +18,7 @@ mod sertype;
 mod writer;
 
 pub(crate) use builtin::{BuiltinReader, Discovered, Presence};
-pub(crate) use entity::{DdsResult, Domain, ReturnCode, inside_call, inside_callback};
+pub(crate) use entity::{DdsResult, Domain, ReturnCode, after_call, inside_call, inside_callback};
 pub(crate) use inline_qos::SampleIdentity;
 pub(crate) use listener::EndpointListener;
 pub(crate) use log::{LogLine, watch_log};

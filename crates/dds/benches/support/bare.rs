@@ -200,6 +200,20 @@ unsafe extern "C" fn hash(_: *const c_void) -> u32 {
     0
 }
 
+/// Has malloc keep large blocks instead of giving them back to the kernel each time: whether it does depends on the
+/// thread and its past, and costs more than all that is measured.
+pub(crate) fn keep_memory() {
+    const M_TRIM_THRESHOLD: c_int = -1;
+    const M_MMAP_THRESHOLD: c_int = -3;
+    unsafe extern "C" {
+        fn mallopt(parameter: c_int, value: c_int) -> c_int;
+    }
+    unsafe {
+        mallopt(M_TRIM_THRESHOLD, 1 << 30);
+        mallopt(M_MMAP_THRESHOLD, 1 << 25);
+    }
+}
+
 /// The table of operations in the order of `ddsi_serdata_ops`.
 fn serdata_operations() -> &'static [*const c_void; 17] {
     let table = [

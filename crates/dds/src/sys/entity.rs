@@ -1,10 +1,11 @@
 //! Domains, and entities that are deleted when dropped.
 
 use std::cell::Cell;
-use std::ffi::CStr;
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString};
 use std::fmt;
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 
 use super::ffi::{
@@ -13,6 +14,7 @@ use super::ffi::{
 };
 use super::hooks;
 use super::qos::Qos;
+use super::sertype;
 
 /// What a call of Cyclone answered, when it was no success.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,11 +53,25 @@ pub(crate) fn inside_call() -> bool {
     CALLS.get() > 0
 }
 
+thread_local! {
+    static AFTER_CALL: Cell<Option<fn()>> = const { Cell::new(None) };
+}
+
+/// Has `work` done on this thread once the call that it is inside has returned, and with it Cyclone's locks.
+pub(crate) fn after_call(work: fn()) {
+    AFTER_CALL.set(Some(work));
+}
+
 /// Runs a call that may call listeners of endpoints in this process.
 pub(super) fn call<T>(body: impl FnOnce() -> T) -> T {
     CALLS.set(CALLS.get() + 1);
     let result = body();
     CALLS.set(CALLS.get() - 1);
+    if CALLS.get() == 0
+        && let Some(work) = AFTER_CALL.take()
+    {
+        work();
+    }
     result
 }
 
@@ -122,7 +138,11 @@ impl Drop for Entity {
 }
 
 /// An instance of Cyclone in this process, with its own threads and sockets.
-pub(crate) struct Domain(Option<Participating>);
+pub(crate) struct Domain {
+    participating: Option<Participating>,
+    /// The topics that are in use, by name and type: thousands of endpoints may share one.
+    topics: Mutex<BTreeMap<(CString, CString), Weak<Entity>>>,
+}
 
 /// Dropped in this order.
 struct Participating {
@@ -153,19 +173,36 @@ impl Domain {
             _domain: domain,
             _kept: kept,
         };
-        Ok(Arc::new(Self(Some(participating))))
+        Ok(Arc::new(Self {
+            participating: Some(participating),
+            topics: Mutex::default(),
+        }))
     }
 
     /// The participant's GUID.
     pub(crate) fn guid(&self) -> DdsResult<[u8; 16]> {
-        let participating = self.0.as_ref().ok_or(ReturnCode(0))?;
+        let participating = self.participating.as_ref().ok_or(ReturnCode(0))?;
         participating.participant.guid()
+    }
+
+    /// A topic, made when it is not in use yet.
+    pub(super) fn topic(&self, name: &CStr, type_name: &CStr) -> DdsResult<Arc<Entity>> {
+        let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (name.to_owned(), type_name.to_owned());
+        if let Some(topic) = topics.get(&key).and_then(Weak::upgrade) {
+            return Ok(topic);
+        }
+        let topic = Arc::new(sertype::create_topic(self, name, type_name)?);
+        // The moment to forget those that are not in use any more.
+        topics.retain(|_, topic| topic.strong_count() > 0);
+        topics.insert(key, Arc::downgrade(&topic));
+        Ok(topic)
     }
 
     /// The participant.
     pub(super) fn handle(&self) -> dds_entity_t {
         // It is there until the drop; nothing answers to 0.
-        self.0
+        self.participating
             .as_ref()
             .map_or(0, |participating| participating.participant.handle())
     }
@@ -179,6 +216,6 @@ impl fmt::Debug for Domain {
 
 impl Drop for Domain {
     fn drop(&mut self) {
-        reap(self.0.take());
+        reap(self.participating.take());
     }
 }

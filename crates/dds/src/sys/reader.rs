@@ -18,7 +18,6 @@ use super::listener::{EndpointListener, ListenerHandle};
 use super::matched::{self, MatchedEndpoint};
 use super::qos::Qos;
 use super::serdata::Serdata;
-use super::sertype;
 
 /// A sample taken from a reader.
 pub(crate) struct TakenSample {
@@ -45,13 +44,10 @@ pub(crate) struct RawReader {
 #[derive(Debug)]
 struct Parts {
     _entity: Entity,
-    _topic: Entity,
+    _topic: Arc<Entity>,
     _listener: ListenerHandle,
     _domain: Arc<Domain>,
 }
-
-/// Enough that a burst is taken in few calls, little enough for the stack.
-const AT_ONCE: usize = 32;
 
 impl RawReader {
     pub(crate) fn new(
@@ -61,7 +57,7 @@ impl RawReader {
         qos: &Qos,
         listener: Arc<dyn EndpointListener>,
     ) -> DdsResult<Self> {
-        let topic = sertype::create_topic(domain, topic, type_name)?;
+        let topic = domain.topic(topic, type_name)?;
         let listener = ListenerHandle::reader(listener);
         // SAFETY: live entities, QoS and listener; Cyclone copies the last two.
         let handle = call(|| unsafe {
@@ -105,7 +101,10 @@ impl Drop for RawReader {
 pub(crate) struct ReaderHandle(pub(super) dds_entity_t);
 
 impl ReaderHandle {
-    /// Takes what is there, up to a limit; gives how many samples that were, valid or not.
+    /// The limit of [`take`](Self::take): a burst is taken in few calls, and there is room on the stack.
+    pub(crate) const AT_ONCE: usize = 32;
+
+    /// Takes what is there, up to [`AT_ONCE`](Self::AT_ONCE); gives how many samples that were, valid or not.
     pub(crate) fn take(self, each: impl FnMut(TakenSample)) -> usize {
         take_from(self.0, each)
     }
@@ -130,6 +129,7 @@ impl ReaderHandle {
 }
 
 fn take_from(reader: dds_entity_t, mut each: impl FnMut(TakenSample)) -> usize {
+    const AT_ONCE: usize = ReaderHandle::AT_ONCE;
     let mut samples: [*mut ddsi_serdata; AT_ONCE] = [ptr::null_mut(); AT_ONCE];
     let mut infos = [const { MaybeUninit::<dds_sample_info_t>::uninit() }; AT_ONCE];
     let limit = u32::try_from(AT_ONCE).unwrap_or(u32::MAX);

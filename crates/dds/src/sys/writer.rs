@@ -17,7 +17,6 @@ use super::listener::{EndpointListener, ListenerHandle};
 use super::matched::{self, MatchedEndpoint};
 use super::qos::Qos;
 use super::serdata::Serdata;
-use super::sertype;
 
 /// What is written, beside the payload.
 pub(crate) struct Written {
@@ -40,7 +39,7 @@ pub(crate) struct RawWriter {
 /// Dropped in this order: no callback comes after the writer is gone.
 struct Parts {
     entity: Entity,
-    _topic: Entity,
+    _topic: Arc<Entity>,
     _listener: ListenerHandle,
     _domain: Arc<Domain>,
 }
@@ -58,7 +57,7 @@ impl RawWriter {
         qos: &Qos,
         listener: Arc<dyn EndpointListener>,
     ) -> DdsResult<Self> {
-        let topic = sertype::create_topic(domain, topic, type_name)?;
+        let topic = domain.topic(topic, type_name)?;
         let listener = ListenerHandle::writer(listener);
         // SAFETY: live entities, QoS and listener; Cyclone copies the last two.
         let handle = call(|| unsafe {
