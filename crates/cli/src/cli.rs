@@ -5,9 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::context::Context;
 use crate::outcome::Outcome;
 use crate::printer::ColorChoice;
-use crate::verbs::{
-    cat, completions, convert, doctor, info, list, node, recover, reindex, service, topic,
-};
+use crate::verbs;
 
 const EXAMPLES: &str = "\
 EXAMPLES
@@ -35,33 +33,33 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    Info(info::Arguments),
-    Cat(Box<cat::Arguments>),
-    Convert(Box<convert::Arguments>),
-    Reindex(reindex::Arguments),
-    Recover(recover::Arguments),
-    List(list::Arguments),
-    Topic(topic::Arguments),
-    Node(node::Arguments),
-    Service(service::Arguments),
-    Doctor(doctor::Arguments),
-    Completions(completions::Arguments),
+    Info(verbs::info::Arguments),
+    Cat(Box<verbs::cat::Arguments>),
+    Convert(Box<verbs::convert::Arguments>),
+    Reindex(verbs::reindex::Arguments),
+    Recover(verbs::recover::Arguments),
+    List(verbs::list::Arguments),
+    Topic(verbs::topic::Arguments),
+    Node(verbs::node::Arguments),
+    Service(verbs::service::Arguments),
+    Doctor(verbs::doctor::Arguments),
+    Completions(verbs::completions::Arguments),
 }
 
 impl Verb {
     pub(crate) fn run(self, context: &mut Context) -> anyhow::Result<Outcome> {
         match self {
-            Self::Info(arguments) => info::run(&arguments, context),
-            Self::Cat(arguments) => cat::run(&arguments, context),
-            Self::Convert(arguments) => convert::run(&arguments, context),
-            Self::Reindex(arguments) => reindex::run(&arguments, context),
-            Self::Recover(arguments) => recover::run(&arguments, context),
-            Self::List(arguments) => list::run(&arguments, context),
-            Self::Topic(arguments) => topic::run(arguments, context),
-            Self::Node(arguments) => node::run(arguments, context),
-            Self::Service(arguments) => service::run(arguments, context),
-            Self::Doctor(arguments) => doctor::run(arguments, context),
-            Self::Completions(arguments) => completions::run(&arguments, context),
+            Self::Info(arguments) => verbs::info::run(&arguments, context),
+            Self::Cat(arguments) => verbs::cat::run(&arguments, context),
+            Self::Convert(arguments) => verbs::convert::run(&arguments, context),
+            Self::Reindex(arguments) => verbs::reindex::run(&arguments, context),
+            Self::Recover(arguments) => verbs::recover::run(&arguments, context),
+            Self::List(arguments) => verbs::list::run(&arguments, context),
+            Self::Topic(arguments) => verbs::topic::run(arguments, context),
+            Self::Node(arguments) => verbs::node::run(arguments, context),
+            Self::Service(arguments) => verbs::service::run(arguments, context),
+            Self::Doctor(arguments) => verbs::doctor::run(arguments, context),
+            Self::Completions(arguments) => verbs::completions::run(&arguments, context),
         }
     }
 }

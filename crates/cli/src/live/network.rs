@@ -6,7 +6,7 @@ use timeloom_dds::DdsParticipant;
 use timeloom_msg::name::validate_full_topic_name;
 use timeloom_time::{Clock, Duration, Steady, TimeBase};
 use timeloom_wire::environment::Environment;
-use timeloom_wire::{Graph, Node, NodeName, Participant as _};
+use timeloom_wire::{Graph, Node, NodeName, Participant};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -16,7 +16,8 @@ use crate::suggestion::nearest;
 
 /// We in the graph, and what we see of it.
 pub(crate) struct Live {
-    participant: DdsParticipant,
+    participant: Arc<dyn Participant>,
+    notes: Box<dyn Fn() -> Vec<String>>,
     node: Arc<dyn Node>,
     environment: Environment,
     view: View,
@@ -33,13 +34,16 @@ impl Live {
             context.printer.aside(&format!("note: {note}"));
         }
         let interrupt = Interrupt::new()?;
-        let participant = DdsParticipant::new(&options)?;
+        let dds = Arc::new(DdsParticipant::new(&options)?);
+        let notes = notes_of(Arc::clone(&dds));
+        let participant: Arc<dyn Participant> = dds;
         // Hidden, as the nodes of the ros2 command are.
         let name = format!("_timeloom_{}", std::process::id());
         let node = participant.node(NodeName::new("/", &name)?)?;
-        let view = View::new(&participant, &interrupt);
+        let view = View::new(&*participant, &interrupt);
         Ok(Self {
             participant,
+            notes,
             node,
             environment,
             view,
@@ -86,8 +90,13 @@ impl Live {
         &*self.node
     }
 
-    pub(crate) fn participant(&self) -> &DdsParticipant {
+    pub(crate) fn participant(&self) -> &Arc<dyn Participant> {
         &self.participant
+    }
+
+    /// What the transport wants people to know, a line each.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        (self.notes)()
     }
 
     pub(crate) fn environment(&self) -> &Environment {
@@ -123,6 +132,16 @@ impl Live {
         };
         Failure::new(format!("no {what} {name} in domain {domain}")).hint(hint)
     }
+}
+
+fn notes_of(participant: Arc<DdsParticipant>) -> Box<dyn Fn() -> Vec<String>> {
+    Box::new(move || {
+        let notes = participant.notes();
+        notes
+            .iter()
+            .map(|note| format!("{}: {} ({})", note.kind, note.text, note.total))
+            .collect()
+    })
 }
 
 /// The full name of a topic or service; people leave the slash out.

@@ -6,7 +6,7 @@ use std::fs;
 use clap::Args;
 use serde_json::json;
 use timeloom_wire::environment::DiscoveryRange;
-use timeloom_wire::{EndpointKind, Graph, Participant as _};
+use timeloom_wire::{EndpointKind, Graph};
 
 use super::interfaces::{Interface, interfaces};
 use crate::context::Context;
@@ -98,12 +98,7 @@ fn examine(live: &Live, graph: &Graph, localhost: bool) -> Findings {
                 .map(|sentence| format!("{topic}: {sentence}")),
         );
     }
-    let notes = live.participant().notes();
-    problems.extend(
-        notes
-            .iter()
-            .map(|note| format!("{}: {} ({})", note.kind, note.text, note.total)),
-    );
+    problems.extend(live.notes());
     let mut advice = Vec::new();
     if rmem_max.is_some_and(|limit| limit < WANTED_BUFFER) {
         advice.push(format!(
