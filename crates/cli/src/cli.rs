@@ -44,6 +44,7 @@ pub(crate) enum Verb {
     Service(verbs::service::Arguments),
     Doctor(verbs::doctor::Arguments),
     Completions(verbs::completions::Arguments),
+    Manual(verbs::manual::Arguments),
 }
 
 impl Verb {
@@ -60,6 +61,7 @@ impl Verb {
             Self::Service(arguments) => verbs::service::run(arguments, context),
             Self::Doctor(arguments) => verbs::doctor::run(arguments, context),
             Self::Completions(arguments) => verbs::completions::run(&arguments, context),
+            Self::Manual(arguments) => verbs::manual::run(&arguments, context),
         }
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod convert;
 pub(crate) mod doctor;
 pub(crate) mod info;
 pub(crate) mod list;
+pub(crate) mod manual;
 pub(crate) mod node;
 pub(crate) mod recover;
 pub(crate) mod reindex;

@@ -25,6 +25,7 @@ fn help_goes_to_stdout() {
       service      Look at the services of a running robot, and call them: list, call
       doctor       Find out what is wrong: net
       completions  Print the tab completion of a shell
+      manual       Write the man pages of all verbs into a directory
       help         Print this message or the help of the given subcommand(s)
 
     Options:
@@ -70,6 +71,7 @@ fn help_goes_to_stdout() {
         "doctor",
         "doctor net",
         "completions",
+        "manual",
     ] {
         let text = sandbox.ok(&format!("{verb} --help"));
         assert!(text.contains("EXAMPLES"), "{verb}");

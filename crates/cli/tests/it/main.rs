@@ -15,5 +15,6 @@ mod info;
 mod list;
 mod live;
 mod options_file;
+mod python_reader;
 mod repair;
 mod support;
