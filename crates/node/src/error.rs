@@ -22,6 +22,22 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// An argument after `--ros-args` that is wrong.
+    #[error("invalid argument `{argument}`: {reason}")]
+    Argument {
+        /// The argument.
+        argument: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A parameter file that cannot be read.
+    #[error("parameter file {path}: {reason}")]
+    ParameterFile {
+        /// The file.
+        path: String,
+        /// Why not.
+        reason: String,
+    },
     /// A parameter that cannot be declared or set so.
     #[error("parameter `{name}`: {reason}")]
     Parameter {

@@ -5,6 +5,6 @@ mod ros_node;
 
 pub use error::{Error, Result};
 pub use ros_node::{
-    NodeOptions, ParameterAccess, ParameterValue, Remap, RosNode, Service, ServiceTypes, Severity,
-    TypedPublisher,
+    NodeOptions, ParameterAccess, ParameterValue, Remap, RosArguments, RosNode, Service,
+    ServiceTypes, Severity, TypedPublisher,
 };
