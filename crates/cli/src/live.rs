@@ -19,4 +19,4 @@ pub(crate) use json_value::message_value;
 pub(crate) use mismatch::mismatches;
 pub(crate) use network::{Live, full_name};
 pub(crate) use qos_arguments::QosArguments;
-pub(crate) use types::{ServiceTypes, TypeFinder};
+pub(crate) use types::TypeFinder;

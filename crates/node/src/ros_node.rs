@@ -31,6 +31,7 @@ pub use ros_arguments::RosArguments;
 pub use rosout::Severity;
 pub use service::Service;
 pub use service_types::ServiceTypes;
+pub(crate) use type_descriptions::SERVICE as DESCRIBE;
 pub use typed_publisher::TypedPublisher;
 
 use clock_source::{ClockSource, Words};

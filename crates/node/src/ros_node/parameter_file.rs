@@ -285,6 +285,7 @@ mod tests {
             "ros__parameters: {a: 1}",
             "a: 1",
             "a:\n  ros__parameters: {b: [1, x]}",
+            "a:\n  ros__parameters: {b: }",
         ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
