@@ -2,9 +2,11 @@
 
 mod error;
 mod ros_node;
+mod type_finder;
 
 pub use error::{Error, Result};
 pub use ros_node::{
-    NodeOptions, ParameterAccess, ParameterValue, Remap, RosNode, Service, ServiceTypes, Severity,
-    TypedPublisher,
+    NodeOptions, ParameterAccess, ParameterValue, Remap, RosArguments, RosNode, Service,
+    ServiceTypes, Severity, TypedPublisher,
 };
+pub use type_finder::{LocalTypes, TypeFinder};

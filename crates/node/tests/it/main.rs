@@ -3,4 +3,5 @@
 mod clock;
 mod parameters;
 mod ros_node;
+mod type_finder;
 mod world;
