@@ -1,1 +1,26 @@
 #![doc = include_str!("../README.md")]
+
+mod arrival;
+mod client;
+mod error;
+mod host_stamps;
+mod http;
+mod lidar_clock;
+pub mod packet;
+pub mod pfsdp;
+mod scan;
+mod scan_assembler;
+mod status;
+mod ticks;
+mod timesync;
+
+pub use arrival::Arrival;
+pub use client::{Client, StampedReply};
+pub use error::{Error, Result};
+pub use http::{Response, ResponseParser};
+pub use lidar_clock::{ClockReport, LidarClock, ScanStamp};
+pub use packet::{Header, Packet, PacketStream, PacketType, Point};
+pub use scan::{Scan, ScanCounters};
+pub use scan_assembler::{ScanAssembler, Taken};
+pub use status::{Severity, StatusFlags};
+pub use timesync::{TimesyncMethod, TimesyncSettings};
