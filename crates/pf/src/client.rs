@@ -116,7 +116,7 @@ impl Client {
         })?;
         let prepared = prepare(&connection);
         prepared.map_err(|error| self.failed("cannot connect to", error))?;
-        self.stamps.enable(&connection);
+        HostStamps::enable(&connection);
         Ok(connection)
     }
 

@@ -40,7 +40,7 @@ impl<'a> Packet<'a> {
                 received: bytes.len(),
             });
         }
-        let header = read_header(&frame, bytes).ok_or(Error::HeaderSize {
+        let header = read_header(frame, bytes).ok_or(Error::HeaderSize {
             packet_type: frame.packet_type,
             header_size: frame.header_size,
             packet_size: frame.packet_size,
@@ -66,7 +66,7 @@ impl<'a> Packet<'a> {
 }
 
 impl Frame {
-    pub(super) fn size(&self) -> usize {
+    pub(super) fn size(self) -> usize {
         usize::try_from(self.packet_size).unwrap_or(usize::MAX)
     }
 
@@ -109,7 +109,7 @@ impl Frame {
 }
 
 /// Reads the fields; none if the header is shorter than they are.
-fn read_header(frame: &Frame, bytes: &[u8]) -> Option<Header> {
+fn read_header(frame: Frame, bytes: &[u8]) -> Option<Header> {
     let header = bytes.get(..usize::from(frame.header_size))?;
     let mut reader = Reader(header.get(10..)?);
     let (scan_number, packet_number) = (reader.u16()?, reader.u16()?);

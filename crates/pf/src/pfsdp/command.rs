@@ -94,7 +94,9 @@ impl Command {
         let mut target = format!("/cmd/{}", self.name());
         for (index, (name, value)) in query.iter().enumerate() {
             target.push(if index == 0 { '?' } else { '&' });
-            target.push_str(&format!("{}={}", escape(name), escape(value)));
+            target.push_str(&escape(name));
+            target.push('=');
+            target.push_str(&escape(value));
         }
         target
     }

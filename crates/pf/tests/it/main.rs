@@ -4,7 +4,12 @@
     reason = "in helpers of tests too a failure is a failed test"
 )]
 
+mod accuracy;
 mod assembly;
+mod bad_devices;
+mod driver;
 mod real_packets;
+mod session;
 mod support;
+mod watcher;
 mod wild;
