@@ -1,5 +1,10 @@
 #![doc = include_str!("../README.md")]
 
 mod error;
+mod ros_node;
 
 pub use error::{Error, Result};
+pub use ros_node::{
+    NodeOptions, ParameterAccess, ParameterValue, Remap, RosNode, Service, ServiceTypes, Severity,
+    TypedPublisher,
+};

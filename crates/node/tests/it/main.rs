@@ -1,0 +1,6 @@
+//! Behaviour tests of timeloom-node, on the loopback and virtual time.
+
+mod clock;
+mod parameters;
+mod ros_node;
+mod world;
