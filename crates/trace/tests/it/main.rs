@@ -1,0 +1,5 @@
+//! Behaviour of the room `trace` through its public API.
+
+mod capture;
+mod synchronizer;
+mod wire;
