@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod analysis;
 mod capture;
 mod cursor;
 mod error;
@@ -9,6 +10,12 @@ mod published_time;
 mod tag;
 mod topics;
 
+pub use analysis::{
+    ClockDomain, ClockReport, Deadline, DeadlineEvent, DeadlineReport, Engine, EngineOptions,
+    Evidence, Flow, FlowStep, FoundBy, Histogram, HopReport, Input, Outcome, Outcomes, PathReport,
+    PathStep, Publication, RecorderLoss, Report, SourceReport, SourceTiming, Summary, Suspicion,
+    TargetReport,
+};
 pub use capture::{
     InputSet, MatchRule, Matched, Received, Synchronizer, TrackedInput, TrackedOutput, Tracker,
     TrackerOptions, Used,

@@ -9,7 +9,7 @@ use crate::moment::Moment;
 const LEAST_INPUT: usize = 32;
 
 /// A tag that is read where it lies: nothing is copied or allocated.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct TagView<'a> {
     /// When the tag was made.
     pub header_stamp: Time<Ros>,
@@ -38,14 +38,14 @@ pub struct InputView<'a> {
 }
 
 /// The inputs of a tag, in the order of the payload.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Inputs<'a> {
     cursor: Cursor<'a>,
     left: usize,
 }
 
 /// A tag of either kind that goes by this name.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum AnyTag<'a> {
     /// A tag of TILDE.
     Full(TagView<'a>),
@@ -93,7 +93,7 @@ impl<'a> TagView<'a> {
         let stamp = optional_stamp(&mut cursor, "output_info.header_stamp")?;
         let left = cursor.length("input_infos", LEAST_INPUT)?;
         let inputs = Inputs { cursor, left };
-        let mut check = inputs;
+        let mut check = inputs.clone();
         while check.left > 0 {
             check.read()?;
         }
@@ -110,7 +110,7 @@ impl<'a> TagView<'a> {
 
     /// The inputs, in the order of the payload.
     pub fn inputs(&self) -> Inputs<'a> {
-        self.inputs
+        self.inputs.clone()
     }
 
     /// A copy that owns its names.
