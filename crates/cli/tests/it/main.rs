@@ -17,3 +17,6 @@ mod live;
 mod options_file;
 mod repair;
 mod support;
+mod sync;
+mod sync_bags;
+mod sync_tables;
