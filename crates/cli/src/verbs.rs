@@ -11,4 +11,5 @@ pub(crate) mod node;
 pub(crate) mod recover;
 pub(crate) mod reindex;
 pub(crate) mod service;
+pub(crate) mod sync;
 pub(crate) mod topic;

@@ -21,3 +21,6 @@ mod python_reader;
 mod repair;
 mod robot;
 mod support;
+mod sync;
+mod sync_bags;
+mod sync_tables;
