@@ -11,6 +11,12 @@ pub enum Error {
     /// A bag could not be read or written.
     #[error(transparent)]
     Bag(#[from] timeloom_bag::Error),
+    /// The operating system has no thread to give.
+    #[error("can't start a thread: {source}")]
+    Thread {
+        /// What the operating system said.
+        source: std::io::Error,
+    },
 }
 
 /// The result of this crate's functions.
