@@ -4,10 +4,10 @@ use timeloom_msg::{Definitions, QosProfile, TypeName};
 use timeloom_time::{
     BaseThread, CancelToken, Clock, Duration, PlayerClock, Rate, Steady, WaitOptions,
 };
-use timeloom_wire::{Gid, Node, PublishOptions, Publisher, TopicSpec};
+use timeloom_wire::{Gid, PublishOptions, Publisher, TopicSpec};
 
 use super::clock_message::{self, encode_clock};
-use crate::Result;
+use crate::{Result, RosNode};
 
 /// Where time is published.
 pub(super) const CLOCK_TOPIC: &str = "/clock";
@@ -20,11 +20,13 @@ pub(super) struct ClockPublisher {
 
 impl ClockPublisher {
     pub(super) fn new(
-        node: &Arc<dyn Node>,
+        node: &RosNode,
         clock: &Arc<dyn PlayerClock>,
         qos: Option<QosProfile>,
     ) -> Result<Self> {
-        let publisher = node.publish(&clock_topic(qos.unwrap_or(QosProfile::CLOCK))?)?;
+        let publisher = node
+            .wire()
+            .publish(&clock_topic(node, qos.unwrap_or(QosProfile::CLOCK))?)?;
         Ok(Self {
             publisher,
             clock: Arc::clone(clock),
@@ -43,10 +45,10 @@ impl ClockPublisher {
 }
 
 /// The topic `/clock`.
-pub(super) fn clock_topic(qos: QosProfile) -> Result<TopicSpec> {
+pub(super) fn clock_topic(node: &RosNode, qos: QosProfile) -> Result<TopicSpec> {
     let schema = Definitions::builtin().schema(clock_message::TYPE)?;
     Ok(TopicSpec {
-        name: CLOCK_TOPIC.into(),
+        name: node.resolve_topic(CLOCK_TOPIC)?,
         type_name: TypeName::parse(clock_message::TYPE)?,
         type_hash: Some(schema.type_hash()?),
         qos,

@@ -5,7 +5,6 @@ use timeloom_bag::{BagReader, StorageReader as _};
 use timeloom_time::{
     BaseThread, Clock, ControlledClock, Event, JumpHandle, PlayerClock, Time, TimeBase,
 };
-use timeloom_wire::{Node, Participant};
 
 use super::board::Board;
 use super::clock_publisher::{CLOCK_TOPIC, ClockPublisher};
@@ -20,7 +19,7 @@ use super::playback::{Playback, PlaybackState};
 use super::read_ahead::ReadAhead;
 use super::run::RunRange;
 use super::source::BagSource;
-use crate::{Error, Result};
+use crate::{Error, Result, RosNode};
 
 /// A player of bags. Dropping it stops it.
 ///
@@ -47,12 +46,11 @@ impl Player {
     /// When no bag can be read, or the operating system has no thread to give. A topic that cannot be published is no
     /// error: the others are played.
     pub fn open(
-        participant: &Arc<dyn Participant>,
-        node: &Arc<dyn Node>,
+        node: &RosNode,
         options: Options,
         reporter: Reporter,
     ) -> Result<Self> {
-        let base = participant.time_base();
+        let base = node.participant().time_base();
         let Parts {
             playback,
             loader,
@@ -68,7 +66,7 @@ impl Player {
                 }
                 Ok((vec![loader, playback?], shared))
             });
-        let (threads, shared) = spawned.map_err(|source| Error::Thread { source })?;
+        let (threads, shared) = spawned.map_err(|source| Error::Thread(source))?;
         Ok(Self {
             handle: PlayerHandle(Arc::new(shared)),
             threads,
@@ -104,7 +102,7 @@ impl Drop for Player {
 impl Parts {
     fn new(
         base: &TimeBase,
-        node: &Arc<dyn Node>,
+        node: &RosNode,
         options: Options,
         reporter: Reporter,
     ) -> Result<Self> {
@@ -196,7 +194,7 @@ fn keeping_damage(board: &Arc<Board>, reporter: Reporter) -> Reporter {
 }
 
 fn clock_publisher(
-    node: &Arc<dyn Node>,
+    node: &RosNode,
     clock: &Arc<dyn PlayerClock>,
     options: &Options,
 ) -> Result<Option<Arc<ClockPublisher>>> {

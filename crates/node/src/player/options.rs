@@ -14,8 +14,6 @@ pub struct Options {
     pub bags: Vec<PathBuf>,
     /// Which topics of them.
     pub selection: Selection,
-    /// Topics and services that get another name: from, to.
-    pub remap: Vec<(String, String)>,
     /// The `QoS` of publishers by (renamed) topic, in place of the recorded one.
     pub qos_overrides: BTreeMap<String, QosProfile>,
     /// By which stamp messages are ordered and timed.
@@ -55,7 +53,6 @@ impl Default for Options {
         Self {
             bags: Vec::new(),
             selection: Selection::default(),
-            remap: Vec::new(),
             qos_overrides: BTreeMap::new(),
             order: MessageOrder::Received,
             read_ahead: ReadAheadLimits::default(),

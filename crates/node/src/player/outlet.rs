@@ -5,13 +5,14 @@ use bytes::Bytes;
 use timeloom_bag::{BagReader, StorageReader as _, TopicId, TopicInfo};
 use timeloom_msg::qos::parse_profiles;
 use timeloom_msg::{Definitions, QosProfile, TypeHash, TypeName};
-use timeloom_wire::{EventObserver, Node, PublishOptions, Publisher, TopicSpec};
+use timeloom_wire::{EventObserver, PublishOptions, Publisher, TopicSpec};
 
 use super::clock_publisher::CLOCK_TOPIC;
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
 use super::options::{ClockTrigger, Options};
 use super::publisher_qos::PublisherQos;
+use crate::RosNode;
 
 /// Where the messages of one topic go.
 pub(super) struct Outlet {
@@ -38,7 +39,7 @@ impl Outlets {
     /// Makes a publisher for each topic that is wanted; those that cannot be played are reported.
     pub(super) fn open(
         reader: &BagReader,
-        node: &Arc<dyn Node>,
+        node: &RosNode,
         options: &Options,
         mailbox: &Arc<Mailbox>,
         reporter: &Reporter,
@@ -100,7 +101,7 @@ impl Outlet {
     fn open(
         id: TopicId,
         topic: &TopicInfo,
-        node: &Arc<dyn Node>,
+        node: &RosNode,
         options: &Options,
         observer: &EventObserver,
         reporter: &Reporter,
@@ -112,7 +113,7 @@ impl Outlet {
             ));
         }
         let type_name = TypeName::parse(&topic.type_name).map_err(|error| error.to_string())?;
-        let name = renamed(topic, &options.remap);
+        let name = renamed(topic, node).map_err(|error| error.to_string())?;
         let qos = qos_of(topic, &name, &options.qos_overrides, reporter);
         let spec = TopicSpec {
             type_hash: hash_of(topic, &type_name),
@@ -121,6 +122,7 @@ impl Outlet {
             qos: qos.profile,
         };
         let publisher = node
+            .wire()
             .publish_observed(&spec, Arc::clone(observer))
             .map_err(|error| error.to_string())?;
         let triggers_clock = match &options.clock.before {
@@ -158,17 +160,15 @@ impl Outlet {
     }
 }
 
-/// The name to publish on: a service gives the name of its event topic.
-fn renamed(topic: &TopicInfo, remap: &[(String, String)]) -> String {
-    for (from, to) in remap {
-        if *from == topic.name {
-            return to.clone();
-        }
-        if topic.service_name() == Some(from.as_str()) {
-            return timeloom_msg::name::service_event_topic(to);
+/// The name to publish on, by the node's remap rules: a service gives the name of its event topic.
+fn renamed(topic: &TopicInfo, node: &RosNode) -> crate::Result<String> {
+    if let Some(service) = topic.service_name() {
+        let to = node.resolve_service(service)?;
+        if to != service {
+            return Ok(timeloom_msg::name::service_event_topic(&to));
         }
     }
-    topic.name.clone()
+    node.resolve_topic(&topic.name)
 }
 
 fn qos_of(

@@ -1,7 +1,7 @@
-//! The nodes as others see them: on the loopback and on virtual time.
-#![expect(
-    clippy::unwrap_used,
-    reason = "in helpers of tests too a failure is a failed test"
-)]
+//! Behaviour tests of timeloom-node, on the loopback and virtual time.
 
+mod clock;
+mod parameters;
 mod player;
+mod ros_node;
+mod world;

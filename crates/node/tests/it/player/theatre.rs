@@ -10,6 +10,7 @@ use timeloom_msg::{QosProfile, TypeName};
 use timeloom_node::player::{
     Answer, Control, Notice, Options, PlayRange, Player, Refusal, Reporter,
 };
+use timeloom_node::{NodeOptions, RosNode};
 use timeloom_time::{Clock, Duration, Ros, Steady, Time, VirtualTime};
 use timeloom_wire::loopback::LoopbackNetwork;
 use timeloom_wire::{Node, NodeName, Participant, Receiver, Sample, Subscription, TopicSpec};
@@ -164,10 +165,15 @@ impl Theatre {
 
     /// A player of a bag with these options; it does not play yet.
     pub(crate) fn player(&self, options: Options) -> Player {
-        let (participant, node) = self.participant("rosbag2_player");
+        self.player_named("rosbag2_player", options)
+    }
+
+    pub(crate) fn player_named(&self, name: &str, options: Options) -> Player {
+        let participant = self.network.participant(name).unwrap();
+        let node = RosNode::new(participant, NodeOptions::new(name)).unwrap();
         let notices = Arc::clone(&self.notices);
         let reporter = Reporter::new(move |notice| notices.lock().unwrap().push(notice.clone()));
-        Player::open(&participant, &node, options, reporter).unwrap()
+        Player::open(&node, options, reporter).unwrap()
     }
 
     /// Lets steady time pass.
