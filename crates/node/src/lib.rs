@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod error;
+pub mod player;
 mod ros_node;
 mod type_finder;
 

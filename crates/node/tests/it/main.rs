@@ -2,6 +2,7 @@
 
 mod clock;
 mod parameters;
+mod player;
 mod ros_node;
 mod type_finder;
 mod world;
