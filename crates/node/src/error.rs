@@ -42,6 +42,37 @@ pub enum Error {
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// The operating system has no thread to give.
+    #[error("can't start a thread: {0}")]
+    Thread(std::io::Error),
+    /// A remap rule that is none.
+    #[error("invalid remap rule `{rule}`: {reason}")]
+    Remap {
+        /// The rule as it was given.
+        rule: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A parameter that cannot be declared or set so.
+    #[error("parameter `{name}`: {reason}")]
+    Parameter {
+        /// The parameter.
+        name: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A type that was to be a service and is none.
+    #[error("{type_name} is no service type")]
+    NoService {
+        /// The type.
+        type_name: String,
+    },
+    /// A request whose content makes no sense.
+    #[error("the field `{field}` of the request is not valid")]
+    Request {
+        /// The field.
+        field: &'static str,
+    },
 }
 
 /// The result of this crate's functions.

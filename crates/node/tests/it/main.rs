@@ -1,9 +1,13 @@
-//! The rooms' behaviour through their public face, on the loopback and on virtual time.
+//! Behaviour tests of timeloom-node, on the loopback and virtual time.
 #![expect(
     clippy::unwrap_used,
     reason = "in helpers of tests too a failure is a failed test"
 )]
 
+mod clock;
+mod parameters;
 mod recorder;
 mod recorder_faults;
 mod recorder_world;
+mod ros_node;
+mod world;
