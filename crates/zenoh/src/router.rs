@@ -160,10 +160,22 @@ mod tests {
     }
 
     #[test]
+    fn a_router_elsewhere_is_not_replaced() {
+        let options = Options {
+            // Nothing is sent there: a look speaks TCP.
+            overrides: vec![("connect/endpoints".into(), r#"["udp/robot:7447"]"#.into())],
+            ..Options::default()
+        };
+        let config = config::session(&options).unwrap();
+        let router = ZenohRouter::if_needed(&options, &config, &Notes::new(None));
+        assert!(router.unwrap().is_none());
+    }
+
+    #[test]
     fn who_listens_is_found() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("tcp/{}", listener.local_addr().unwrap());
-        assert!(is_there(&[endpoint.clone()], 1));
+        assert!(is_there(std::slice::from_ref(&endpoint), 1));
         drop(listener);
         assert!(!is_there(
             &[endpoint, "tcp/".into(), "udp/127.0.0.1:1".into()],

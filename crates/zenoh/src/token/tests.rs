@@ -25,16 +25,16 @@ fn token(session: &str, node: &str, id: u64, end: Option<End>) -> Token {
     }
 }
 
-fn end(kind: EndpointKind, route: Route, depth: u64) -> Option<End> {
+fn end(kind: EndpointKind, route: Route, depth: u64) -> End {
     let qos = QosProfile {
         depth,
         ..QosProfile::DEFAULT
     };
-    Some(End {
+    End {
         kind,
         route,
         qos: qos_code::adapt(&qos),
-    })
+    }
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn tokens_are_those_of_the_design_document() {
                 "aac3178e146ba6f1fc6e6a4085e77f21",
                 "listener",
                 10,
-                end(EndpointKind::Subscription, chatter(), 10),
+                Some(end(EndpointKind::Subscription, chatter(), 10)),
             ),
             format!(
                 "@ros2_lv/2/aac3178e146ba6f1fc6e6a4085e77f21/0/10/MS/%/%/listener/%chatter/{string}/::,10:,:,:,,"
@@ -83,7 +83,7 @@ fn tokens_are_those_of_the_design_document() {
                 "8b20917502ee955ac4476e0266340d5c",
                 "talker",
                 10,
-                end(EndpointKind::Publisher, chatter(), 7),
+                Some(end(EndpointKind::Publisher, chatter(), 7)),
             ),
             format!(
                 "@ros2_lv/2/8b20917502ee955ac4476e0266340d5c/0/10/MP/%/%/talker/%chatter/{string}/::,7:,:,:,,"
@@ -94,7 +94,7 @@ fn tokens_are_those_of_the_design_document() {
                 "f9980ee0495eaafb3e38f0d19e2eae12",
                 "add_two_ints_server",
                 10,
-                end(EndpointKind::Server, add(), 10),
+                Some(end(EndpointKind::Server, add(), 10)),
             ),
             format!(
                 "@ros2_lv/2/f9980ee0495eaafb3e38f0d19e2eae12/0/10/SS/%/%/add_two_ints_server/%add_two_ints/{ints}/::,10:,:,:,,"
@@ -105,7 +105,7 @@ fn tokens_are_those_of_the_design_document() {
                 "e1dc8d1b45ae8717fce78689cc655685",
                 "add_two_ints_client",
                 10,
-                end(EndpointKind::Client, add(), 10),
+                Some(end(EndpointKind::Client, add(), 10)),
             ),
             format!(
                 "@ros2_lv/2/e1dc8d1b45ae8717fce78689cc655685/0/10/SC/%/%/add_two_ints_client/%add_two_ints/{ints}/::,10:,:,:,,"
@@ -137,7 +137,12 @@ fn the_gid_is_the_hash_of_the_token() {
 #[test]
 fn an_endpoint_is_told_with_ros_names() {
     let chatter = route("/robot/chatter", "std_msgs/msg/String", STRING);
-    let token = token("1", "talker", 3, end(EndpointKind::Publisher, chatter, 5));
+    let token = token(
+        "1",
+        "talker",
+        3,
+        Some(end(EndpointKind::Publisher, chatter, 5)),
+    );
     let info = token.info(Gid([1; 16])).unwrap();
     assert_eq!(info.topic, "/robot/chatter");
     assert_eq!(info.type_name, "std_msgs/msg/String");

@@ -1,8 +1,9 @@
 //! Participants on 127.0.0.1, and waiting.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use timeloom_time::{Clock, Duration, Steady};
+use timeloom_wire::{EndpointInfo, EndpointKind, Graph, GraphWatch, Participant as _};
 use timeloom_zenoh::{Options, ZenohParticipant, ZenohRouter};
 
 /// A router at a port that the system chose, and where it is.
@@ -31,5 +32,45 @@ pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
     while !condition() {
         assert!(clock.now() < end, "not within {PATIENCE}: {what}");
         let _woke = clock.sleep_for(Duration::from_millis(2));
+    }
+}
+
+/// A participant and the graph that it sees.
+pub(crate) struct Watched {
+    graph: Arc<Mutex<Graph>>,
+    _watch: GraphWatch,
+    _participant: Arc<ZenohParticipant>,
+}
+
+impl Watched {
+    pub(crate) fn new(participant: Arc<ZenohParticipant>) -> Self {
+        let graph = Arc::new(Mutex::new(Graph::default()));
+        let seen = Arc::clone(&graph);
+        let watch = participant.watch_graph(Box::new(move |event| {
+            seen.lock().unwrap().apply(event);
+        }));
+        Self {
+            graph,
+            _watch: watch,
+            _participant: participant,
+        }
+    }
+
+    pub(crate) fn on(&self, topic: &str, kind: EndpointKind) -> Vec<EndpointInfo> {
+        self.graph
+            .lock()
+            .unwrap()
+            .on(topic, kind)
+            .cloned()
+            .collect()
+    }
+
+    pub(crate) fn nodes(&self) -> Vec<String> {
+        let graph = self.graph.lock().unwrap();
+        graph.nodes().map(|(name, _)| name.to_string()).collect()
+    }
+
+    pub(crate) fn endpoints(&self) -> usize {
+        self.graph.lock().unwrap().endpoints().count()
     }
 }

@@ -6,5 +6,12 @@
     reason = "the helpers of tests say and fail as tests do"
 )]
 
+mod bad_peers;
+mod blob;
 mod conformance;
+mod graph;
 mod local;
+mod loss;
+mod peer;
+mod python;
+mod routers;
