@@ -2,6 +2,7 @@
 
 mod error;
 pub mod player;
+pub mod recorder;
 mod ros_node;
 mod type_finder;
 
