@@ -1,5 +1,6 @@
 //! Behaviour tests of timeloom-node, on the loopback and virtual time.
 
+mod captured;
 mod clock;
 mod parameters;
 mod ros_node;
