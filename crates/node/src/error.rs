@@ -11,6 +11,37 @@ pub enum Error {
     /// A bag could not be read or written.
     #[error(transparent)]
     Bag(#[from] timeloom_bag::Error),
+    /// An option that makes no sense, alone or together with another.
+    #[error("{option}: {reason}")]
+    Option {
+        /// The option.
+        option: &'static str,
+        /// Why it is refused.
+        reason: String,
+    },
+    /// There is no recording to which that could be done.
+    #[error("nothing is being recorded: the bag is closed")]
+    NotRecording,
+    /// A bag is being recorded already.
+    #[error("{} is being recorded: stop it first", path.display())]
+    Recording {
+        /// Where it is.
+        path: std::path::PathBuf,
+    },
+    /// A thread of the recorder ended before its work was done.
+    #[error("the {thread} thread of the recorder is gone")]
+    ThreadGone {
+        /// Which thread.
+        thread: &'static str,
+    },
+    /// The operating system refused something.
+    #[error("cannot {action}: {source}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
     /// The operating system has no thread to give.
     #[error("can't start a thread: {0}")]
     Thread(std::io::Error),

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 mod error;
+pub mod player;
+pub mod recorder;
 mod ros_node;
 mod type_finder;
 
