@@ -7,6 +7,7 @@ pub(crate) mod doctor;
 pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod node;
+pub(crate) mod record;
 pub(crate) mod recover;
 pub(crate) mod reindex;
 pub(crate) mod service;
