@@ -53,6 +53,22 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// An argument after `--ros-args` that is wrong.
+    #[error("invalid argument `{argument}`: {reason}")]
+    Argument {
+        /// The argument.
+        argument: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A parameter file that cannot be read.
+    #[error("parameter file {path}: {reason}")]
+    ParameterFile {
+        /// The file.
+        path: String,
+        /// Why not.
+        reason: String,
+    },
     /// A parameter that cannot be declared or set so.
     #[error("parameter `{name}`: {reason}")]
     Parameter {
@@ -66,6 +82,31 @@ pub enum Error {
     NoService {
         /// The type.
         type_name: String,
+    },
+    /// A type that is defined nowhere here, of an endpoint whose node is not known.
+    #[error("no definition of {type_name}, and no node to ask for it")]
+    NobodyToAsk {
+        /// The type.
+        type_name: String,
+    },
+    /// A type that is defined nowhere here, and that the node that uses it does not tell.
+    #[error(
+        "no definition of {type_name}: not built in, not below AMENT_PREFIX_PATH, and {node} does not tell it: \
+         {reason}"
+    )]
+    NotTold {
+        /// The type.
+        type_name: String,
+        /// The node that was asked.
+        node: String,
+        /// What it said, or that it said nothing.
+        reason: String,
+    },
+    /// Something that did not work, in words.
+    #[error("{reason}")]
+    Failed {
+        /// The words.
+        reason: String,
     },
     /// A request whose content makes no sense.
     #[error("the field `{field}` of the request is not valid")]

@@ -6,8 +6,10 @@
 
 mod clock;
 mod parameters;
+mod player;
 mod recorder;
 mod recorder_faults;
 mod recorder_world;
 mod ros_node;
+mod type_finder;
 mod world;
