@@ -11,6 +11,9 @@ pub enum Error {
     /// A bag could not be read or written.
     #[error(transparent)]
     Bag(#[from] timeloom_bag::Error),
+    /// A lidar cannot be worked with.
+    #[error(transparent)]
+    Lidar(#[from] timeloom_pf::Error),
     /// The operating system has no thread to give.
     #[error("can't start a thread: {0}")]
     Thread(std::io::Error),
