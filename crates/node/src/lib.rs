@@ -2,11 +2,15 @@
 
 mod error;
 mod lidar;
+pub mod player;
+pub mod recorder;
 mod ros_node;
+mod type_finder;
 
 pub use error::{Error, Result};
 pub use lidar::{Incomplete, LidarNode, LidarOptions};
 pub use ros_node::{
-    NodeOptions, ParameterAccess, ParameterValue, Remap, RosNode, Service, ServiceTypes, Severity,
-    TypedPublisher,
+    NodeOptions, ParameterAccess, ParameterValue, Remap, RosArguments, RosNode, Service,
+    ServiceTypes, Severity, TypedPublisher,
 };
+pub use type_finder::{LocalTypes, TypeFinder};

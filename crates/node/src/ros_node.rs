@@ -3,11 +3,13 @@
 mod clock_source;
 mod executor;
 mod node_options;
+mod parameter_file;
 mod parameter_services;
 mod parameter_store;
 mod parameter_value;
 mod parameters;
 mod remap;
+mod ros_arguments;
 mod rosout;
 mod service;
 mod service_types;
@@ -25,9 +27,11 @@ pub use node_options::NodeOptions;
 pub use parameter_store::ParameterAccess;
 pub use parameter_value::ParameterValue;
 pub use remap::Remap;
+pub use ros_arguments::RosArguments;
 pub use rosout::Severity;
 pub use service::Service;
 pub use service_types::ServiceTypes;
+pub(crate) use type_descriptions::SERVICE as DESCRIBE;
 pub use typed_publisher::TypedPublisher;
 
 use clock_source::{ClockSource, Words};

@@ -49,7 +49,7 @@ fn words(node: &RosNode) -> Arc<Mutex<Vec<String>>> {
         words
             .lock()
             .expect("it works in tests")
-            .push(text.to_owned())
+            .push(text.to_owned());
     });
     said
 }
