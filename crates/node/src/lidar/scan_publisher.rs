@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use timeloom_msg::QosProfile;
 use timeloom_pf::{Arrival, DeviceInfo, Header, LidarEvent, LidarSink, Scan, ScanStamp};
-use timeloom_sync::{ClockPair, EventKind};
+use timeloom_sync::ClockPair;
 use timeloom_time::{Clock, Ros, Steady, Time};
 
 use super::lidar_options::{Incomplete, LidarOptions};
@@ -163,50 +163,15 @@ impl LidarSink for ScanPublisher {
         if let LidarEvent::Connected(device) = event {
             self.state().device = device.clone();
         }
-        let (severity, text) = words(event);
-        self.node.log(severity, &text);
+        let severity = match event.severity() {
+            timeloom_pf::Severity::Normal => Severity::Info,
+            timeloom_pf::Severity::Warning => Severity::Warn,
+            timeloom_pf::Severity::Error => Severity::Error,
+        };
+        self.node.log(severity, &event.to_string());
     }
 }
 
 fn named(name: &str, layer: Option<u16>) -> String {
     layer.map_or_else(|| name.to_owned(), |layer| format!("{name}_{layer}"))
-}
-
-/// An event in words.
-fn words(event: &LidarEvent) -> (Severity, String) {
-    match event {
-        LidarEvent::Connected(device) => {
-            let text = format!(
-                "connected to {} (serial {}, firmware {})",
-                device.product, device.serial, device.firmware
-            );
-            (Severity::Info, text)
-        }
-        LidarEvent::Disconnected { why, retry_in } => {
-            (Severity::Error, format!("{why}; next try in {retry_in}"))
-        }
-        LidarEvent::Trouble(why) => (Severity::Warn, why.clone()),
-        LidarEvent::DeviceRestarted => (
-            Severity::Warn,
-            "the device was restarted: its clock begins anew".to_owned(),
-        ),
-        LidarEvent::Status(flags) => (Severity::Info, format!("the device's status is {flags}")),
-        LidarEvent::Sync(event) => match event.kind {
-            EventKind::NewEpoch { epoch, reason } => (
-                Severity::Warn,
-                format!("stamps may have jumped: epoch {epoch}, {reason}"),
-            ),
-            EventKind::PathShift { extra } => (
-                Severity::Info,
-                format!("packets take {extra} longer than at best"),
-            ),
-            EventKind::Gap { silence } => (Severity::Info, format!("nothing came for {silence}")),
-            EventKind::Outliers { count } => (
-                Severity::Info,
-                format!("{count} samples that cannot be were left out"),
-            ),
-            _ => (Severity::Info, format!("{:?}", event.kind)),
-        },
-        _ => (Severity::Info, format!("{event:?}")),
-    }
 }
