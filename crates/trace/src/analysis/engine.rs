@@ -5,7 +5,7 @@ use timeloom_time::{Duration, Ros, Time};
 use super::clocks::{Clocks, Point};
 use super::deadline::{DeadlineEvent, Watch};
 use super::graph::{TopicGraph, Upstream};
-use super::message::{Evidence, Input, Message, Publication};
+use super::message::{Evidence, Input, Message, Publication, Told};
 use super::names::{Names, index};
 use super::options::{EngineOptions, RecorderLoss};
 use super::outcome::{Occasion, Outcomes};
@@ -13,6 +13,7 @@ use super::path::Path;
 use super::sequence::Sequences;
 use super::store::Store;
 use crate::moment::Moment;
+use crate::published_time::PublishedTime;
 use crate::tag::TagView;
 
 /// More targets than bits are not watched.
@@ -190,7 +191,7 @@ impl Engine {
     /// Takes what was published, with its links, at `now` on our own time line.
     pub fn publication(&mut self, publication: &Publication<'_>, now: i64) {
         self.advance(now);
-        self.insert(publication, true);
+        self.insert(publication, Told::Tag);
     }
 
     /// Takes a message of a main topic that is known by itself only: it may have a tag, or not.
@@ -205,7 +206,24 @@ impl Engine {
             published,
             inputs: &[],
         };
-        self.insert(&publication, false);
+        self.insert(&publication, Told::Message);
+    }
+
+    /// Takes Autoware's note of when a message of a main topic was published.
+    pub fn published_time(&mut self, topic: &str, note: PublishedTime, now: i64) {
+        self.advance(now);
+        let publication = Publication {
+            topic,
+            node: "",
+            sequence: None,
+            stamp: Some(note.stamp),
+            published: Moment {
+                ros: note.published,
+                ..Moment::UNKNOWN
+            },
+            inputs: &[],
+        };
+        self.insert(&publication, Told::Note);
     }
 
     /// Says that something of a topic will come: what is made of it before then waits for it. Without, a topic that
