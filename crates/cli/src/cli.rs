@@ -43,7 +43,9 @@ pub(crate) enum Verb {
     Node(verbs::node::Arguments),
     Service(verbs::service::Arguments),
     Doctor(verbs::doctor::Arguments),
+    Sync(verbs::sync::Arguments),
     Completions(verbs::completions::Arguments),
+    Manual(verbs::manual::Arguments),
 }
 
 impl Verb {
@@ -59,7 +61,9 @@ impl Verb {
             Self::Node(arguments) => verbs::node::run(arguments, context),
             Self::Service(arguments) => verbs::service::run(arguments, context),
             Self::Doctor(arguments) => verbs::doctor::run(arguments, context),
+            Self::Sync(arguments) => verbs::sync::run(arguments, context),
             Self::Completions(arguments) => verbs::completions::run(&arguments, context),
+            Self::Manual(arguments) => verbs::manual::run(&arguments, context),
         }
     }
 }

@@ -1,5 +1,14 @@
 #![doc = include_str!("../README.md")]
 
 mod error;
+pub mod player;
+pub mod recorder;
+mod ros_node;
+mod type_finder;
 
 pub use error::{Error, Result};
+pub use ros_node::{
+    NodeOptions, ParameterAccess, ParameterValue, Remap, RosArguments, RosNode, Service,
+    ServiceTypes, Severity, TypedPublisher,
+};
+pub use type_finder::{LocalTypes, TypeFinder};

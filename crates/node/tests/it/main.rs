@@ -1,0 +1,15 @@
+//! Behaviour tests of timeloom-node, on the loopback and virtual time.
+#![expect(
+    clippy::unwrap_used,
+    reason = "in helpers of tests too a failure is a failed test"
+)]
+
+mod clock;
+mod parameters;
+mod player;
+mod recorder;
+mod recorder_faults;
+mod recorder_world;
+mod ros_node;
+mod type_finder;
+mod world;

@@ -1,0 +1,271 @@
+//! Where messages and clients meet.
+
+mod shown;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+
+use self::shown::{Kept, Shown};
+use crate::channel::{Channel, ChannelId, ServiceId, ServiceInfo};
+use crate::error::{Error, Result};
+use crate::insight::Insight;
+use crate::outgoing::Outgoing;
+use crate::peer::{Peer, lock};
+use crate::protocol::{self, Level};
+
+/// The most that is kept back while a seek is on its way.
+const MOST_HELD: usize = 4_096;
+
+/// Channels, services, notices and clients, behind one lock that is never held while anything blocks.
+#[derive(Default)]
+pub(crate) struct Hub {
+    state: Mutex<State>,
+    pub(crate) insight: Insight,
+}
+
+#[derive(Default)]
+struct State {
+    channels: BTreeMap<ChannelId, Shown>,
+    services: BTreeMap<ServiceId, ServiceInfo>,
+    notices: BTreeMap<String, (Level, String)>,
+    clients: BTreeMap<u64, Arc<Peer>>,
+    next_channel: u32,
+    next_service: u32,
+    next_client: u64,
+    held: Option<Vec<(ChannelId, Kept)>>,
+    /// What clients that are gone were not sent.
+    dropped_before: u64,
+}
+
+/// Whether a subscription changed what the source has to deliver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// It was the first, or the last.
+    Demand,
+    /// There are others.
+    None,
+}
+
+impl Hub {
+    pub(crate) fn advertise(&self, channels: Vec<Channel>) -> Vec<ChannelId> {
+        let mut state = lock(&self.state);
+        let mut ids = Vec::with_capacity(channels.len());
+        for channel in channels {
+            state.next_channel += 1;
+            let id = ChannelId(state.next_channel);
+            self.insight.meet(id, &channel);
+            state.channels.insert(id, Shown::new(channel));
+            ids.push(id);
+        }
+        let news: Vec<_> = ids
+            .iter()
+            .filter_map(|id| Some((*id, &state.channels.get(id)?.channel)))
+            .collect();
+        for peer in state.clients.values() {
+            peer.advertise(&news);
+        }
+        ids
+    }
+
+    pub(crate) fn unadvertise(&self, ids: &[ChannelId]) {
+        let mut state = lock(&self.state);
+        for id in ids {
+            state.channels.remove(id);
+            self.insight.forget(*id);
+        }
+        for peer in state.clients.values() {
+            for id in ids {
+                peer.session().forget(*id);
+            }
+            if peer.subprotocol.is_foxglove() {
+                peer.send_text(protocol::unadvertise(ids));
+            }
+        }
+    }
+
+    pub(crate) fn message(&self, id: ChannelId, log_time_ns: i64, payload: Bytes) {
+        self.insight.offer(id, log_time_ns, &payload);
+        let kept = Kept {
+            log_time_ns: u64::try_from(log_time_ns).unwrap_or(0),
+            payload,
+        };
+        let mut state = lock(&self.state);
+        if let Some(held) = state.held.as_mut().filter(|held| held.len() < MOST_HELD) {
+            held.push((id, kept));
+        } else if let Some(shown) = state.channels.get_mut(&id) {
+            shown.show(id, kept);
+        }
+    }
+
+    /// Keeps messages back, so that what is sent until [`release`](Self::release) comes before them.
+    pub(crate) fn hold(&self) {
+        lock(&self.state).held.get_or_insert_default();
+    }
+
+    pub(crate) fn release(&self) {
+        let mut state = lock(&self.state);
+        for (id, kept) in state.held.take().unwrap_or_default() {
+            if let Some(shown) = state.channels.get_mut(&id) {
+                shown.show(id, kept);
+            }
+        }
+    }
+
+    pub(crate) fn advertise_services(&self, services: Vec<ServiceInfo>) -> Vec<ServiceId> {
+        let mut state = lock(&self.state);
+        let mut ids = Vec::with_capacity(services.len());
+        for service in services {
+            state.next_service += 1;
+            let id = ServiceId(state.next_service);
+            state.services.insert(id, service);
+            ids.push(id);
+        }
+        let news = ids
+            .iter()
+            .filter_map(|id| Some((*id, state.services.get(id)?)));
+        state.tell_foxglove(&protocol::advertise_services(news));
+        ids
+    }
+
+    pub(crate) fn unadvertise_services(&self, ids: &[ServiceId]) {
+        let mut state = lock(&self.state);
+        state.services.retain(|id, _| !ids.contains(id));
+        state.tell_foxglove(&protocol::unadvertise_services(ids));
+    }
+
+    pub(crate) fn service(&self, id: u32) -> Option<ServiceInfo> {
+        lock(&self.state).services.get(&ServiceId(id)).cloned()
+    }
+
+    pub(crate) fn notice(&self, id: &str, level: Level, text: &str) {
+        let mut state = lock(&self.state);
+        state
+            .notices
+            .insert(id.to_owned(), (level, text.to_owned()));
+        state.tell_all(&protocol::status(level, text, Some(id)));
+    }
+
+    pub(crate) fn withdraw(&self, id: &str) {
+        let mut state = lock(&self.state);
+        if state.notices.remove(id).is_some() {
+            state.tell_all(&protocol::remove_status(&[id]));
+        }
+    }
+
+    /// A number for a new client.
+    pub(crate) fn number(&self) -> u64 {
+        let mut state = lock(&self.state);
+        state.next_client += 1;
+        state.next_client
+    }
+
+    /// Lets a client in: it is told all that there is, and from now on all that changes.
+    pub(crate) fn join(&self, peer: &Arc<Peer>) {
+        let mut state = lock(&self.state);
+        let channels: Vec<_> = state
+            .channels
+            .iter()
+            .map(|(id, shown)| (*id, &shown.channel))
+            .collect();
+        peer.advertise(&channels);
+        if peer.subprotocol.is_foxglove() && !state.services.is_empty() {
+            let services = state.services.iter().map(|(id, service)| (*id, service));
+            peer.send_text(protocol::advertise_services(services));
+        }
+        for (id, (level, text)) in &state.notices {
+            peer.send_text(protocol::status(*level, text, Some(id)));
+        }
+        state.clients.insert(peer.id, Arc::clone(peer));
+    }
+
+    /// Lets a client go; the channels that nobody wants any more.
+    pub(crate) fn leave(&self, peer: &Peer) -> Vec<ChannelId> {
+        let mut state = lock(&self.state);
+        if state.clients.remove(&peer.id).is_some() {
+            state.dropped_before += peer.queue.dropped();
+        }
+        let mut unwanted = Vec::new();
+        for (id, shown) in &mut state.channels {
+            if shown.remove(|route| route.peer.id == peer.id) == Change::Demand {
+                unwanted.push(*id);
+            }
+        }
+        unwanted
+    }
+
+    /// Sends a channel's messages to a client, beginning with those that are retained.
+    pub(crate) fn route(
+        &self,
+        peer: &Arc<Peer>,
+        id: ChannelId,
+        subscription: u32,
+    ) -> Result<Change> {
+        let mut state = lock(&self.state);
+        let shown = state
+            .channels
+            .get_mut(&id)
+            .ok_or_else(|| Error::Refused(format!("there is no channel {id}")))?;
+        Ok(shown.add(id, peer, subscription))
+    }
+
+    pub(crate) fn unroute(&self, peer: &Peer, id: ChannelId, subscription: u32) -> Change {
+        let mut state = lock(&self.state);
+        let shown = state.channels.get_mut(&id);
+        shown.map_or(Change::None, |shown| {
+            shown.remove(|route| route.peer.id == peer.id && route.subscription == subscription)
+        })
+    }
+
+    pub(crate) fn clients(&self) -> Vec<Arc<Peer>> {
+        lock(&self.state).clients.values().cloned().collect()
+    }
+
+    /// How many messages were not sent to clients that were too slow.
+    pub(crate) fn dropped(&self) -> u64 {
+        let state = lock(&self.state);
+        let now: u64 = state
+            .clients
+            .values()
+            .map(|peer| peer.queue.dropped())
+            .sum();
+        state.dropped_before + now
+    }
+
+    /// Sends the same to all who speak the Foxglove protocol.
+    pub(crate) fn broadcast(&self, item: &Outgoing) {
+        let state = lock(&self.state);
+        for peer in state.clients.values() {
+            if peer.subprotocol.is_foxglove() {
+                peer.send(item.clone());
+            }
+        }
+    }
+
+    /// The topics of channels, for reports.
+    pub(crate) fn topic(&self, id: ChannelId) -> String {
+        let state = lock(&self.state);
+        let shown = state.channels.get(&id);
+        shown.map_or_else(
+            || format!("channel {id}"),
+            |shown| shown.channel.topic.clone(),
+        )
+    }
+}
+
+impl State {
+    fn tell_all(&self, text: &str) {
+        for peer in self.clients.values() {
+            peer.send_text(text.to_owned());
+        }
+    }
+
+    fn tell_foxglove(&self, text: &str) {
+        for peer in self.clients.values() {
+            if peer.subprotocol.is_foxglove() {
+                peer.send_text(text.to_owned());
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What the page shows that only messages know: clock sync from diagnostics, lineage from tracking tags.
+
+mod lineage;
+mod sync;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use serde::Serialize;
+use timeloom_msg::{Schema, Value};
+
+use self::lineage::Lineage;
+use self::sync::SyncPlot;
+use crate::channel::{Channel, ChannelId};
+use crate::peer::lock;
+
+const DIAGNOSTICS: &str = "diagnostic_msgs/msg/DiagnosticArray";
+const TAG: &str = "tilde_msg/msg/MessageTrackingTag";
+
+/// The most that waits to be looked at.
+const MOST_WAITING: usize = 10_000;
+
+/// Notes messages of two types as they pass, and looks at them later, on the thread that asks.
+#[derive(Default)]
+pub(crate) struct Insight {
+    subjects: Mutex<BTreeMap<ChannelId, Subject>>,
+    waiting: Mutex<VecDeque<Noted>>,
+    found: Mutex<Found>,
+}
+
+#[derive(Clone)]
+struct Subject {
+    kind: SubjectKind,
+    schema: Arc<Schema>,
+}
+
+#[derive(Clone, Copy)]
+enum SubjectKind {
+    Diagnostics,
+    Tag,
+}
+
+struct Noted {
+    subject: Subject,
+    time_ns: i64,
+    payload: Bytes,
+}
+
+/// What was found so far.
+#[derive(Clone, Default, Serialize)]
+pub(crate) struct Found {
+    /// Clock sync, by sensor.
+    sync: SyncPlot,
+    /// Which topics are made of which.
+    lineage: Lineage,
+    /// Messages that could not be looked at: too many at once, or not as their type says.
+    skipped: u64,
+}
+
+impl Insight {
+    /// Whether messages of a type are looked at.
+    pub(crate) fn wants(type_name: &str) -> bool {
+        kind_of(type_name).is_some()
+    }
+
+    /// Remembers a channel if its messages are of interest.
+    pub(crate) fn meet(&self, id: ChannelId, channel: &Channel) {
+        let Some(kind) = kind_of(&channel.type_name) else {
+            return;
+        };
+        match Schema::parse_ros2msg(&channel.type_name, &channel.definition) {
+            Ok(schema) => {
+                let schema = Arc::new(schema);
+                lock(&self.subjects).insert(id, Subject { kind, schema });
+            }
+            Err(_) => lock(&self.found).skipped += 1,
+        }
+    }
+
+    pub(crate) fn forget(&self, id: ChannelId) {
+        lock(&self.subjects).remove(&id);
+    }
+
+    /// Notes a message if it is of interest; takes no longer than a lock.
+    pub(crate) fn offer(&self, id: ChannelId, time_ns: i64, payload: &Bytes) {
+        let Some(subject) = lock(&self.subjects).get(&id).cloned() else {
+            return;
+        };
+        let mut waiting = lock(&self.waiting);
+        if waiting.len() >= MOST_WAITING {
+            waiting.pop_front();
+            lock(&self.found).skipped += 1;
+        }
+        waiting.push_back(Noted {
+            subject,
+            time_ns,
+            payload: payload.clone(),
+        });
+    }
+
+    /// Looks at what was noted; all that was found.
+    pub(crate) fn found(&self) -> Found {
+        let waiting = std::mem::take(&mut *lock(&self.waiting));
+        let mut found = lock(&self.found);
+        for noted in waiting {
+            match noted.subject.schema.decode(&noted.payload) {
+                Ok(value) => found.take(noted.subject.kind, noted.time_ns, &value),
+                Err(_) => found.skipped += 1,
+            }
+        }
+        found.clone()
+    }
+}
+
+impl Found {
+    fn take(&mut self, kind: SubjectKind, time_ns: i64, value: &Value) {
+        match kind {
+            SubjectKind::Diagnostics => self.sync.take(time_ns, value),
+            SubjectKind::Tag => self.lineage.take(value),
+        }
+    }
+}
+
+fn kind_of(type_name: &str) -> Option<SubjectKind> {
+    match type_name {
+        DIAGNOSTICS => Some(SubjectKind::Diagnostics),
+        TAG => Some(SubjectKind::Tag),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::Retention;
+    use timeloom_msg::Definitions;
+
+    /// A channel of a built-in type, and an encoder for its messages.
+    fn channel(type_name: &str) -> (Channel, Schema) {
+        let schema = Definitions::builtin().schema(type_name).unwrap();
+        let channel = Channel {
+            topic: "/x".into(),
+            type_name: type_name.into(),
+            definition: schema.ros2msg().unwrap(),
+            retention: Retention::None,
+        };
+        (channel, schema)
+    }
+
+    #[test]
+    fn messages_of_other_types_are_not_kept() {
+        let insight = Insight::default();
+        let (other, _) = channel("std_msgs/msg/String");
+        insight.meet(ChannelId(1), &other);
+        insight.offer(ChannelId(1), 0, &Bytes::from_static(b"x"));
+        assert!(lock(&insight.waiting).is_empty());
+        assert!(!Insight::wants("std_msgs/msg/String") && Insight::wants(TAG));
+    }
+
+    #[test]
+    fn a_broken_message_is_counted() {
+        let insight = Insight::default();
+        let (tags, schema) = channel(TAG);
+        insight.meet(ChannelId(1), &tags);
+        insight.offer(ChannelId(1), 0, &Bytes::from_static(b"x"));
+        let whole = schema.encode(&schema.default_value().unwrap()).unwrap();
+        insight.offer(ChannelId(1), 0, &whole.into());
+        assert_eq!(insight.found().skipped, 1);
+        assert_eq!(insight.found().skipped, 1);
+    }
+
+    #[test]
+    fn more_than_fits_is_counted() {
+        let insight = Insight::default();
+        let (tags, schema) = channel(TAG);
+        insight.meet(ChannelId(1), &tags);
+        let whole: Bytes = schema
+            .encode(&schema.default_value().unwrap())
+            .unwrap()
+            .into();
+        for _ in 0..MOST_WAITING + 3 {
+            insight.offer(ChannelId(1), 0, &whole);
+        }
+        assert_eq!(insight.found().skipped, 3);
+    }
+}

@@ -1,0 +1,78 @@
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::channel::{Channel, ChannelId};
+use crate::outgoing::Outgoing;
+use crate::protocol::{self, Level, SchemaTable, Subprotocol};
+use crate::send_queue::SendQueue;
+use crate::session::Session;
+
+/// A client that is connected: its queue, and what was agreed with it.
+pub(crate) struct Peer {
+    pub(crate) id: u64,
+    pub(crate) subprotocol: Subprotocol,
+    pub(crate) queue: SendQueue,
+    session: Mutex<Session>,
+    schemas: Mutex<SchemaTable>,
+    stream: TcpStream,
+}
+
+impl Peer {
+    pub(crate) fn new(
+        id: u64,
+        subprotocol: Subprotocol,
+        stream: TcpStream,
+        queue_bytes: usize,
+    ) -> Self {
+        Self {
+            id,
+            subprotocol,
+            queue: SendQueue::new(queue_bytes),
+            session: Mutex::default(),
+            schemas: Mutex::default(),
+            stream,
+        }
+    }
+
+    /// Queues a message; cuts the client off if it takes nothing at all.
+    pub(crate) fn send(&self, item: Outgoing) {
+        if self.queue.push(item).is_err() {
+            self.hang_up();
+        }
+    }
+
+    pub(crate) fn send_text(&self, text: String) {
+        self.send(Outgoing::text(text));
+    }
+
+    pub(crate) fn tell(&self, level: Level, text: &str) {
+        self.send_text(protocol::status(level, text, None));
+    }
+
+    pub(crate) fn advertise(&self, channels: &[(ChannelId, &Channel)]) {
+        if channels.is_empty() || !self.subprotocol.is_foxglove() {
+            return;
+        }
+        let channels = channels.iter().copied();
+        self.send_text(if self.subprotocol == Subprotocol::SdkV1_1 {
+            lock(&self.schemas).advertise(channels)
+        } else {
+            protocol::advertise(channels)
+        });
+    }
+
+    pub(crate) fn session(&self) -> MutexGuard<'_, Session> {
+        lock(&self.session)
+    }
+
+    /// Ends the connection now; its threads see that and end.
+    pub(crate) fn hang_up(&self) {
+        self.queue.abandon();
+        // It may be gone already.
+        drop(self.stream.shutdown(Shutdown::Both));
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

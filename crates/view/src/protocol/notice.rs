@@ -1,0 +1,31 @@
+use serde_json::json;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Good to know.
+    Info,
+    /// Not as asked.
+    Warning,
+    /// Failed, or data was lost.
+    Error,
+}
+
+/// The message that tells a person something; one with the same id replaces the former.
+pub fn status(level: Level, message: &str, id: Option<&str>) -> String {
+    let level = match level {
+        Level::Info => 0,
+        Level::Warning => 1,
+        Level::Error => 2,
+    };
+    let mut text = json!({ "op": "status", "level": level, "message": message });
+    if let (Some(id), Some(object)) = (id, text.as_object_mut()) {
+        object.insert("id".into(), id.into());
+    }
+    text.to_string()
+}
+
+/// The message that takes a former one back.
+pub fn remove_status(ids: &[&str]) -> String {
+    json!({ "op": "removeStatus", "statusIds": ids }).to_string()
+}

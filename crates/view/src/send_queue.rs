@@ -1,0 +1,291 @@
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::channel::ChannelId;
+use crate::outgoing::{Class, Outgoing};
+
+/// How much is handed to the socket at once.
+const BATCH: usize = 256 * 1024;
+
+/// What waits for one client: bounded in bytes, so that a slow client costs neither memory nor anybody's time.
+///
+/// When messages of channels do not fit, the oldest of them are left out and counted. All else must arrive; a client
+/// that does not even take that is cut off.
+pub(crate) struct SendQueue {
+    state: Mutex<State>,
+    ready: Condvar,
+    limit: usize,
+}
+
+#[derive(Default)]
+struct State {
+    items: VecDeque<Outgoing>,
+    data_bytes: usize,
+    control_bytes: usize,
+    dropped: BTreeMap<ChannelId, u64>,
+    dropped_total: u64,
+    reported: u64,
+    end: End,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum End {
+    #[default]
+    Open,
+    /// What is in it is still sent.
+    Finishing,
+    /// Nothing is sent any more.
+    Gone,
+}
+
+/// What a client was not sent since it came, once it has grown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DropReport {
+    pub(crate) total: u64,
+    pub(crate) by_channel: BTreeMap<ChannelId, u64>,
+}
+
+/// The client takes nothing: it was cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Overflow;
+
+impl SendQueue {
+    /// A queue of so many bytes for messages of channels, and as many for all else.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            state: Mutex::default(),
+            ready: Condvar::new(),
+            limit,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Queues a message; never blocks on the client.
+    pub(crate) fn push(&self, item: Outgoing) -> Result<(), Overflow> {
+        let mut state = self.lock();
+        if state.end != End::Open {
+            return Ok(());
+        }
+        match item.class {
+            Class::Data(channel) => state.push_data(channel, item, self.limit),
+            Class::Latest(kind) => {
+                state.remove_first(|class| class == Class::Latest(kind));
+                state.append(item);
+            }
+            Class::Control => state.append(item),
+        }
+        if state.control_bytes > self.limit {
+            *state = State {
+                end: End::Gone,
+                ..State::default()
+            };
+            self.ready.notify_all();
+            return Err(Overflow);
+        }
+        self.ready.notify_one();
+        Ok(())
+    }
+
+    /// Blocks until there is something to send, and takes some of it; empty when the conversation is over.
+    pub(crate) fn take(&self) -> Vec<Outgoing> {
+        let mut state = self.lock();
+        while state.items.is_empty() && state.end == End::Open {
+            state = self
+                .ready
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        while bytes < BATCH
+            && let Some(item) = state.items.pop_front()
+        {
+            bytes += item.size();
+            state.forget(&item);
+            batch.push(item);
+        }
+        batch
+    }
+
+    /// Takes nothing more; what is there is still sent.
+    pub(crate) fn finish(&self) {
+        let mut state = self.lock();
+        if state.end == End::Open {
+            state.end = End::Finishing;
+        }
+        self.ready.notify_all();
+    }
+
+    /// Takes and sends nothing more.
+    pub(crate) fn abandon(&self) {
+        let mut state = self.lock();
+        state.end = End::Gone;
+        state.items.clear();
+        self.ready.notify_all();
+    }
+
+    /// What was left out so far, if that is more than at the last time this was asked.
+    pub(crate) fn drop_report(&self) -> Option<DropReport> {
+        let mut state = self.lock();
+        let total = state.dropped_total;
+        if std::mem::replace(&mut state.reported, total) == total {
+            return None;
+        }
+        Some(DropReport {
+            total,
+            by_channel: state.dropped.clone(),
+        })
+    }
+
+    /// How many messages were left out.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.lock().dropped_total
+    }
+}
+
+impl State {
+    fn push_data(&mut self, channel: ChannelId, item: Outgoing, limit: usize) {
+        let size = item.size();
+        if size > limit {
+            self.count_drop(channel);
+            return;
+        }
+        while self.data_bytes + size > limit {
+            let oldest = self.remove_first(|class| matches!(class, Class::Data(_)));
+            match oldest.map(|item| item.class) {
+                Some(Class::Data(channel)) => self.count_drop(channel),
+                _ => break,
+            }
+        }
+        self.append(item);
+    }
+
+    fn append(&mut self, item: Outgoing) {
+        *self.account(item.class) += item.size();
+        self.items.push_back(item);
+    }
+
+    fn remove_first(&mut self, wanted: impl Fn(Class) -> bool) -> Option<Outgoing> {
+        let place = self.items.iter().position(|item| wanted(item.class))?;
+        let item = self.items.remove(place)?;
+        self.forget(&item);
+        Some(item)
+    }
+
+    fn forget(&mut self, item: &Outgoing) {
+        let account = self.account(item.class);
+        *account = account.saturating_sub(item.size());
+    }
+
+    fn account(&mut self, class: Class) -> &mut usize {
+        match class {
+            Class::Data(_) => &mut self.data_bytes,
+            Class::Control | Class::Latest(_) => &mut self.control_bytes,
+        }
+    }
+
+    fn count_drop(&mut self, channel: ChannelId) {
+        *self.dropped.entry(channel).or_default() += 1;
+        self.dropped_total += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use proptest::prelude::*;
+
+    fn data(channel: u32, size: usize) -> Outgoing {
+        Outgoing::message(ChannelId(channel), 0, 0, Bytes::from(vec![0; size]))
+    }
+
+    fn channels(items: &[Outgoing]) -> Vec<Class> {
+        items.iter().map(|item| item.class).collect()
+    }
+
+    #[test]
+    fn the_oldest_data_is_left_out_and_counted() {
+        let queue = SendQueue::new(100);
+        for channel in 1..=3 {
+            queue.push(data(channel, 30)).unwrap();
+        }
+        let kept = channels(&queue.take());
+        assert_eq!(kept, [Class::Data(ChannelId(2)), Class::Data(ChannelId(3))]);
+        let report = queue.drop_report().unwrap();
+        assert_eq!(report.by_channel, BTreeMap::from([(ChannelId(1), 1)]));
+        assert_eq!(queue.drop_report(), None);
+    }
+
+    #[test]
+    fn what_can_never_fit_is_counted_too() {
+        let queue = SendQueue::new(100);
+        queue.push(data(1, 10)).unwrap();
+        queue.push(data(2, 200)).unwrap();
+        assert_eq!(channels(&queue.take()), [Class::Data(ChannelId(1))]);
+        assert_eq!(queue.dropped(), 1);
+    }
+
+    #[test]
+    fn control_is_kept_in_its_place_among_data() {
+        let queue = SendQueue::new(100);
+        queue.push(data(1, 60)).unwrap();
+        queue.push(Outgoing::text("a".into())).unwrap();
+        queue.push(data(2, 60)).unwrap();
+        let kept = channels(&queue.take());
+        assert_eq!(kept, [Class::Control, Class::Data(ChannelId(2))]);
+    }
+
+    #[test]
+    fn only_the_newest_time_waits() {
+        let queue = SendQueue::new(100);
+        for time in 0..1_000 {
+            queue.push(Outgoing::time(time)).unwrap();
+        }
+        let items = queue.take();
+        assert_eq!(items.len(), 1);
+        assert_eq!(items[0].payload[1..], 999u64.to_le_bytes());
+    }
+
+    #[test]
+    fn a_client_that_takes_nothing_is_cut_off() {
+        let queue = SendQueue::new(100);
+        let told = (0..100).find_map(|_| queue.push(Outgoing::text("x".repeat(9))).err());
+        assert_eq!(told, Some(Overflow));
+        assert!(queue.take().is_empty());
+        assert_eq!(queue.push(data(1, 1)), Ok(()));
+    }
+
+    #[test]
+    fn what_waits_at_the_end_is_still_sent() {
+        let queue = SendQueue::new(100);
+        queue.push(Outgoing::text("bye".into())).unwrap();
+        queue.finish();
+        queue.push(Outgoing::text("late".into())).unwrap();
+        assert_eq!(queue.take().len(), 1);
+        assert!(queue.take().is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn every_message_is_sent_or_counted(
+            sizes in proptest::collection::vec((0u32..4, 0usize..120), 0..60), takes in 1usize..10
+        ) {
+            let queue = SendQueue::new(200);
+            let mut sent = 0u64;
+            for (turn, (channel, size)) in sizes.iter().enumerate() {
+                queue.push(data(*channel, *size)).unwrap();
+                prop_assert!(queue.lock().data_bytes <= 200);
+                if turn % takes == 0 {
+                    sent += queue.take().len() as u64;
+                }
+            }
+            queue.finish();
+            sent += queue.take().len() as u64;
+            prop_assert_eq!(sent + queue.dropped(), sizes.len() as u64);
+            prop_assert_eq!(queue.lock().data_bytes, 0);
+        }
+    }
+}

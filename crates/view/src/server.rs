@@ -1,0 +1,187 @@
+//! The threads and sockets around all that.
+
+mod announcer;
+mod connection;
+mod conversation;
+mod greeting;
+mod incoming;
+mod pulse;
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use timeloom_time::{BaseThread, Clock, Event, Steady, System};
+
+use self::announcer::Announcer;
+use crate::error::{Error, Result};
+use crate::http::Doorman;
+use crate::hub::Hub;
+use crate::options::ViewOptions;
+use crate::outgoing::Outgoing;
+use crate::page::Page;
+use crate::source::Source;
+use crate::stage::Stage;
+
+/// Going away, in the words of RFC 6455.
+const GOING_AWAY: u16 = 1001;
+
+/// A server that shows a source to browsers and to programs that speak the Foxglove protocol.
+///
+/// Dropping it ends all connections.
+pub struct Server {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    threads: Vec<BaseThread<()>>,
+}
+
+/// What all threads of a server know.
+struct Shared {
+    options: ViewOptions,
+    source: Arc<dyn Source>,
+    hub: Arc<Hub>,
+    doorman: Doorman,
+    announcer: Announcer,
+    page: Page,
+    clock: Clock<Steady>,
+    session_id: String,
+    connections: AtomicUsize,
+    stop: Event,
+}
+
+impl Server {
+    /// Listens, and shows the source from now on.
+    ///
+    /// # Errors
+    /// When the address cannot be listened on, the source cannot begin, or there is no thread to be had.
+    pub fn start(options: ViewOptions, source: Arc<dyn Source>) -> Result<Self> {
+        let listen = |source| Error::Listen {
+            address: options.address,
+            source,
+        };
+        let listener = TcpListener::bind(options.address).map_err(listen)?;
+        let address = listener.local_addr().map_err(listen)?;
+        let base = options.time_base.clone();
+        let shared = Arc::new(Shared {
+            doorman: Doorman::new(options.allowed_origins.iter().cloned()),
+            options,
+            hub: Arc::new(Hub::default()),
+            announcer: Announcer::default(),
+            page: Page::new(),
+            clock: Clock::on(&base),
+            session_id: Clock::<System>::on(&base).now().nanos().to_string(),
+            connections: AtomicUsize::new(0),
+            stop: Event::new(&base),
+            source,
+        });
+        shared.source.attach(Stage::new(Arc::clone(&shared.hub)))?;
+        let mut server = Self {
+            address,
+            shared,
+            threads: Vec::new(),
+        };
+        let accepting = Arc::clone(&server.shared);
+        server.spawn("view-accept", move || accepting.accept(&listener))?;
+        let pulse = Arc::clone(&server.shared);
+        server.spawn("view-pulse", move || pulse.beat())?;
+        Ok(server)
+    }
+
+    fn spawn(&mut self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<()> {
+        let spawned = self.shared.options.time_base.spawn(name, run);
+        self.threads.push(spawned.map_err(|source| Error::Thread {
+            name: name.to_owned(),
+            source,
+        })?);
+        Ok(())
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What to type into a browser.
+    pub fn url(&self) -> String {
+        let mut address = self.address;
+        if address.ip().is_unspecified() {
+            address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+        }
+        format!("http://{address}")
+    }
+
+    /// How many clients there are, pages among them.
+    pub fn clients(&self) -> usize {
+        self.shared.hub.clients().len()
+    }
+
+    /// How many messages were not sent to clients that were too slow.
+    pub fn dropped(&self) -> u64 {
+        self.shared.hub.dropped()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shared.stop.set();
+        for peer in self.shared.hub.clients() {
+            peer.send(Outgoing::close(GOING_AWAY, "the server ends"));
+            peer.queue.finish();
+        }
+        // The thread that accepts waits in the operating system; one more connection wakes it.
+        let mut address = self.address;
+        if address.ip().is_unspecified() {
+            address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+        }
+        drop(TcpStream::connect(address));
+        for thread in self.threads.drain(..) {
+            // One that panicked has nothing left to do either.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Shared {
+    fn accept(self: &Arc<Self>, listener: &TcpListener) {
+        let mut number = 0u64;
+        for stream in listener.incoming() {
+            if self.stop.is_set() {
+                return;
+            }
+            let Ok(stream) = stream else {
+                // Out of descriptors or memory: leave the machine a moment, and time to those who are here.
+                self.stop.wait_for(timeloom_time::Duration::from_millis(50));
+                continue;
+            };
+            number += 1;
+            let guard = ConnectionGuard::new(self);
+            let shared = Arc::clone(self);
+            let run = move || {
+                let _guard = guard;
+                shared.serve(stream);
+            };
+            // Without a thread the connection is closed, which is all that can be said.
+            drop(
+                std::thread::Builder::new()
+                    .name(format!("view-{number}"))
+                    .spawn(run),
+            );
+        }
+    }
+}
+
+/// Counts a connection for as long as it lives.
+struct ConnectionGuard(Arc<Shared>);
+
+impl ConnectionGuard {
+    fn new(shared: &Arc<Shared>) -> Self {
+        shared.connections.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for ConnectionGuard {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
