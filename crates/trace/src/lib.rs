@@ -4,6 +4,7 @@ mod analysis;
 mod capture;
 mod cursor;
 mod error;
+mod export;
 mod infer;
 mod moment;
 mod notification;
@@ -23,6 +24,7 @@ pub use capture::{
     TrackerOptions, Used,
 };
 pub use error::{Error, Result};
+pub use export::{ChromeTrace, OtlpTrace, dot, html, mermaid};
 pub use infer::{LinkRule, Linked, Linker, ModelNode, NodeModel, Origin, PlainMessage};
 pub use moment::Moment;
 pub use notification::{

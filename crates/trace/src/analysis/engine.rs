@@ -5,7 +5,7 @@ use timeloom_time::{Duration, Ros, Time};
 use super::clocks::{Clocks, Point};
 use super::deadline::{DeadlineEvent, Watch};
 use super::graph::{TopicGraph, Upstream};
-use super::message::{Evidence, Input, Message, Publication, Told};
+use super::message::{Message, Publication, Told};
 use super::names::{Names, index};
 use super::options::{EngineOptions, RecorderLoss};
 use super::outcome::{Occasion, Outcomes};
@@ -161,31 +161,13 @@ impl Engine {
 
     /// Takes a tag that came at `now` on our own time line.
     pub fn tag(&mut self, tag: &TagView<'_>, now: i64) {
-        // Most nodes have few inputs; more cost one allocation.
-        let mut few = [EMPTY; 8];
-        let mut many = Vec::new();
-        let count = tag.inputs().count();
-        let inputs = if count <= few.len() {
-            for (place, input) in few.iter_mut().zip(tag.inputs()) {
-                *place = from_tag(&input);
-            }
-            few.get(..count).unwrap_or_default()
-        } else {
-            many.extend(tag.inputs().map(|input| from_tag(&input)));
-            &many
-        };
+        tag.with_publication(|publication| self.tagged_publication(publication, now));
+    }
+
+    /// The same for a tag that was made a publication already.
+    pub fn tagged_publication(&mut self, publication: &Publication<'_>, now: i64) {
         self.counters.tags += 1;
-        self.publication(
-            &Publication {
-                topic: tag.topic,
-                node: tag.node,
-                sequence: Some(tag.sequence),
-                stamp: tag.stamp,
-                published: tag.published,
-                inputs,
-            },
-            now,
-        );
+        self.publication(publication, now);
     }
 
     /// Takes what was published, with its links, at `now` on our own time line.
@@ -346,28 +328,6 @@ impl Engine {
             domain: message.domain,
             epoch: message.epoch,
         }
-    }
-}
-
-const EMPTY: Input<'static> = Input {
-    topic: "",
-    stamp: None,
-    received: Moment::UNKNOWN,
-    arrived: None,
-    evidence: Evidence::Tag,
-};
-
-fn from_tag<'a>(input: &crate::tag::InputView<'a>) -> Input<'a> {
-    Input {
-        topic: input.topic,
-        stamp: input.stamp,
-        received: input.received,
-        arrived: None,
-        evidence: if input.stamp.is_some() {
-            Evidence::Tag
-        } else {
-            Evidence::TagAndTime
-        },
     }
 }
 
