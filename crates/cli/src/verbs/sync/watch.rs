@@ -13,7 +13,6 @@ use super::limits_arguments::LimitsArguments;
 use super::sparkline::sparkline;
 use super::summary::micros;
 use crate::context::Context;
-use crate::failure::Failure;
 use crate::json_text::{counted, grouped};
 use crate::live::{Feed, FeedArguments, Live, LiveArguments, TypeFinder};
 use crate::outcome::Outcome;
@@ -95,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         return Ok(Outcome::Done);
     };
     let schema = TypeFinder::new().of_endpoint(&live, &feed.publisher);
-    let schema = schema.map_err(Failure::new)?;
+    let schema = schema?;
     let mut watch = Watch {
         fields: SampleFields::new(&arguments.fields, &schema, &feed.topic)?,
         schema,
