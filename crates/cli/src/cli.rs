@@ -46,6 +46,7 @@ pub(crate) enum Verb {
     Service(verbs::service::Arguments),
     Doctor(verbs::doctor::Arguments),
     Sync(verbs::sync::Arguments),
+    Trace(verbs::trace::Arguments),
     Completions(verbs::completions::Arguments),
     Manual(verbs::manual::Arguments),
 }
@@ -65,6 +66,7 @@ impl Verb {
             Self::Service(arguments) => verbs::service::run(arguments, context),
             Self::Doctor(arguments) => verbs::doctor::run(arguments, context),
             Self::Sync(arguments) => verbs::sync::run(arguments, context),
+            Self::Trace(arguments) => verbs::trace::run(arguments, context),
             Self::Completions(arguments) => verbs::completions::run(&arguments, context),
             Self::Manual(arguments) => verbs::manual::run(&arguments, context),
         }

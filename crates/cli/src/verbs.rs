@@ -14,3 +14,4 @@ pub(crate) mod reindex;
 pub(crate) mod service;
 pub(crate) mod sync;
 pub(crate) mod topic;
+pub(crate) mod trace;
