@@ -1,0 +1,166 @@
+//! How the recorder's view looks.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Cell, Paragraph, Row, Table};
+use timeloom_node::recorder::{Phase, Status, TopicStatus};
+
+use super::RecorderScreen;
+use crate::help::draw_help;
+use crate::spark::spark;
+use crate::theme::Theme;
+use crate::units::{bytes, count, hertz, since};
+
+const KEYS: [(&str, &str); 6] = [
+    ("SPACE", "pause, resume"),
+    ("s", "a new file; in snapshot mode: write the snapshot"),
+    ("d", "look for new topics, or stay with these"),
+    ("l", "topics with losses first"),
+    ("↑ ↓", "more topics"),
+    ("q", "close the bag and leave"),
+];
+
+pub(super) fn draw(screen: &RecorderScreen, frame: &mut Frame<'_>) {
+    let [title, state, account, table, foot] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Length(2),
+        Constraint::Min(0),
+        Constraint::Length(1),
+    ])
+    .areas(frame.area());
+    let theme = screen.theme;
+    if let Some(status) = &screen.status {
+        let name = status.directory.display();
+        let line = vec![
+            Span::styled("timeloom record ", theme.strong()),
+            Span::raw(format!("{name}")),
+        ];
+        frame.render_widget(Paragraph::new(Line::from(line)), title);
+        frame.render_widget(Paragraph::new(state_line(status, theme)), state);
+        frame.render_widget(Paragraph::new(account_lines(screen, status)), account);
+        draw_topics(screen, status, frame, table);
+    }
+    frame.render_widget(Paragraph::new(foot_line(screen)), foot);
+    if screen.help {
+        draw_help(frame, "keys", &KEYS, theme);
+    }
+}
+
+fn state_line(status: &Status, theme: Theme) -> Line<'static> {
+    let (words, style) = match status.phase {
+        Phase::Recording => ("● recording", theme.good()),
+        Phase::Paused => ("⏸ paused", theme.waiting()),
+        Phase::Stopped => ("■ stopped", theme.quiet()),
+    };
+    let filled = status.queue_bytes * 100 / status.queue_limit.max(1);
+    Line::from(vec![
+        Span::styled(words, style),
+        Span::raw(format!(
+            "   {}   files {}   queue {filled} % of {}   new topics {}",
+            since(status.elapsed),
+            status.files,
+            bytes(status.queue_limit as f64),
+            if status.discovery { "yes" } else { "no" }
+        )),
+    ])
+}
+
+/// The law of the product in one line.
+fn account_lines(screen: &RecorderScreen, status: &Status) -> Vec<Line<'static>> {
+    let total = status.total();
+    let theme = screen.theme;
+    let lost = |label: &str, number: u64| {
+        let style = if number > 0 {
+            theme.bad()
+        } else {
+            Style::new()
+        };
+        Span::styled(format!("{label} {}", count(number)), style)
+    };
+    let first = Line::from(vec![
+        Span::raw(format!(
+            "published {} = recorded {} + ",
+            count(total.messages_published()),
+            count(total.messages_recorded)
+        )),
+        lost("lost on the wire", total.messages_lost_in_transport),
+        Span::raw(" + "),
+        lost("lost in the recorder", total.messages_lost_in_recorder()),
+    ]);
+    let skipped: u64 = status
+        .topics
+        .iter()
+        .map(|topic| topic.skipped.total())
+        .sum();
+    let mut second = vec![format!("written {}", bytes(total.bytes_written as f64))];
+    if skipped > 0 {
+        second.push(format!("left out on purpose {}", count(skipped)));
+    }
+    if !screen.clock.is_empty() {
+        second.push(format!("clock: {}", screen.clock));
+    }
+    vec![first, Line::from(second.join("   "))]
+}
+
+fn draw_topics(screen: &RecorderScreen, status: &Status, frame: &mut Frame<'_>, area: Rect) {
+    let header = ["topic", "Hz", "B/s", "recorded", "wire", "recorder", ""];
+    let header = Row::new(header).style(screen.theme.strong());
+    let mut topics: Vec<&TopicStatus> = status.topics.iter().collect();
+    if screen.sort_by_loss {
+        topics.sort_by_key(|topic| std::cmp::Reverse(topic.statistics.messages_lost()));
+    }
+    let rows = topics.into_iter().skip(screen.scroll);
+    let rows = rows.map(|topic| topic_row(screen, topic));
+    let widths = [
+        Constraint::Fill(1),
+        Constraint::Length(7),
+        Constraint::Length(9),
+        Constraint::Length(11),
+        Constraint::Length(8),
+        Constraint::Length(8),
+        Constraint::Length(10),
+    ];
+    frame.render_widget(
+        Table::new(rows, widths).header(header).column_spacing(1),
+        area,
+    );
+}
+
+fn topic_row<'a>(screen: &'a RecorderScreen, topic: &'a TopicStatus) -> Row<'a> {
+    let reading = screen.meter.reading(&topic.name);
+    let statistics = &topic.statistics;
+    let lost = |number: u64| {
+        let style = if number > 0 {
+            screen.theme.bad()
+        } else {
+            Style::new()
+        };
+        Cell::from(count(number)).style(style)
+    };
+    Row::new([
+        Cell::from(topic.name.as_str()),
+        Cell::from(hertz(reading.hertz)),
+        Cell::from(bytes(reading.bytes)),
+        Cell::from(count(statistics.messages_recorded)),
+        lost(statistics.messages_lost_in_transport),
+        lost(statistics.messages_lost_in_recorder()),
+        Cell::from(spark(screen.meter.history(&topic.name).into_iter(), 10)),
+    ])
+}
+
+fn foot_line(screen: &RecorderScreen) -> Line<'_> {
+    if !screen.words.is_empty() {
+        return Line::styled(screen.words.as_str(), screen.theme.waiting());
+    }
+    let key = if screen.snapshots {
+        "s snapshot"
+    } else {
+        "s new file"
+    };
+    let words =
+        format!("SPACE pause  {key}  d discovery  l losses first  ? keys  q close and leave");
+    Line::styled(words, screen.theme.quiet())
+}
