@@ -15,6 +15,7 @@ mod publisher;
 mod qos_code;
 mod roster;
 mod router;
+mod router_keeper;
 mod server;
 mod session_call;
 mod shared;

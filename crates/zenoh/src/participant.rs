@@ -47,9 +47,11 @@ impl ZenohParticipant {
     /// Through which router it finds others, in words.
     pub fn router(&self) -> String {
         let routers: Vec<_> = call(|| self.shared.session().info().routers_zid().wait()).collect();
-        match (self.shared.router(), routers.len()) {
-            (Some(own), _) if routers.contains(&own.id()) => {
-                format!("router of our own at {}", own.endpoints().join(", "))
+        let keeper = self.shared.keeper.as_ref();
+        let own = keeper.and_then(|keeper| keeper.own(|own| (own.id(), own.endpoints())));
+        match (own, routers.len()) {
+            (Some((id, endpoints)), _) if routers.contains(&id) => {
+                format!("router of our own at {}", endpoints.join(", "))
             }
             (_, 0) => "no router".to_owned(),
             (_, 1) => "router found".to_owned(),

@@ -9,6 +9,7 @@ use timeloom_wire::{Error, Result};
 use zenoh::liveliness::LivelinessToken;
 use zenoh::pubsub::Subscriber;
 use zenoh::sample::SampleKind;
+use zenoh::session::TransportEventsListener;
 use zenoh::{Session, Wait as _};
 
 use crate::config;
@@ -17,7 +18,7 @@ use crate::notes::Notes;
 use crate::observers::Observers;
 use crate::options::Options;
 use crate::roster::Roster;
-use crate::router::ZenohRouter;
+use crate::router_keeper::RouterKeeper;
 use crate::session_call::{call, callback, is_inside_callback};
 use crate::token::{self, gid_of};
 
@@ -29,8 +30,9 @@ pub(crate) struct Shared {
     // In the order of their end: first nobody is told any more, then the session, then the router it came through.
     tokens: Option<Subscriber<()>>,
     dispatcher: Dispatcher,
+    routers: Option<TransportEventsListener<()>>,
     session: Session,
-    router: Option<ZenohRouter>,
+    pub(crate) keeper: Option<Arc<RouterKeeper>>,
     pub(crate) domain: u32,
     pub(crate) enclave: String,
     pub(crate) roster: Arc<Roster>,
@@ -47,18 +49,21 @@ impl Shared {
         };
         let notes = Arc::new(Notes::new(options.reporter.clone()));
         let config = config::session(options)?;
-        let router = ZenohRouter::if_needed(options, &config, &notes)?;
+        let keeper = RouterKeeper::start(options, &config, &notes)?;
         let session = call(|| zenoh::open(config).wait()).map_err(|error| refused(&error))?;
         let dispatcher = Dispatcher::start(&notes).map_err(|error| refused(&error))?;
         let observers = Arc::new(Observers::default());
         let roster = Arc::new(Roster::new(&observers, dispatcher.dispatch(), &notes));
         let tokens =
             watch_tokens(&session, options.domain, &roster).map_err(|error| refused(&error))?;
+        let routers = keeper.as_ref().map(|keeper| keeper.watch(&session));
+        let routers = routers.transpose().map_err(|error| refused(&error))?;
         Ok(Arc::new(Self {
             tokens: Some(tokens),
             dispatcher,
+            routers,
             session,
-            router,
+            keeper,
             domain: options.domain,
             enclave: options.enclave.clone(),
             roster,
@@ -76,11 +81,6 @@ impl Shared {
 
     pub(crate) fn dispatch(&self) -> &Dispatch {
         self.dispatcher.dispatch()
-    }
-
-    /// Our own router, if we are one.
-    pub(crate) fn router(&self) -> Option<&ZenohRouter> {
-        self.router.as_ref()
     }
 
     /// A number for a node or endpoint of ours.
@@ -101,8 +101,11 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        call(|| drop(self.tokens.take()));
+        call(|| drop((self.tokens.take(), self.routers.take())));
         close(self.session.clone());
+        if let Some(keeper) = &self.keeper {
+            keeper.end();
+        }
     }
 }
 

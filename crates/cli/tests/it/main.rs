@@ -16,6 +16,8 @@ mod info;
 mod list;
 mod live;
 mod live_node;
+#[cfg(feature = "zenoh")]
+mod live_zenoh;
 mod options_file;
 mod python_reader;
 mod repair;

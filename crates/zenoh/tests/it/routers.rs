@@ -34,6 +34,21 @@ fn who_comes_first_is_the_router_for_all() {
 }
 
 #[test]
+fn who_is_left_becomes_the_router() {
+    let at = free();
+    let first = participant(&at);
+    let second = participant(&at);
+    assert_eq!(second.router(), "router found");
+    drop(first);
+    let own = format!("router of our own at {at}");
+    until("the second takes over", || second.router() == own);
+    let third = participant(&at);
+    let watched = Watched::new(third);
+    let _node = second.node(NodeName::new("/", "second").unwrap()).unwrap();
+    until("others find it", || watched.nodes() == ["/second"]);
+}
+
+#[test]
 fn peers_that_waited_for_a_router_find_ours() {
     let at = free();
     let Some(mut peer) = Peer::start(&at) else {
