@@ -15,6 +15,7 @@ mod help;
 mod info;
 mod list;
 mod live;
+mod live_docs;
 mod live_loss;
 mod live_node;
 mod options_file;
