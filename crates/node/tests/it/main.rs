@@ -6,6 +6,7 @@
 
 mod captured;
 mod clock;
+mod lidar;
 mod parameters;
 mod player;
 mod recorder;
