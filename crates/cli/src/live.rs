@@ -10,6 +10,7 @@ mod key;
 #[allow(dead_code, reason = "record and play, which use it, are being written")]
 mod keyboard;
 mod mismatch;
+mod name_list;
 mod network;
 mod qos_arguments;
 mod sim_clock;
@@ -32,6 +33,7 @@ pub(crate) use key::Key;
 )]
 pub(crate) use keyboard::Keyboard;
 pub(crate) use mismatch::mismatches;
+pub(crate) use name_list::{NameList, Shown};
 pub(crate) use network::{Live, full_name};
 pub(crate) use qos_arguments::QosArguments;
 pub(crate) use sim_clock::SimClock;

@@ -1,5 +1,6 @@
 //! `timeloom doctor`: what is wrong, and what to do about it.
 
+mod checks;
 mod interfaces;
 mod net;
 

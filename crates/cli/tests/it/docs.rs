@@ -6,12 +6,12 @@ use std::path::Path;
 use crate::support::Sandbox;
 
 /// A command of a `console` block and the output below it.
-struct Step {
-    arguments: String,
-    output: Vec<String>,
+pub(crate) struct Step {
+    pub(crate) arguments: String,
+    pub(crate) output: Vec<String>,
 }
 
-fn steps(page: &str) -> Vec<Step> {
+pub(crate) fn steps(page: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for block in page.split("```console\n").skip(1) {
         for line in block.split("```").next().unwrap().lines() {
@@ -29,7 +29,7 @@ fn steps(page: &str) -> Vec<Step> {
 }
 
 /// Whether lines match, where `…` stands for any number of them.
-fn matches(shown: &[String], real: &[&str]) -> bool {
+pub(crate) fn matches(shown: &[String], real: &[&str]) -> bool {
     match (shown.split_first(), real.split_first()) {
         (None, None) => true,
         (Some((first, rest)), _) if first == "…" => {

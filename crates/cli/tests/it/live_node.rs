@@ -17,7 +17,7 @@ fn node(robot: &Robot, name: &str) -> RosNode {
 }
 
 /// Waits until it is so: discovery and the network take their time.
-fn until(what: &str, mut so: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
     let clock = Clock::<Steady>::new();
     let end = clock.now().saturating_add(Duration::from_secs(60));
     while !so() {

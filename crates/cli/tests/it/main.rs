@@ -15,6 +15,8 @@ mod help;
 mod info;
 mod list;
 mod live;
+mod live_docs;
+mod live_loss;
 mod live_node;
 #[cfg(feature = "zenoh")]
 mod live_zenoh;

@@ -1,8 +1,9 @@
 //! A domain of its own, and what runs in it: verbs of ours, participants, foreign peers.
 
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 
 use timeloom_dds::{DdsParticipant, DiscoveryRange, Options};
 use timeloom_time::{Clock, Duration, Steady};
@@ -94,12 +95,10 @@ impl Running {
             stdout: Vec::new(),
             stderr: Vec::new(),
         };
-        self.0
-            .stdout
-            .take()
-            .unwrap()
-            .read_to_end(&mut output.stdout)
-            .unwrap();
+        // Gone if somebody reads its lines.
+        if let Some(mut stdout) = self.0.stdout.take() {
+            stdout.read_to_end(&mut output.stdout).unwrap();
+        }
         self.0
             .stderr
             .take()
@@ -110,11 +109,26 @@ impl Running {
         Run::new(&output)
     }
 
+    /// The lines of stdout as they come, from now on.
+    pub(crate) fn lines(&mut self) -> Receiver<String> {
+        let output = BufReader::new(self.0.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            let mut all = output.lines().map_while(Result::ok);
+            all.try_for_each(|line| sender.send(line).ok())
+        });
+        lines
+    }
+
     pub(crate) fn interrupt(&self) {
-        let pid = self.0.id().to_string();
+        self.signal("INT");
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let (flag, pid) = (format!("-{name}"), self.0.id().to_string());
         assert!(
             Command::new("kill")
-                .args(["-INT", &pid])
+                .args([flag, pid])
                 .status()
                 .unwrap()
                 .success()

@@ -281,18 +281,24 @@ class Peer:
             data.write(Text(str(number)))
             time.sleep(0.02)
 
-    def flood(self, topic, count, size):
-        """As many best effort messages as fast as it goes, once somebody listens; then the last for sure."""
+    def open(self, topic):
+        """A best effort publisher of texts that begin with their number."""
         qos = Qos(Policy.Reliability.BestEffort, Policy.History.KeepLast(1))
-        writer = DataWriter(self.participant, Topic(self.participant, f"rt{topic}", Text), qos=qos)
-        self.answer({"ok": "there"})
-        until(writer.get_matched_subscriptions)
-        text = "x" * size
-        for _ in range(count - 1):
-            writer.write(Text(text))
-        time.sleep(0.5)
-        writer.write(Text("last"))
-        self.writers[topic] = writer
+        self.writers[topic] = DataWriter(
+            self.participant, Topic(self.participant, f"rt{topic}", Text), qos=qos
+        )
+        self.sent = 0
+
+    def matched(self, topic, count):
+        until(lambda: len(self.writers[topic].get_matched_subscriptions()) >= count)
+
+    def send(self, topic, count, size):
+        """As fast as it goes; answers with the number of the last."""
+        writer, tail = self.writers[topic], " " + "x" * size
+        for _ in range(count):
+            self.sent += 1
+            writer.write(Text(f"{self.sent}{tail}"))
+        return self.sent
 
     @staticmethod
     def answer(line):

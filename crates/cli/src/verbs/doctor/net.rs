@@ -5,9 +5,10 @@ use std::fs;
 
 use clap::Args;
 use serde_json::json;
+use timeloom_wire::Graph;
 use timeloom_wire::environment::{Backend, DiscoveryRange, Environment};
-use timeloom_wire::{EndpointKind, Graph};
 
+use super::checks;
 use super::interfaces::{Interface, interfaces};
 use crate::context::Context;
 use crate::json_text::{counted, grouped};
@@ -46,6 +47,8 @@ struct Findings {
     nodes: Vec<String>,
     topics: usize,
     participants: usize,
+    /// How many of them are of which make.
+    vendors: Vec<String>,
     /// How far is looked for others.
     range: String,
     problems: Vec<String>,
@@ -93,8 +96,10 @@ fn examine(live: &Live, graph: &Graph, localhost: bool) -> Findings {
                 .to_owned(),
         );
     }
-    problems.extend(two_clocks(graph));
-    problems.extend(doubles(&nodes));
+    problems.extend(checks::two_clocks(graph));
+    problems.extend(checks::doubles(&nodes));
+    problems.extend(checks::crowded_services(graph));
+    problems.extend(checks::two_definitions(graph));
     for topic in topics.iter().filter(|_| dds) {
         problems.extend(
             mismatches(graph, topic)
@@ -103,13 +108,18 @@ fn examine(live: &Live, graph: &Graph, localhost: bool) -> Findings {
         );
     }
     problems.extend(live.notes());
-    let mut advice = Vec::new();
+    let mut advice: Vec<String> = checks::clock_without_owner(graph).into_iter().collect();
     if rmem_max.is_some_and(|limit| limit < WANTED_BUFFER) {
         advice.push(format!(
             "receive buffers are limited: large messages on best effort may be lost; run `sudo sysctl -w \
              net.core.rmem_max={WANTED_BUFFER}`"
         ));
     }
+    let vendors = if dds {
+        checks::vendors(graph)
+    } else {
+        Vec::new()
+    };
     let range = if localhost {
         "127.0.0.1 only (--localhost)".to_owned()
     } else {
@@ -120,45 +130,12 @@ fn examine(live: &Live, graph: &Graph, localhost: bool) -> Findings {
         range,
         rmem_max,
         participants: participants.len(),
+        vendors,
         topics: topics.len(),
         nodes,
         problems,
         advice,
     }
-}
-
-/// Time must have one owner.
-fn two_clocks(graph: &Graph) -> Option<String> {
-    let owners: Vec<String> = graph
-        .on("/clock", EndpointKind::Publisher)
-        .map(|info| {
-            info.node
-                .as_ref()
-                .map_or_else(|| info.gid.to_string(), ToString::to_string)
-        })
-        .collect();
-    (owners.len() > 1).then(|| {
-        format!(
-            "/clock: {} nodes publish it ({}), so time jumps back and forth: stop all but one",
-            owners.len(),
-            owners.join(", ")
-        )
-    })
-}
-
-fn doubles(nodes: &[String]) -> Vec<String> {
-    let names: BTreeSet<&String> = nodes.iter().collect();
-    let count = |name: &String| nodes.iter().filter(|other| *other == name).count();
-    names
-        .into_iter()
-        .filter(|name| count(name) > 1)
-        .map(|name| {
-            format!(
-                "{} nodes have the name {name}: give each its own",
-                count(name)
-            )
-        })
-        .collect()
 }
 
 /// The ports that DDS uses for discovery: multicast, then those of the first participant.
@@ -261,8 +238,13 @@ fn print(findings: &Findings, live: &Live, context: &mut Context) -> anyhow::Res
     }
     writeln!(
         out,
-        "Seen: {}, {}, {}",
+        "Seen: {}{}, {}, {}",
         counted(findings.participants as u64, "participant"),
+        if findings.vendors.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", findings.vendors.join(", "))
+        },
         counted(findings.nodes.len() as u64, "node"),
         counted(findings.topics as u64, "topic")
     )?;
@@ -307,6 +289,7 @@ fn as_json(findings: &Findings, live: &Live) -> serde_json::Value {
         "static_peers": environment.static_peers,
         "environment_notes": notes,
         "participants": findings.participants,
+        "vendors": findings.vendors,
         "nodes": findings.nodes,
         "topics": findings.topics,
         "advice": findings.advice,
@@ -322,14 +305,5 @@ mod tests {
     fn ports_are_those_of_dds() {
         assert_eq!(ports(0), (7400, 7410, 7411));
         assert_eq!(ports(232), (65400, 65410, 65411));
-    }
-
-    #[test]
-    fn names_that_are_given_twice_are_told_once() {
-        let nodes = ["/a", "/b", "/a"].map(str::to_owned);
-        assert_eq!(
-            doubles(&nodes),
-            ["2 nodes have the name /a: give each its own"]
-        );
     }
 }

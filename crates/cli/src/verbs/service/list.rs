@@ -1,13 +1,9 @@
 //! `timeloom service list`.
 
-use std::collections::BTreeMap;
-
 use clap::Args;
-use serde_json::json;
-use timeloom_msg::name::is_hidden;
 
 use crate::context::Context;
-use crate::live::{Live, LiveArguments};
+use crate::live::{Live, LiveArguments, NameList, Shown};
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
 
@@ -39,26 +35,12 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let live = Live::join(&arguments.live, context)?;
     let graph = live.settled();
-    let mut services: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (name, type_name) in graph.services() {
-        if arguments.include_hidden_services || !is_hidden(name) {
-            services.entry(name).or_default().push(type_name);
-        }
-    }
-    let out = context.printer.data();
-    if arguments.count_services {
-        match arguments.format {
-            Format::Text => writeln!(out, "{}", services.len())?,
-            Format::Json => writeln!(out, "{}", json!({"services": services.len()}))?,
-        }
-        return Ok(Outcome::Done);
-    }
-    for (name, types) in services {
-        match arguments.format {
-            Format::Json => writeln!(out, "{}", json!({"name": name, "types": types}))?,
-            Format::Text if arguments.show_types => writeln!(out, "{name} [{}]", types.join(", "))?,
-            Format::Text => writeln!(out, "{name}")?,
-        }
-    }
+    let shown = Shown::new(arguments.count_services, arguments.show_types);
+    NameList::new(graph.services(), arguments.include_hidden_services).print(
+        context.printer.data(),
+        (shown, arguments.format),
+        "services",
+        |_| serde_json::Map::new(),
+    )?;
     Ok(Outcome::Done)
 }

@@ -1,14 +1,10 @@
 //! `timeloom topic list`.
 
-use std::collections::BTreeMap;
-
 use clap::Args;
-use serde_json::json;
-use timeloom_msg::name::is_hidden;
-use timeloom_wire::{EndpointKind, Graph};
+use timeloom_wire::EndpointKind;
 
 use crate::context::Context;
-use crate::live::{Live, LiveArguments};
+use crate::live::{Live, LiveArguments, NameList, Shown};
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
 
@@ -41,36 +37,22 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let live = Live::join(&arguments.live, context)?;
     let graph = live.settled();
-    let mut topics: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (name, type_name) in graph.topics() {
-        if arguments.include_hidden_topics || !is_hidden(name) {
-            topics.entry(name).or_default().push(type_name);
-        }
-    }
-    let out = context.printer.data();
-    if arguments.count_topics {
-        match arguments.format {
-            Format::Text => writeln!(out, "{}", topics.len())?,
-            Format::Json => writeln!(out, "{}", json!({"topics": topics.len()}))?,
-        }
-        return Ok(Outcome::Done);
-    }
-    for (name, types) in topics {
-        match arguments.format {
-            Format::Json => writeln!(out, "{}", as_json(&graph, name, &types))?,
-            Format::Text if arguments.show_types => writeln!(out, "{name} [{}]", types.join(", "))?,
-            Format::Text => writeln!(out, "{name}")?,
-        }
-    }
+    let count = |name: &str, kind| graph.on(name, kind).count().into();
+    let endpoints = |name: &str| {
+        [
+            ("publishers", EndpointKind::Publisher),
+            ("subscriptions", EndpointKind::Subscription),
+        ]
+        .into_iter()
+        .map(|(key, kind)| (key.to_owned(), count(name, kind)))
+        .collect()
+    };
+    let shown = Shown::new(arguments.count_topics, arguments.show_types);
+    NameList::new(graph.topics(), arguments.include_hidden_topics).print(
+        context.printer.data(),
+        (shown, arguments.format),
+        "topics",
+        endpoints,
+    )?;
     Ok(Outcome::Done)
-}
-
-fn as_json(graph: &Graph, name: &str, types: &[&str]) -> serde_json::Value {
-    let count = |kind| graph.on(name, kind).count();
-    json!({
-        "name": name,
-        "types": types,
-        "publishers": count(EndpointKind::Publisher),
-        "subscriptions": count(EndpointKind::Subscription),
-    })
 }
