@@ -173,7 +173,7 @@ fn writer(arguments: &Arguments) -> anyhow::Result<WriterSettings> {
         compression_threads: output.compression_threads.unwrap_or(0),
         max_file_size: output.max_bag_size.unwrap_or(0),
         max_file_duration_ns: output.max_bag_duration.unwrap_or(0),
-        metadata_version: None,
+        metadata_version: output.metadata_version,
         custom_data,
     })
 }
