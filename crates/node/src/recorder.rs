@@ -15,12 +15,14 @@ mod entry;
 mod graph_index;
 mod intake;
 mod note;
+mod notifier;
 mod options;
 mod qos_class;
 mod queue;
 mod report;
 mod ring;
 mod selection;
+mod services;
 mod session;
 mod shared;
 mod status;
@@ -33,6 +35,7 @@ mod writer;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use timeloom_bag::bag::SplitEvent;
 use timeloom_time::{Duration, Event};
 use timeloom_wire::{Node, Participant};
 
@@ -41,9 +44,11 @@ pub use disk_guard::{DiskGuard, DiskSpace, LowSpaceAction};
 pub use drop_policy::DropPolicy;
 pub use end_reason::EndReason;
 pub use note::{Note, NoteSeverity};
+pub use notifier::Notifier;
 pub use options::{BagFactory, BeforeWrite, DiscoveryMode, Limits, Options, Reporter};
 pub use report::Report;
 pub use selection::Selection;
+pub use services::Services;
 pub use status::{Phase, SkippedMessages, Status, TopicStatus};
 pub use transport_account::UnknownMessages;
 pub use types::{BuiltinTypes, FoundType, TypeSource};
@@ -66,14 +71,17 @@ struct Inner {
     node: Arc<dyn Node>,
     options: Options,
     state: Mutex<State>,
-    changed: Event,
+    /// Something is there to be told: a split, an end, a change of state.
+    news: Event,
 }
 
 struct State {
     session: Option<Session>,
-    /// What the last bag came to.
+    /// What the bags so far came to, until somebody takes it.
     reports: Vec<Report>,
     last: Option<Status>,
+    /// Splits of bags that are closed, until somebody takes them.
+    splits: Vec<SplitEvent>,
 }
 
 impl Recorder {
@@ -87,8 +95,9 @@ impl Recorder {
         options: Options,
     ) -> Result<Self> {
         options.check()?;
-        let session = Session::start(&participant, &node, &options, options.output.clone())?;
-        let changed = Event::new(&participant.time_base());
+        let news = Event::new(&participant.time_base());
+        let output = options.output.clone();
+        let session = Session::start(&participant, &node, &options, output, &news)?;
         Ok(Self(Arc::new(Inner {
             participant,
             node,
@@ -97,8 +106,9 @@ impl Recorder {
                 session: Some(session),
                 reports: Vec::new(),
                 last: None,
+                splits: Vec::new(),
             }),
-            changed,
+            news,
         })))
     }
 
@@ -114,7 +124,7 @@ impl Recorder {
     pub fn control(&self, control: &Control) -> Result<()> {
         let mut state = self.state();
         match control {
-            Control::Stop => return stop(&mut state),
+            Control::Stop => return self.stop(&mut state),
             Control::Record { output } => return self.record(&mut state, output.as_deref()),
             _ => {}
         }
@@ -130,7 +140,7 @@ impl Recorder {
             Control::Stop | Control::Record { .. } => {}
         }
         drop(state);
-        self.0.changed.set();
+        self.0.news.set();
         Ok(())
     }
 
@@ -141,10 +151,54 @@ impl Recorder {
         }
         let inner = &self.0;
         let directory = free_directory(output.unwrap_or(&inner.options.output));
-        let started = Session::start(&inner.participant, &inner.node, &inner.options, directory)?;
+        let (participant, node) = (&inner.participant, &inner.node);
+        let started = Session::start(participant, node, &inner.options, directory, &inner.news)?;
         state.session = Some(started);
         state.last = None;
         Ok(())
+    }
+
+    fn stop(&self, state: &mut State) -> Result<()> {
+        let session = state.session.take().ok_or(Error::NotRecording)?;
+        let mut last = session.status();
+        last.phase = Phase::Stopped;
+        let shared = Arc::clone(&session.shared);
+        let report = session.finish()?;
+        state.splits.extend(shared.progress().splits.drain(..));
+        if let Some(file) = report.metadata.relative_file_paths.last() {
+            state.splits.push(SplitEvent {
+                closed_file: report.directory.join(file),
+                opened_file: PathBuf::new(),
+            });
+        }
+        last.topics.clone_from(&report.topics);
+        last.elapsed = report.elapsed;
+        last.files = report.metadata.files.len();
+        last.queue_bytes = 0;
+        state.last = Some(last);
+        state.reports.push(report);
+        self.0.news.set();
+        Ok(())
+    }
+
+    /// The files that were closed and opened since the last call; a closed bag opens none.
+    pub(super) fn take_splits(&self) -> Vec<SplitEvent> {
+        let mut state = self.state();
+        let mut splits = std::mem::take(&mut state.splits);
+        if let Some(session) = &state.session {
+            splits.extend(session.shared.progress().splits.drain(..));
+        }
+        splits
+    }
+
+    /// Set when there is something to be told; clear it before you look.
+    pub fn news(&self) -> &Event {
+        &self.0.news
+    }
+
+    /// What it was made with.
+    pub fn options(&self) -> &Options {
+        &self.0.options
     }
 
     /// What it does and has done. Never blocks for long.
@@ -184,25 +238,11 @@ impl Recorder {
     /// When the bag cannot be closed.
     pub fn finish(&self) -> Result<Vec<Report>> {
         let mut state = self.state();
-        match stop(&mut state) {
+        match self.stop(&mut state) {
             Ok(()) | Err(Error::NotRecording) => Ok(std::mem::take(&mut state.reports)),
             Err(error) => Err(error),
         }
     }
-}
-
-fn stop(state: &mut State) -> Result<()> {
-    let session = state.session.take().ok_or(Error::NotRecording)?;
-    let mut last = session.status();
-    last.phase = Phase::Stopped;
-    let report = session.finish()?;
-    last.topics.clone_from(&report.topics);
-    last.elapsed = report.elapsed;
-    last.files = report.metadata.files.len();
-    last.queue_bytes = 0;
-    state.last = Some(last);
-    state.reports.push(report);
-    Ok(())
 }
 
 /// A directory that does not exist yet: that one, or with a number behind it, as rosbag2 does.

@@ -9,7 +9,7 @@ mod view;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use timeloom_node::recorder::{Control, Note, NoteSeverity, Recorder};
+use timeloom_node::recorder::{Control, Note, NoteSeverity, Notifier, Recorder, Services};
 use timeloom_node::{NodeOptions, RosNode};
 use timeloom_time::{Duration, Event};
 
@@ -79,10 +79,16 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         Arc::clone(node.wire()),
         options,
     )?;
+    let rate = arguments.behaviour.statistics_rate;
+    let services = Services::start(&node, &recorder, setup.distro())?;
+    let notifier = Notifier::start(&node, &recorder, rate, setup.distro())?;
     let text = format!("recording to {}", directory.display());
     context.printer.note(&text);
     watch(arguments, &live, &recorder, &notes, context)?;
+    drop(services);
     let reports = recorder.finish()?;
+    // Its last words are about losses that were counted at the end.
+    drop(notifier);
     let mut lost = false;
     for report in &reports {
         lost |= summary::print(report, context);

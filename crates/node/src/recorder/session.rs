@@ -35,6 +35,7 @@ impl Session {
         node: &Arc<dyn Node>,
         options: &Options,
         directory: PathBuf,
+        news: &Event,
     ) -> Result<Self> {
         let bag = BagWriter::create(&directory, (options.bag)())?;
         let base = participant.time_base();
@@ -62,7 +63,7 @@ impl Session {
             discovering: AtomicBool::new(true),
             ending: CancelToken::new(),
             progress: Mutex::new(Progress::default()),
-            news: Event::new(&base),
+            news: news.clone(),
             options: options.clone(),
             base: base.clone(),
         });

@@ -1,6 +1,8 @@
 use timeloom_bag::MessageDefinition;
-use timeloom_msg::{Definitions, TypeHash};
-use timeloom_wire::EndpointInfo;
+use timeloom_msg::{Definitions, QosProfile, Schema, TypeHash};
+use timeloom_wire::{EndpointInfo, EndpointKind, Gid};
+
+use crate::type_finder::TypeFinder;
 
 /// The definition of a type, as a bag keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +25,19 @@ pub trait TypeSource: Send + Sync {
     fn ask(&self, publisher: &EndpointInfo) -> Result<FoundType, String>;
 }
 
+impl FoundType {
+    /// What a bag keeps of a layout; none if it cannot be written down.
+    fn of(schema: &Schema) -> Option<Self> {
+        Some(Self {
+            definition: MessageDefinition {
+                encoding: "ros2msg".into(),
+                text: schema.ros2msg().ok()?,
+            },
+            hash: schema.type_hash().ok(),
+        })
+    }
+}
+
 /// The definitions that are built in, and nothing else.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuiltinTypes;
@@ -33,16 +48,33 @@ impl TypeSource for BuiltinTypes {
             Some(hash) => Definitions::builtin_with_hash(type_name, hash).ok()??,
             None => Definitions::builtin().schema(type_name).ok()?,
         };
-        Some(FoundType {
-            definition: MessageDefinition {
-                encoding: "ros2msg".into(),
-                text: schema.ros2msg().ok()?,
-            },
-            hash: schema.type_hash().ok(),
-        })
+        FoundType::of(&schema)
     }
 
     fn ask(&self, publisher: &EndpointInfo) -> Result<FoundType, String> {
         Err(format!("{} is not built in", publisher.type_name))
+    }
+}
+
+/// Built in, installed, or told by the node that publishes.
+impl TypeSource for TypeFinder {
+    fn at_hand(&self, type_name: &str, hash: Option<&TypeHash>) -> Option<FoundType> {
+        let endpoint = EndpointInfo {
+            gid: Gid::UNKNOWN,
+            kind: EndpointKind::Publisher,
+            node: None,
+            topic: String::new(),
+            type_name: type_name.to_owned(),
+            type_hash: hash.copied(),
+            qos: QosProfile::DEFAULT,
+        };
+        FoundType::of(&self.local().of_endpoint(&endpoint)?)
+    }
+
+    fn ask(&self, publisher: &EndpointInfo) -> Result<FoundType, String> {
+        let schema = self
+            .find_blocking(publisher)
+            .map_err(|error| error.to_string())?;
+        FoundType::of(&schema).ok_or_else(|| format!("{} cannot be written down", schema.name()))
     }
 }

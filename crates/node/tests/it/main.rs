@@ -11,6 +11,7 @@ mod parameters;
 mod player;
 mod recorder;
 mod recorder_faults;
+mod recorder_services;
 mod recorder_world;
 mod ros_node;
 mod type_finder;

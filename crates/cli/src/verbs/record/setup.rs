@@ -8,17 +8,17 @@ use anyhow::Context as _;
 use timeloom_bag::BagOptions;
 use timeloom_bag::yaml::{self, Node};
 use timeloom_msg::qos::parse_overrides;
-use timeloom_msg::{Distro, QosProfile, TypeName};
-use timeloom_node::RosNode;
+use timeloom_msg::{AmentIndex, Distro, QosProfile, TypeName};
 use timeloom_node::recorder::{
-    BuiltinTypes, DiscoveryMode, DiskGuard, DropPolicy, Limits, LowSpaceAction, Options, Selection,
+    DiscoveryMode, DiskGuard, DropPolicy, Limits, LowSpaceAction, Options, Selection,
 };
+use timeloom_node::{LocalTypes, RosNode, TypeFinder};
 use timeloom_time::{Clock, Duration, System};
 
 use super::arguments::{Arguments, LowSpace, SelectionArguments, span};
 use super::key_value::KeyValue;
 use crate::context::Context;
-use crate::environment;
+use crate::environment::{self, AMENT_PREFIX_PATH};
 use crate::failure::Failure;
 use crate::selection_arguments::{absolute, full_types};
 use crate::verbs::convert::writer_settings::WriterSettings;
@@ -67,6 +67,11 @@ impl<'a> Setup<'a> {
         })
     }
 
+    /// Whose layouts the services and events have.
+    pub(super) fn distro(&self) -> Distro {
+        self.ros_distro.parse().unwrap_or_default()
+    }
+
     pub(super) fn options(&self, node: &RosNode) -> anyhow::Result<Options> {
         let behaviour = &self.arguments.behaviour;
         let limits = &self.arguments.limits;
@@ -76,7 +81,7 @@ impl<'a> Setup<'a> {
         let base = Options::new(
             &self.output,
             selection(&self.arguments.selection),
-            Arc::new(BuiltinTypes),
+            Arc::new(types(node)),
         );
         Ok(Options {
             bag: Arc::new(move || BagOptions {
@@ -129,6 +134,13 @@ impl<'a> Setup<'a> {
     }
 }
 
+/// Built in, installed, or told by whoever publishes.
+fn types(node: &RosNode) -> TypeFinder {
+    let installed = AmentIndex::from_prefix_path(&environment::text(AMENT_PREFIX_PATH));
+    let base = node.participant().time_base();
+    TypeFinder::new(Arc::clone(node.wire()), &base, LocalTypes::new(installed))
+}
+
 /// Where to: as asked for, or the name that rosbag2 gives.
 fn output(arguments: &Arguments) -> anyhow::Result<PathBuf> {
     if let Some(output) = &arguments.output.output {
@@ -161,7 +173,7 @@ fn writer(arguments: &Arguments) -> anyhow::Result<WriterSettings> {
         compression_threads: output.compression_threads.unwrap_or(0),
         max_file_size: output.max_bag_size.unwrap_or(0),
         max_file_duration_ns: output.max_bag_duration.unwrap_or(0),
-        metadata_version: None,
+        metadata_version: output.metadata_version,
         custom_data,
     })
 }

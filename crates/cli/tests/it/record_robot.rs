@@ -1,0 +1,228 @@
+//! A robot whose publishers are not ours, and a recorder beside it.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::{Value, json};
+use timeloom_bag::TopicStatistics;
+use timeloom_bag::metadata::read_metadata_file;
+use timeloom_time::{Clock, Duration, Steady};
+
+use crate::support::{Run, Sandbox, stored};
+
+/// Cyclone DDS on the loopback interface and nowhere else.
+pub(crate) const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
+    <NetworkInterface address=\"127.0.0.1\" multicast=\"false\"/></Interfaces>\
+    <AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>\
+    <MaxAutoParticipantIndex>64</MaxAutoParticipantIndex><Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery>\
+    </Domain></CycloneDDS>";
+
+/// The Python with `cyclonedds`; `None` after saying why, where that is allowed.
+pub(crate) fn python() -> Option<PathBuf> {
+    if let Some(python) = std::env::var_os("TIMELOOM_PYTHON") {
+        return Some(python.into());
+    }
+    let required = std::env::var("CI").is_ok_and(|ci| ci == "true")
+        || std::env::var_os("TIMELOOM_REQUIRE_PYTHON").is_some();
+    assert!(
+        !required,
+        "TIMELOOM_PYTHON must name a Python with cyclonedds"
+    );
+    eprintln!("skipped: TIMELOOM_PYTHON is not set");
+    None
+}
+
+pub(crate) fn peer_script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/peers")
+        .join(name)
+}
+
+pub(crate) struct Robot {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) domain: u32,
+    process: Child,
+    commands: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Robot {
+    /// In a domain that nobody else uses; `None` without Python.
+    pub(crate) fn new() -> Option<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let domain = (std::process::id() * 7 + NEXT.fetch_add(1, Ordering::Relaxed)) % 200 + 1;
+        let mut command = Command::new(python()?);
+        command
+            .arg(peer_script("publisher.py"))
+            .arg(domain.to_string())
+            .env("CYCLONEDDS_URI", LOOPBACK);
+        Some(Self::with(domain, command))
+    }
+
+    /// With a publisher that is started in some other way.
+    pub(crate) fn with(domain: u32, mut command: Command) -> Self {
+        let mut sandbox = Sandbox::new();
+        sandbox.set("ROS_DOMAIN_ID", &domain.to_string());
+        let mut process = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Self {
+            sandbox,
+            domain,
+            commands: process.stdin.take(),
+            answers: BufReader::new(process.stdout.take().unwrap()),
+            process,
+        }
+    }
+
+    /// Has the publisher do something; gives its answer.
+    pub(crate) fn ask(&mut self, command: &Value) -> Value {
+        let commands = self.commands.as_mut().unwrap();
+        writeln!(commands, "{command}").unwrap();
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap_or(json!({ "error": line }));
+        assert!(answer.get("error").is_none(), "{command}: {answer}");
+        answer["ok"].clone()
+    }
+
+    pub(crate) fn number(&mut self, command: &Value) -> u64 {
+        self.ask(command).as_u64().unwrap()
+    }
+
+    /// A writer that somebody records.
+    pub(crate) fn matched(&mut self, name: &str) {
+        self.ask(&json!({"do": "matched", "name": name}));
+    }
+
+    /// No more commands: waits until the process ends.
+    pub(crate) fn finish(mut self) {
+        let commands = std::mem::replace(&mut self.commands, None);
+        drop(commands);
+        assert!(self.process.wait().unwrap().success());
+    }
+
+    /// Starts `timeloom record` with arguments separated by spaces.
+    pub(crate) fn record(&self, arguments: &str) -> Recording {
+        let mut command = self.sandbox.command(&format!("record {arguments}"));
+        Recording::start(command.arg("--localhost"))
+    }
+}
+
+impl Drop for Robot {
+    fn drop(&mut self) {
+        // One that has ended is no failure.
+        let _killed = self.process.kill();
+        let _ended = self.process.wait();
+    }
+}
+
+/// A recorder in a process of its own.
+pub(crate) struct Recording(Child);
+
+impl Recording {
+    pub(crate) fn start(command: &mut Command) -> Self {
+        Self(
+            command
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap(),
+        )
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.0.id().to_string();
+        let sent = Command::new("kill").args([name, &pid]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// To the process and its children, which were started as a group.
+    pub(crate) fn signal_group(&self, name: &str) {
+        let group = format!("-{}", self.0.id());
+        let sent = Command::new("kill").args([name, "--", &group]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Interrupts it and waits for its end.
+    pub(crate) fn interrupt(self) -> Run {
+        self.signal("-INT");
+        self.end()
+    }
+
+    /// Waits until it is gone, however it ends.
+    pub(crate) fn gone(mut self) {
+        self.0.wait().unwrap();
+    }
+
+    pub(crate) fn end(mut self) -> Run {
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let mut out = self.0.stdout.take().unwrap();
+        let mut err = self.0.stderr.take().unwrap();
+        err.read_to_end(&mut stderr).unwrap();
+        out.read_to_end(&mut stdout).unwrap();
+        let status = self.0.wait().unwrap();
+        Run::new(&std::process::Output {
+            status,
+            stdout,
+            stderr,
+        })
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        let _killed = self.0.kill();
+        let _ended = self.0.wait();
+    }
+}
+
+/// Waits for something that other processes bring about.
+pub(crate) fn until(mut condition: impl FnMut() -> bool) {
+    let clock = Clock::<Steady>::new();
+    let end = clock.now().saturating_add(Duration::from_secs(60));
+    while !condition() {
+        assert!(clock.now() < end, "not in time");
+        let _woke = clock.sleep_for(Duration::from_millis(20));
+    }
+}
+
+/// The account of a topic in a bag's metadata.
+pub(crate) fn statistics(bag: &Path, topic: &str) -> TopicStatistics {
+    let metadata = read_metadata_file(bag).unwrap();
+    let mut records = metadata.topics.iter();
+    let record = records.find(|record| record.topic.name == topic);
+    let record = record.unwrap_or_else(|| panic!("no {topic} in {}", bag.display()));
+    let statistics = record.statistics.expect("version 10 has statistics");
+    assert_eq!(record.message_count, statistics.messages_recorded);
+    let files = metadata
+        .files
+        .iter()
+        .flat_map(|file| &file.topics_statistics);
+    let in_files = files.filter(|(name, _)| name == topic);
+    let mut sum = TopicStatistics::default();
+    in_files.for_each(|(_, of_file)| sum.merge(of_file));
+    assert_eq!(sum, statistics, "the files make up the whole");
+    statistics
+}
+
+/// The numbers that a bag has of each writer on a topic, in the order of the bag; it must be whole.
+pub(crate) fn numbers(bag: &Path, topic: &str) -> BTreeMap<String, Vec<u64>> {
+    let mut writers: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for message in stored(bag)
+        .into_iter()
+        .filter(|message| message.topic == topic)
+    {
+        let text = String::from_utf8_lossy(&message.data[8..]).into_owned();
+        let mut parts = text.split(':');
+        let writer = parts.next().unwrap().to_owned();
+        let number = parts.next().unwrap().parse().unwrap();
+        writers.entry(writer).or_default().push(number);
+    }
+    writers
+}

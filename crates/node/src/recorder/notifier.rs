@@ -1,0 +1,236 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use timeloom_bag::bag::SplitEvent;
+use timeloom_msg::value::{Array, Struct, Text};
+use timeloom_msg::{Definitions, Distro, QosProfile, Schema, Value};
+use timeloom_time::{BaseThread, CancelToken, Clock, Duration, Event, Steady};
+use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
+
+use super::{Note, Recorder};
+use crate::ros_node::RosNode;
+use crate::{Error, Result};
+
+/// Tells others of splits and losses, from a thread of its own: `events/write_split` and
+/// `events/rosbag2_messages_lost`.
+///
+/// Ends when dropped, with a last word about what was lost meanwhile.
+pub struct Notifier {
+    stop: CancelToken,
+    news: Event,
+    thread: Option<BaseThread<()>>,
+}
+
+/// What the thread works with.
+struct Work {
+    recorder: Recorder,
+    node_name: String,
+    splits: EventPublisher,
+    losses: Option<EventPublisher>,
+    topic: Schema,
+    /// The shortest time between two words about losses.
+    period: Duration,
+    /// What was told of each topic: lost in transport, lost in the recorder.
+    told: BTreeMap<String, (u64, u64)>,
+    clock: Clock<Steady>,
+}
+
+struct EventPublisher {
+    publisher: Box<dyn Publisher>,
+    schema: Arc<Schema>,
+}
+
+/// As rosbag2 publishes its events.
+const QOS: QosProfile = QosProfile {
+    depth: 1,
+    ..QosProfile::DEFAULT
+};
+const IDLE: Duration = Duration::from_secs(1);
+/// A subscription that does not answer for so long does not hear the last words.
+const GOODBYE: Duration = Duration::from_millis(300);
+
+impl EventPublisher {
+    fn new(node: &RosNode, topic: &str, type_name: &str, distro: Distro) -> Result<Self> {
+        let schema = Arc::new(Definitions::builtin_of(distro).schema(type_name)?);
+        node.register_type(&schema);
+        let publisher = node.wire().publish(&TopicSpec {
+            name: node.resolve_topic(topic)?,
+            type_name: schema.name().clone(),
+            type_hash: schema.type_hash().ok(),
+            qos: QOS,
+        })?;
+        Ok(Self { publisher, schema })
+    }
+
+    fn publish(&self, value: &Value) -> Result<()> {
+        let payload = Bytes::from(self.schema.encode(value)?);
+        self.publisher.publish(payload, PublishOptions::default())?;
+        Ok(())
+    }
+}
+
+impl Notifier {
+    /// Tells of losses at most `rate` times a second; never with 0.
+    ///
+    /// # Errors
+    /// When the rate is no rate, or the middleware refuses a publisher.
+    pub fn start(node: &RosNode, recorder: &Recorder, rate: f64, distro: Distro) -> Result<Self> {
+        let lost = "rosbag2_interfaces/msg/MessagesLostEvent";
+        let base = node.participant().time_base();
+        let (period, losses) = if rate > 0.0 {
+            let period = Duration::try_from_hertz(rate).map_err(|error| Error::Option {
+                option: "statistics rate",
+                reason: error.to_string(),
+            })?;
+            let topic = "events/rosbag2_messages_lost";
+            let losses = EventPublisher::new(node, topic, lost, distro)?;
+            (period, Some(losses))
+        } else {
+            (IDLE, None)
+        };
+        let split = "rosbag2_interfaces/msg/WriteSplitEvent";
+        let work = Work {
+            recorder: recorder.clone(),
+            node_name: node.name().full(),
+            splits: EventPublisher::new(node, "events/write_split", split, distro)?,
+            losses,
+            topic: Definitions::builtin()
+                .schema("rosbag2_interfaces/msg/MessagesLostEventTopicStat")?,
+            period,
+            told: BTreeMap::new(),
+            clock: Clock::on(&base),
+        };
+        let stop = CancelToken::new();
+        let stopped = stop.clone();
+        let thread = base.spawn("recorder-events", move || work.run(&stopped));
+        let thread = thread.map_err(|source| Error::Io {
+            action: "start a thread",
+            source,
+        })?;
+        Ok(Self {
+            stop,
+            news: recorder.news().clone(),
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Notifier {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        self.news.set();
+        if let Some(thread) = self.thread.take() {
+            // A panic there has said so itself; the recording is not touched by it.
+            let _ended = thread.join();
+        }
+    }
+}
+
+impl std::fmt::Debug for Notifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Notifier")
+    }
+}
+
+impl Work {
+    fn run(mut self, stop: &CancelToken) {
+        let mut last = self.clock.now();
+        loop {
+            self.recorder.news().clear();
+            let ending = stop.is_cancelled();
+            self.tell_splits();
+            let now = self.clock.now();
+            if ending || now - last >= self.period {
+                last = now;
+                self.tell_losses();
+            }
+            if ending {
+                return self.say_goodbye();
+            }
+            self.recorder.news().wait_for(self.period.min(IDLE));
+        }
+    }
+
+    /// The last words are heard before the publishers go.
+    fn say_goodbye(&self) {
+        for events in self.losses.iter().chain([&self.splits]) {
+            // A transport without acknowledgements sends at once.
+            let _heard = events.publisher.wait_for_acknowledgements(GOODBYE);
+        }
+    }
+
+    fn warn(&self, result: Result<()>) {
+        if let (Err(error), Some(reporter)) = (result, &self.recorder.options().reporter) {
+            reporter(&Note::warning(format!(
+                "an event was not published: {error}"
+            )));
+        }
+    }
+
+    fn tell_splits(&self) {
+        for split in self.recorder.take_splits() {
+            self.warn(self.tell_split(&split));
+        }
+    }
+
+    fn tell_split(&self, split: &SplitEvent) -> Result<()> {
+        let mut event = self.splits.schema.default_value()?;
+        let path = |path: &Path| Value::String(Text::from(&*path.to_string_lossy()));
+        event.set("closed_file", path(&split.closed_file))?;
+        event.set("opened_file", path(&split.opened_file))?;
+        // Humble has no such field.
+        if event.get("node_name").is_some() {
+            event.set(
+                "node_name",
+                Value::String(Text::from(self.node_name.as_str())),
+            )?;
+        }
+        self.splits.publish(&event)
+    }
+
+    /// Only topics that have lost something since the last word.
+    fn tell_losses(&mut self) {
+        let Some(losses) = &self.losses else {
+            return;
+        };
+        let mut topics = Vec::new();
+        for topic in self.recorder.status().topics {
+            let now = (
+                topic.statistics.messages_lost_in_transport,
+                topic.statistics.messages_lost_in_recorder(),
+            );
+            let before = self
+                .told
+                .insert(topic.name.clone(), now)
+                .unwrap_or_default();
+            let more = (
+                now.0.saturating_sub(before.0),
+                now.1.saturating_sub(before.1),
+            );
+            if more != (0, 0) {
+                let values = vec![
+                    Value::String(Text::from(topic.name.as_str())),
+                    Value::Uint64(more.0),
+                    Value::Uint64(more.1),
+                ];
+                topics.push(Struct::new(Arc::clone(self.topic.root()), values));
+            }
+        }
+        if topics.is_empty() {
+            return;
+        }
+        let told = losses.schema.default_value().map_err(Error::from);
+        let told = told.and_then(|mut event| {
+            event.set(
+                "node_name",
+                Value::String(Text::from(self.node_name.as_str())),
+            )?;
+            let topics = Value::Array(Array::Struct(topics));
+            event.set("messages_lost_statistics", topics)?;
+            losses.publish(&event)
+        });
+        self.warn(told);
+    }
+}

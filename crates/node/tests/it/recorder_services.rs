@@ -1,0 +1,267 @@
+//! The recorder as others see it: its services and its events.
+
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use timeloom_msg::{Definitions, Distro, QosProfile, Value};
+use timeloom_node::recorder::{Notifier, Options, Phase, Recorder, Services};
+use timeloom_node::{NodeOptions, RosNode, ServiceTypes};
+use timeloom_time::Duration;
+use timeloom_wire::loopback::{Chance, Faults, Scope};
+use timeloom_wire::{Caller, Node, Receiver, Sample, Subscription};
+
+use crate::recorder_world::{BEST_EFFORT, RELIABLE, World, recorded, spec};
+
+struct Robot {
+    world: World,
+    node: RosNode,
+    recorder: Recorder,
+    _services: Services,
+    notifier: Option<Notifier>,
+    other: Arc<dyn Node>,
+}
+
+impl Robot {
+    fn new(distro: Distro, change: impl FnOnce(&mut Options)) -> Self {
+        let world = World::new();
+        let participant = world.network.participant("recorder").unwrap();
+        let node = RosNode::new(participant, NodeOptions::new("rosbag2_recorder")).unwrap();
+        let mut options = world.options();
+        // Its own services and events are not the test's.
+        options.selection.exclude_regex =
+            Some(fancy_regex::Regex::new("rosout|parameter|events").unwrap());
+        change(&mut options);
+        let participant = Arc::clone(node.participant());
+        let recorder = Recorder::start(participant, Arc::clone(node.wire()), options).unwrap();
+        let services = Services::start(&node, &recorder, distro).unwrap();
+        let notifier = Notifier::start(&node, &recorder, 1.0, distro).unwrap();
+        world.pass(1);
+        let other = world.node("other");
+        Self {
+            node,
+            recorder,
+            _services: services,
+            notifier: Some(notifier),
+            other,
+            world,
+        }
+    }
+
+    fn call(&self, name: &str, type_name: &str, distro: Distro, request: &[(&str, &str)]) -> Value {
+        let type_name = format!("rosbag2_interfaces/srv/{type_name}");
+        let definitions = Definitions::builtin_of(distro);
+        let types = ServiceTypes::find(&type_name, |part| {
+            Ok::<_, timeloom_node::Error>(definitions.schema(part)?)
+        })
+        .unwrap();
+        let full = format!("{}/{name}", self.node.name().full());
+        let spec = types.spec(&full, QosProfile::SERVICES);
+        let base = self.node.participant().time_base();
+        let caller = Caller::new(&*self.other, &spec, &base).unwrap();
+        let patience = Duration::from_secs(5);
+        assert!(caller.wait_for_server(patience), "{name}");
+        let mut value = types.request.default_value().unwrap();
+        for (field, text) in request {
+            value.set(field, Value::String((*text).into())).unwrap();
+        }
+        let payload = Bytes::from(types.request.encode(&value).unwrap());
+        let reply = caller.call(payload, patience).unwrap();
+        types.response.decode(&reply).unwrap()
+    }
+
+    /// Hears the events of a topic, decoded.
+    fn listen(&self, topic: &str, type_name: &str) -> (Box<dyn Subscription>, Arc<Heard>) {
+        let heard = Arc::new(Heard {
+            schema: Definitions::builtin().schema(type_name).unwrap(),
+            values: Mutex::default(),
+        });
+        let spec = spec(topic, type_name, QosProfile::DEFAULT);
+        let subscription = self.other.subscribe(&spec, Arc::clone(&heard) as _);
+        (subscription.unwrap(), heard)
+    }
+}
+
+struct Heard {
+    schema: timeloom_msg::Schema,
+    values: Mutex<Vec<Value>>,
+}
+
+impl Receiver for Heard {
+    fn sample(&self, sample: Sample) {
+        let value = self.schema.decode(&sample.payload).unwrap();
+        self.values.lock().unwrap().push(value);
+    }
+}
+
+fn number(value: &Value, path: &str) -> u64 {
+    value.get(path).unwrap().as_u64().unwrap()
+}
+
+fn flag(value: &Value, path: &str) -> bool {
+    value.get(path) == Some(Value::Bool(true))
+}
+
+#[test]
+fn pause_resume_split_and_statistics_by_service() {
+    let distro = Distro::Jazzy;
+    let robot = Robot::new(distro, |_| {});
+    let talker = robot.world.publisher("talker", "/chatter", RELIABLE);
+    let (_subscription, splits) = robot.listen(
+        "/events/write_split",
+        "rosbag2_interfaces/msg/WriteSplitEvent",
+    );
+    robot.world.pass(5);
+    robot.world.publish(&*talker, 10, 1_000);
+    assert!(!flag(
+        &robot.call("is_paused", "IsPaused", distro, &[]),
+        "paused"
+    ));
+    robot.call("pause", "Pause", distro, &[]);
+    assert!(flag(
+        &robot.call("is_paused", "IsPaused", distro, &[]),
+        "paused"
+    ));
+    robot.world.publish(&*talker, 10, 1_000);
+    robot.call("resume", "Resume", distro, &[]);
+    robot.call("split_bagfile", "SplitBagfile", distro, &[]);
+    robot.world.publish(&*talker, 10, 10_000);
+    robot.world.pass(200);
+    let statistics = robot.call(
+        "get_recorder_statistics",
+        "GetRecorderStatistics",
+        distro,
+        &[],
+    );
+    assert_eq!(
+        statistics.get("node_name").unwrap().as_str(),
+        Some("/rosbag2_recorder")
+    );
+    let chatter = "topics_statistics[0]";
+    let name = statistics.get(&format!("{chatter}.topic_name")).unwrap();
+    assert_eq!(name.as_str(), Some("/chatter"));
+    assert_eq!(
+        number(&statistics, &format!("{chatter}.messages_recorded")),
+        20
+    );
+    assert_eq!(
+        number(&statistics, &format!("{chatter}.bytes_written")),
+        400
+    );
+    let zero = ["messages_lost_in_transport", "messages_lost_in_recorder"];
+    for field in zero {
+        assert_eq!(number(&statistics, &format!("{chatter}.{field}")), 0);
+    }
+    let values = splits.values.lock().unwrap();
+    assert_eq!(values.len(), 1);
+    let opened = values[0].get("opened_file").unwrap();
+    assert!(opened.as_str().unwrap().ends_with("bag_1.mcap"));
+    let node = values[0].get("node_name").unwrap();
+    assert_eq!(node.as_str(), Some("/rosbag2_recorder"));
+}
+
+#[test]
+fn stop_and_record_by_service_with_codes_where_the_layout_has_them() {
+    let distro = Distro::Lyrical;
+    let robot = Robot::new(distro, |_| {});
+    let talker = robot.world.publisher("talker", "/chatter", RELIABLE);
+    robot.world.pass(5);
+    robot.world.publish(&*talker, 5, 1_000);
+    let busy = robot.call("record", "Record", distro, &[]);
+    assert_eq!(busy.get("return_code"), Some(Value::Int32(1)));
+    assert!(flag(
+        &robot.call("is_recording", "IsRecording", distro, &[]),
+        "recording"
+    ));
+    let stopped = robot.call("stop", "Stop", distro, &[]);
+    assert_eq!(stopped.get("return_code"), Some(Value::Int32(0)));
+    assert_eq!(robot.recorder.status().phase, Phase::Stopped);
+    let again = robot.call("split_bagfile", "SplitBagfile", distro, &[]);
+    assert_eq!(again.get("return_code"), Some(Value::Int32(1)));
+    let second = robot.world.directory.path().join("second");
+    let uri = second.to_str().unwrap();
+    let started = robot.call("record", "Record", distro, &[("uri", uri)]);
+    assert_eq!(started.get("return_code"), Some(Value::Int32(0)));
+    robot.world.pass(5);
+    robot.world.publish(&*talker, 7, 1_000);
+    let running = |robot: &Robot| {
+        let answer = robot.call("is_discovery_running", "IsDiscoveryRunning", distro, &[]);
+        flag(&answer, "running")
+    };
+    assert!(running(&robot));
+    robot.call("stop_discovery", "StopDiscovery", distro, &[]);
+    assert!(!running(&robot));
+    robot.call("start_discovery", "StartDiscovery", distro, &[]);
+    assert!(running(&robot));
+    robot.recorder.finish().unwrap();
+    assert_eq!(recorded(&robot.world.bag())["/chatter"].len(), 5);
+    assert_eq!(recorded(&second)["/chatter"].len(), 7);
+}
+
+#[test]
+fn a_snapshot_by_service() {
+    let distro = Distro::Jazzy;
+    let robot = Robot::new(distro, |options| options.snapshot_mode = true);
+    let talker = robot.world.publisher("talker", "/chatter", RELIABLE);
+    robot.world.pass(5);
+    robot.world.publish(&*talker, 25, 1_000);
+    assert!(flag(
+        &robot.call("snapshot", "Snapshot", distro, &[]),
+        "success"
+    ));
+    robot.recorder.finish().unwrap();
+    assert_eq!(recorded(&robot.world.bag())["/chatter"].len(), 25);
+}
+
+#[test]
+fn losses_are_told_once_and_only_where_there_are_some() {
+    let mut robot = Robot::new(Distro::Jazzy, |_| {});
+    let weak = robot.world.publisher("weak", "/weak", BEST_EFFORT);
+    let strong = robot.world.publisher("strong", "/strong", RELIABLE);
+    let (_subscription, heard) = robot.listen(
+        "/events/rosbag2_messages_lost",
+        "rosbag2_interfaces/msg/MessagesLostEvent",
+    );
+    robot.world.pass(5);
+    let faults = Faults {
+        drop: Chance::EveryNth(5),
+        ..Faults::NONE
+    };
+    for topic in ["/weak", "/strong"] {
+        robot.world.network.set_faults(Scope::topic(topic), faults);
+    }
+    for _ in 0..300 {
+        robot.world.publish(&*weak, 1, 5_000);
+        robot.world.publish(&*strong, 1, 5_000);
+    }
+    robot
+        .world
+        .network
+        .set_faults(Scope::everywhere(), Faults::NONE);
+    robot.world.publish(&*weak, 1, 5_000);
+    robot.world.pass(100);
+    let reports = robot.recorder.finish().unwrap();
+    robot.notifier.take();
+    robot.world.pass(10);
+    let events = heard.values.lock().unwrap();
+    assert!(
+        (3..=5).contains(&events.len()),
+        "{} in three seconds",
+        events.len()
+    );
+    let mut lost = 0;
+    for event in events.iter() {
+        let statistics = event.get("messages_lost_statistics").unwrap();
+        assert_eq!(statistics.as_array().unwrap().len(), 1, "only the weak one");
+        let first = "messages_lost_statistics[0]";
+        let name = event.get(&format!("{first}.topic_name")).unwrap();
+        assert_eq!(name.as_str(), Some("/weak"));
+        lost += number(event, &format!("{first}.messages_lost_in_transport"));
+        assert_eq!(
+            number(event, &format!("{first}.messages_lost_in_recorder")),
+            0
+        );
+    }
+    let total = reports[0].total();
+    assert_eq!(lost, total.messages_lost_in_transport);
+    assert_eq!(lost, 60);
+}
