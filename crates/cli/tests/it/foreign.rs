@@ -15,7 +15,7 @@ pub(crate) struct Peer {
 }
 
 /// The Python with `cyclonedds`; `None` after saying why, where that is allowed.
-fn python() -> Option<PathBuf> {
+pub(crate) fn python() -> Option<PathBuf> {
     if let Some(python) = std::env::var_os("TIMELOOM_PYTHON") {
         return Some(python.into());
     }

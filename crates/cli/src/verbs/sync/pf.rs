@@ -77,6 +77,12 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     };
     let driven = Driven::start(arguments, host, context)?;
     let lost = driven.show(arguments, device.as_ref(), context)?;
+    let status = driven.status();
+    if let Some(why) = status.last_error.filter(|_| status.scans.packets == 0) {
+        let text = format!("no packet came: {why}");
+        let hint = "is it switched on, and is the address right? `ping` and a browser at http://HOST/cmd/get_protocol_info tell";
+        return Err(Failure::new(text).hint(hint).into());
+    }
     Ok(Outcome::lost_if(lost))
 }
 
