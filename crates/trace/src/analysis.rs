@@ -5,6 +5,7 @@ mod deadline;
 mod deadline_check;
 mod engine;
 mod flow;
+mod from_tag;
 mod graph;
 mod histogram;
 mod insert;

@@ -4,8 +4,11 @@ mod analysis;
 mod capture;
 mod cursor;
 mod error;
+mod export;
+mod infer;
 mod moment;
 mod notification;
+mod plan;
 mod published_time;
 mod tag;
 mod topics;
@@ -21,10 +24,13 @@ pub use capture::{
     TrackerOptions, Used,
 };
 pub use error::{Error, Result};
+pub use export::{ChromeTrace, OtlpTrace, dot, html, mermaid};
+pub use infer::{LinkRule, Linked, Linker, ModelNode, NodeModel, Origin, PlainMessage};
 pub use moment::Moment;
 pub use notification::{
     DeadlineNotification, NOTIFICATION_TOPIC, NOTIFICATION_TYPE, NotifiedSource,
 };
+pub use plan::{Budget, Limits, Plan, Verdict, parse_span, span_text};
 pub use published_time::PublishedTime;
 pub use tag::{
     AnyTag, InputInfo, InputView, Inputs, MessageTrackingTag, OutputInfo, TAG_TYPE, TagView,

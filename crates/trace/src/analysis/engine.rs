@@ -5,7 +5,7 @@ use timeloom_time::{Duration, Ros, Time};
 use super::clocks::{Clocks, Point};
 use super::deadline::{DeadlineEvent, Watch};
 use super::graph::{TopicGraph, Upstream};
-use super::message::{Evidence, Input, Message, Publication};
+use super::message::{Message, Publication, Told};
 use super::names::{Names, index};
 use super::options::{EngineOptions, RecorderLoss};
 use super::outcome::{Occasion, Outcomes};
@@ -13,6 +13,7 @@ use super::path::Path;
 use super::sequence::Sequences;
 use super::store::Store;
 use crate::moment::Moment;
+use crate::published_time::PublishedTime;
 use crate::tag::TagView;
 
 /// More targets than bits are not watched.
@@ -160,37 +161,19 @@ impl Engine {
 
     /// Takes a tag that came at `now` on our own time line.
     pub fn tag(&mut self, tag: &TagView<'_>, now: i64) {
-        // Most nodes have few inputs; more cost one allocation.
-        let mut few = [EMPTY; 8];
-        let mut many = Vec::new();
-        let count = tag.inputs().count();
-        let inputs = if count <= few.len() {
-            for (place, input) in few.iter_mut().zip(tag.inputs()) {
-                *place = from_tag(&input);
-            }
-            few.get(..count).unwrap_or_default()
-        } else {
-            many.extend(tag.inputs().map(|input| from_tag(&input)));
-            &many
-        };
+        tag.with_publication(|publication| self.tagged_publication(publication, now));
+    }
+
+    /// The same for a tag that was made a publication already.
+    pub fn tagged_publication(&mut self, publication: &Publication<'_>, now: i64) {
         self.counters.tags += 1;
-        self.publication(
-            &Publication {
-                topic: tag.topic,
-                node: tag.node,
-                sequence: Some(tag.sequence),
-                stamp: tag.stamp,
-                published: tag.published,
-                inputs,
-            },
-            now,
-        );
+        self.publication(publication, now);
     }
 
     /// Takes what was published, with its links, at `now` on our own time line.
     pub fn publication(&mut self, publication: &Publication<'_>, now: i64) {
         self.advance(now);
-        self.insert(publication, true);
+        self.insert(publication, Told::Tag);
     }
 
     /// Takes a message of a main topic that is known by itself only: it may have a tag, or not.
@@ -205,7 +188,24 @@ impl Engine {
             published,
             inputs: &[],
         };
-        self.insert(&publication, false);
+        self.insert(&publication, Told::Message);
+    }
+
+    /// Takes Autoware's note of when a message of a main topic was published.
+    pub fn published_time(&mut self, topic: &str, note: PublishedTime, now: i64) {
+        self.advance(now);
+        let publication = Publication {
+            topic,
+            node: "",
+            sequence: None,
+            stamp: Some(note.stamp),
+            published: Moment {
+                ros: note.published,
+                ..Moment::UNKNOWN
+            },
+            inputs: &[],
+        };
+        self.insert(&publication, Told::Note);
     }
 
     /// Says that something of a topic will come: what is made of it before then waits for it. Without, a topic that
@@ -328,28 +328,6 @@ impl Engine {
             domain: message.domain,
             epoch: message.epoch,
         }
-    }
-}
-
-const EMPTY: Input<'static> = Input {
-    topic: "",
-    stamp: None,
-    received: Moment::UNKNOWN,
-    arrived: None,
-    evidence: Evidence::Tag,
-};
-
-fn from_tag<'a>(input: &crate::tag::InputView<'a>) -> Input<'a> {
-    Input {
-        topic: input.topic,
-        stamp: input.stamp,
-        received: input.received,
-        arrived: None,
-        evidence: if input.stamp.is_some() {
-            Evidence::Tag
-        } else {
-            Evidence::TagAndTime
-        },
     }
 }
 

@@ -15,6 +15,8 @@ const EFFORT: usize = 200_000;
 #[derive(Debug, Default)]
 pub(super) struct Edge {
     pub(super) evidence: BTreeMap<Evidence, u64>,
+    /// From publication to publication.
+    pub(super) total: Histogram,
     /// From publication to arrival; to the callback where the arrival is not known.
     pub(super) transport: Histogram,
     /// From arrival to callback, where both are known.

@@ -1,15 +1,16 @@
 //! How a publication gets into the store, and how its links find their messages.
 
-use super::clocks::Point;
+use super::clocks::{Point, Suspicion};
 use super::engine::{Engine, set};
-use super::message::{Evidence, Link, Message, NOBODY, Publication};
+use super::message::{Link, Message, NOBODY, Publication, Told};
 use super::names::index;
 use crate::moment::Moment;
 
 impl Engine {
-    /// Files a publication, `tagged` or known by its message only; links are looked up, waiting targets looked at
+    /// Files a publication; links are looked up, waiting targets looked at
     /// again, and a target is evaluated.
-    pub(super) fn insert(&mut self, publication: &Publication<'_>, tagged: bool) {
+    pub(super) fn insert(&mut self, publication: &Publication<'_>, told: Told) {
+        let tagged = told == Told::Tag;
         let topic = self.topics.number(publication.topic);
         if self.ignored.contains(&topic) {
             return;
@@ -36,7 +37,7 @@ impl Engine {
             published: publication.published,
             arrived: self.now,
             links,
-            is_tagged: tagged,
+            told: told.bit(),
             child: NOBODY,
             reached: 0,
             used_at: i64::MIN,
@@ -49,7 +50,7 @@ impl Engine {
         for place in 0..message.links.len() {
             self.resolve(&mut message, place, None);
         }
-        let Some(number) = self.file(message, tagged) else {
+        let Some(number) = self.file(message, told) else {
             return;
         };
         self.adopt(number);
@@ -61,13 +62,13 @@ impl Engine {
     }
 
     /// Puts a message into the store, or joins it with what is known of it already; none when nothing is new.
-    fn file(&mut self, message: Message, tagged: bool) -> Option<u64> {
+    fn file(&mut self, message: Message, told: Told) -> Option<u64> {
         let Some(stamp) = message.stamp else {
             return Some(self.store.push(message));
         };
         let twin = self.store.with_stamp(message.topic, stamp).find(|number| {
             let other = self.store.get(*number);
-            other.is_some_and(|other| other.is_tagged != tagged && other.epoch == message.epoch)
+            other.is_some_and(|other| other.told & told.bit() == 0 && other.epoch == message.epoch)
         });
         let Some(twin) = twin else {
             if self.store.with_stamp(message.topic, stamp).next().is_some() {
@@ -75,17 +76,24 @@ impl Engine {
             }
             return Some(self.store.push(message));
         };
-        if !tagged {
-            // The tag said more already.
-            return None;
-        }
         let known = self.store.get_mut(twin)?;
-        known.links = message.links;
-        known.published = message.published;
-        known.node = message.node;
-        known.domain = message.domain;
-        known.is_tagged = true;
-        Some(twin)
+        let is_tagged = known.is_tagged();
+        known.told |= told.bit();
+        match told {
+            Told::Tag => {
+                known.links = message.links;
+                known.published = message.published;
+                known.node = message.node;
+                known.domain = message.domain;
+                Some(twin)
+            }
+            Told::Note if !is_tagged => {
+                known.published = message.published;
+                None
+            }
+            // A tag says more.
+            Told::Note | Told::Message => None,
+        }
     }
 
     fn links(&mut self, publication: &Publication<'_>, topic: u32, node: u32) -> Box<[Link]> {
@@ -152,7 +160,7 @@ impl Engine {
             published: received,
             arrived: self.now,
             links: Box::default(),
-            is_tagged: false,
+            told: Told::Message.bit(),
             child: NOBODY,
             reached: 0,
             used_at: i64::MIN,
@@ -171,8 +179,13 @@ impl Engine {
         if link.message != NOBODY {
             return;
         }
+        // At the latest, it was there when something was made of it.
         let receiver = Point {
-            moment: link.received,
+            moment: if link.received.is_unknown() {
+                message.published
+            } else {
+                link.received
+            },
             ..Self::point(message)
         };
         let Some(found) = self.find(&link, receiver) else {
@@ -194,7 +207,7 @@ impl Engine {
                 return false;
             };
             let elapsed = self.clocks.elapsed(Self::point(message), receiver);
-            elapsed != Err(super::clocks::Suspicion::Negative)
+            elapsed != Err(Suspicion::Negative)
         };
         match link.stamp {
             Some(stamp) => {
@@ -205,10 +218,7 @@ impl Engine {
                 }
                 Some(same.find(before).unwrap_or(newest))
             }
-            None if link.evidence == Evidence::TagAndTime || !link.received.is_unknown() => {
-                self.store.of_topic(link.topic).rev().find(before)
-            }
-            None => None,
+            None => self.store.of_topic(link.topic).rev().find(before),
         }
     }
 
@@ -223,6 +233,13 @@ impl Engine {
             moment: link.received,
             ..reader
         };
+        let total = self.clocks.judged(published, reader);
+        let edge = self.graph.edge(link.topic, message.topic);
+        match total {
+            Ok(elapsed) => edge.total.add(elapsed.nanos),
+            Err(Suspicion::Negative) => edge.negative += 1,
+            Err(_) => {}
+        }
         if link.received.is_unknown() {
             return;
         }
@@ -233,7 +250,7 @@ impl Engine {
         let edge = self.graph.edge(link.topic, message.topic);
         match transport {
             Ok(elapsed) => edge.transport.add(elapsed.nanos),
-            Err(super::clocks::Suspicion::Negative) => edge.negative += 1,
+            Err(Suspicion::Negative) => edge.negative += 1,
             Err(_) => {}
         }
         if let Some(Ok(elapsed)) = queue {

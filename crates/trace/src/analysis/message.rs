@@ -88,8 +88,8 @@ pub(super) struct Message {
     /// When we heard of it, on our own time line.
     pub(super) arrived: i64,
     pub(super) links: Box<[Link]>,
-    /// A tag or a model told of it, not only the message itself.
-    pub(super) is_tagged: bool,
+    /// Who told of it: the bits of [`Told`].
+    pub(super) told: u8,
     /// The last message that was made of this one.
     pub(super) child: u64,
     /// Which targets it reached.
@@ -100,6 +100,30 @@ pub(super) struct Message {
     pub(super) namesake: u64,
     /// The last walk that came by.
     pub(super) walk: u64,
+}
+
+/// How a message is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Told {
+    /// By its tag, or by somebody who knows its links.
+    Tag = 1,
+    /// By itself.
+    Message = 2,
+    /// By Autoware's note of when it was published.
+    Note = 4,
+}
+
+impl Told {
+    pub(super) fn bit(self) -> u8 {
+        self as u8
+    }
+}
+
+impl Message {
+    pub(super) fn is_tagged(&self) -> bool {
+        self.told & Told::Tag.bit() != 0
+    }
 }
 
 /// An input of a message in the store.

@@ -203,6 +203,6 @@ impl Engine {
         self.store
             .of_topic(topic)
             .filter_map(|other| self.store.get(other))
-            .any(|other| !other.is_tagged && (since..=until).contains(&other.arrived))
+            .any(|other| !other.is_tagged() && (since..=until).contains(&other.arrived))
     }
 }

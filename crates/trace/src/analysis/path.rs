@@ -33,6 +33,8 @@ pub(super) struct Path {
 /// What one hop of a path took in all.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HopSums {
+    pub(super) total: u64,
+    pub(super) total_count: u64,
     pub(super) count: u64,
     pub(super) transport: u64,
     pub(super) queue: u64,

@@ -101,12 +101,14 @@ pub struct PathStep {
     pub from: String,
     /// To this one.
     pub to: String,
+    /// From publication to publication.
+    pub total_ns: u64,
     /// From publication to arrival; to the callback where the arrival is not known.
-    pub transport_ns: u64,
+    pub transport_ns: Option<u64>,
     /// From arrival to callback, where both are known.
     pub queue_ns: Option<u64>,
-    /// From callback to publication.
-    pub node_ns: u64,
+    /// From callback to publication, where the callback is known.
+    pub node_ns: Option<u64>,
 }
 
 /// All links between two topics.
@@ -120,6 +122,8 @@ pub struct HopReport {
     pub nodes: Vec<String>,
     /// How the links are known, and how many each way.
     pub known_by: BTreeMap<Evidence, u64>,
+    /// From publication to publication.
+    pub total: Summary,
     /// From publication to arrival; to the callback where the arrival is not known.
     pub transport: Summary,
     /// From arrival to callback, where both are known.

@@ -99,16 +99,18 @@ impl Engine {
 
     fn path_report(&self, path: &Path) -> PathReport {
         let names: Vec<_> = path.topics.iter().map(|topic| self.name(*topic)).collect();
-        let steps = path.hops.iter().zip(names.windows(2)).map(|(sums, pair)| {
-            let count = sums.count.max(1);
-            PathStep {
+        let steps = path
+            .hops
+            .iter()
+            .zip(names.windows(2))
+            .map(|(sums, pair)| PathStep {
                 from: pair.first().cloned().unwrap_or_default(),
                 to: pair.last().cloned().unwrap_or_default(),
-                transport_ns: sums.transport / count,
+                total_ns: sums.total.checked_div(sums.total_count).unwrap_or(0),
+                transport_ns: sums.transport.checked_div(sums.count),
                 queue_ns: sums.queue.checked_div(sums.queue_count),
-                node_ns: sums.node / count,
-            }
-        });
+                node_ns: sums.node.checked_div(sums.count),
+            });
         PathReport {
             steps: steps.collect(),
             topics: names.clone(),
@@ -139,6 +141,7 @@ impl Engine {
                 to: self.name(*to),
                 nodes,
                 known_by: edge.evidence.clone(),
+                total: edge.total.summary(),
                 transport: edge.transport.summary(),
                 queue: edge.queue.summary(),
                 node: edge.node.summary(),

@@ -141,7 +141,7 @@ impl Engine {
             if is_end || !has_links {
                 if self.is_source(topic) {
                     walk.sources.push(number);
-                } else if has_links || self.store.get(number).is_some_and(|m| !m.is_tagged) {
+                } else if has_links || self.store.get(number).is_some_and(|m| !m.is_tagged()) {
                     // A message without tag of a topic that has tags: its own may still come.
                     let stamp = self.store.get(number).and_then(|message| message.stamp);
                     walk.missing.push((topic, stamp));
@@ -358,6 +358,10 @@ impl Engine {
                 moment,
                 ..Self::point(message)
             };
+            if let Ok(total) = self.clocks.elapsed(Self::point(from), Self::point(message)) {
+                sums.total += total.nanos;
+                sums.total_count += 1;
+            }
             let callback = to(link.received);
             let arrival = link.arrived.map_or(callback, to);
             let transport = self.clocks.elapsed(Self::point(from), arrival);

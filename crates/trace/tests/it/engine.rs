@@ -41,9 +41,17 @@ fn a_straight_flow_with_stamps_kept_or_renewed() {
         let steps: Vec<_> = path
             .steps
             .iter()
-            .map(|step| (step.transport_ns, step.queue_ns, step.node_ns))
+            .map(|step| {
+                (
+                    step.total_ns,
+                    step.transport_ns,
+                    step.queue_ns,
+                    step.node_ns,
+                )
+            })
             .collect();
-        assert_eq!(steps, [(ns(2), None, ns(8)), (ns(5), None, ns(15))]);
+        let first = (ns(10), Some(ns(2)), None, Some(ns(8)));
+        assert_eq!(steps, [first, (ns(20), Some(ns(5)), None, Some(ns(15)))]);
         let slowest = path.slowest.as_ref().unwrap();
         assert_eq!(slowest.steps.len(), 3);
         assert_eq!(
