@@ -5,4 +5,6 @@ pub mod idl;
 pub mod mcap;
 pub mod metadata;
 pub mod msg;
+pub mod pf_packet;
+pub mod pf_reply;
 pub mod sqlite;

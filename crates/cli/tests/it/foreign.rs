@@ -16,7 +16,7 @@ pub(crate) struct Peer {
 
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 /// The Python with `cyclonedds`; `None` after saying why, where that is allowed.
-fn python() -> Option<PathBuf> {
+pub(crate) fn python() -> Option<PathBuf> {
     if let Some(python) = std::env::var_os("TIMELOOM_PYTHON") {
         return Some(python.into());
     }

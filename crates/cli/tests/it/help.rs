@@ -24,7 +24,8 @@ fn help_goes_to_stdout() {
       node         Look at the nodes of a running robot: list, info
       service      Look at the services of a running robot, and call them: list, call
       doctor       Find out what is wrong: net
-      sync         Relate a sensor's clock to the host's: fit, convert, retime, simulate, watch
+      sync         Relate a sensor's clock to the host's: fit, convert, retime, simulate, watch, pf,
+                   pf-device
       completions  Print the tab completion of a shell
       manual       Write the man pages of all verbs into a directory
       help         Print this message or the help of the given subcommand(s)

@@ -30,4 +30,5 @@ mod robot;
 mod support;
 mod sync;
 mod sync_bags;
+mod sync_pf_live;
 mod sync_tables;

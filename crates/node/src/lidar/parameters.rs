@@ -5,7 +5,7 @@ use timeloom_sync::Averaging;
 use timeloom_time::Duration;
 
 use super::lidar_options::LidarOptions;
-use crate::{Error, ParameterAccess, ParameterValue, Result, RosNode};
+use crate::{Error, ParameterAccess, ParameterValue, Result, RosNode, Severity};
 
 /// Declares the parameters with the options as defaults; the options as the parameters have them then.
 pub(super) fn declare(node: &RosNode, options: LidarOptions) -> Result<LidarOptions> {
@@ -117,7 +117,7 @@ impl Declaration<'_> {
         };
         let text = "envelope, psle, hull, mean, regression, average, requests, simple or off";
         let method = self.text("timesync_method", timesync.method.name(), text)?;
-        timesync.method = TimesyncMethod::named(&method, averaging)?;
+        timesync.method = self.method(&method, averaging)?;
         let text = "From one request for the device's time to the next, in ms; 0 for none";
         timesync.interval = self.millis("timesync_interval", timesync.interval, text)?;
         let text = "How long samples count for average and requests, in ms";
@@ -129,6 +129,17 @@ impl Declaration<'_> {
         let text = "Whether iq_timestamp_raw is taken for the time of sending";
         timesync.send_stamps = self.boolean("timesync_send_stamps", timesync.send_stamps, text)?;
         Ok(())
+    }
+
+    /// The method of this name. Who only asks for a regression, as one did before there were methods, gets it.
+    fn method(&self, name: &str, averaging: Averaging) -> Result<TimesyncMethod> {
+        let method = TimesyncMethod::named(name, averaging)?;
+        if averaging == Averaging::Regression && method == TimesyncMethod::default() {
+            let text = "timesync_regression asks for the method average; set timesync_method to choose another";
+            self.node.log(Severity::Warn, text);
+            return Ok(TimesyncMethod::Average(averaging));
+        }
+        Ok(method)
     }
 
     /// All are read once, when the node starts.

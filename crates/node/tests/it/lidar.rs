@@ -329,6 +329,18 @@ fn parameters_of_the_vendors_driver_are_understood() {
 }
 
 #[test]
+fn who_only_asks_for_a_regression_gets_it() {
+    let robot = Robot::new(Product::R2000);
+    let mut options = NodeOptions::new("pf_driver");
+    let regression = ("timesync_regression".into(), true.into());
+    options.parameters.extend([regression]);
+    let node = robot.node(options);
+    let lidar = LidarNode::new(&node, LidarOptions::new(robot.settings())).expect("a lidar");
+    let method = lidar.options().settings.timesync.method;
+    assert_eq!(method, TimesyncMethod::Average(Averaging::Regression));
+}
+
+#[test]
 fn parameters_that_cannot_be_are_refused_in_words() {
     let robot = Robot::new(Product::R2000);
     for (name, value, text) in [

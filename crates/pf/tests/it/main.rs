@@ -8,6 +8,7 @@ mod accuracy;
 mod assembly;
 mod bad_devices;
 mod driver;
+mod fuzz;
 mod real_packets;
 mod session;
 mod support;

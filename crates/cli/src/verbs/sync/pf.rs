@@ -46,6 +46,9 @@ pub(crate) struct Arguments {
     /// Drive a simulated device instead of a real one, and show the true error
     #[arg(long, conflicts_with = "host")]
     simulate: bool,
+    /// Stamps follow /clock
+    #[arg(long)]
+    use_sim_time: bool,
     /// Stop after this many lines
     #[arg(short = 'n', long, value_name = "COUNT")]
     limit: Option<u64>,
@@ -77,6 +80,12 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     };
     let driven = Driven::start(arguments, host, context)?;
     let lost = driven.show(arguments, device.as_ref(), context)?;
+    let status = driven.status();
+    if let Some(why) = status.last_error.filter(|_| status.scans.packets == 0) {
+        let text = format!("no packet came: {why}");
+        let hint = "is it switched on, and is the address right? `ping` and a browser at http://HOST/cmd/get_protocol_info tell";
+        return Err(Failure::new(text).hint(hint).into());
+    }
     Ok(Outcome::lost_if(lost))
 }
 
@@ -146,7 +155,8 @@ impl Driven {
             });
         }
         let live = Live::join(&arguments.live, context)?;
-        let options = NodeOptions::new(&arguments.lidar.node_name);
+        let mut options = NodeOptions::new(&arguments.lidar.node_name);
+        options.use_sim_time = arguments.use_sim_time;
         let node = RosNode::new(Arc::clone(live.participant()), options)?;
         let tell = Arc::clone(&words);
         node.set_reporter(move |severity, text| tell.add(severity, text));

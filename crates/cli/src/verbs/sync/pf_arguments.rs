@@ -19,10 +19,9 @@ pub(crate) enum TransportChoice {
 }
 
 /// What the vendor's averages take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AveragingChoice {
     /// The mean offset
-    #[default]
     Mean,
     /// A least-squares line
     Regression,
@@ -107,12 +106,12 @@ pub(crate) struct LidarArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Clock")]
 struct ClockArguments {
-    /// envelope, psle, hull; or as the vendor's driver: average, requests, simple, off
-    #[arg(long, value_name = "NAME", default_value = "envelope", value_parser = method_name)]
-    method: String,
-    /// What average and requests take
-    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
-    averaging: AveragingChoice,
+    /// envelope, psle, hull; or as the vendor's driver: average, requests, simple, off [default: envelope]
+    #[arg(long, value_name = "NAME", value_parser = method_name)]
+    method: Option<String>,
+    /// What average and requests take [default: mean]; alone it asks for average
+    #[arg(long, value_enum, value_name = "HOW")]
+    averaging: Option<AveragingChoice>,
     /// From one request for the device's time to the next; 0 for none
     #[arg(long, value_name = "MILLISECONDS", default_value_t = 250)]
     interval: u32,
@@ -172,11 +171,13 @@ impl LidarArguments {
 impl ClockArguments {
     fn settings(&self) -> anyhow::Result<TimesyncSettings> {
         let averaging = match self.averaging {
-            AveragingChoice::Mean => Averaging::Mean,
-            AveragingChoice::Regression => Averaging::Regression,
+            None | Some(AveragingChoice::Mean) => Averaging::Mean,
+            Some(AveragingChoice::Regression) => Averaging::Regression,
         };
+        let own = if self.averaging.is_some() { "average" } else { "envelope" };
+        let method = self.method.as_deref().unwrap_or(own);
         Ok(TimesyncSettings {
-            method: TimesyncMethod::named(&self.method, averaging)?,
+            method: TimesyncMethod::named(method, averaging)?,
             interval: Duration::from_millis(i64::from(self.interval)),
             period: Duration::from_millis(i64::from(self.period)),
             offset: Duration::from_micros(self.offset),
