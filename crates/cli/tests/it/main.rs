@@ -24,3 +24,5 @@ mod support;
 mod sync;
 mod sync_bags;
 mod sync_tables;
+mod trace;
+mod trace_bag;
