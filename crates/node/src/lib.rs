@@ -4,11 +4,16 @@ mod error;
 pub mod player;
 pub mod recorder;
 mod ros_node;
+mod tracked;
 mod type_finder;
 
 pub use error::{Error, Result};
 pub use ros_node::{
     NodeOptions, ParameterAccess, ParameterValue, Remap, RosArguments, RosNode, Service,
     ServiceTypes, Severity, TypedPublisher,
+};
+pub use tracked::{
+    LineageMonitor, MonitorOptions, TrackedMessage, TrackedNode, TrackedPublisher,
+    TrackedSubscription, TrackedSynchronizer,
 };
 pub use type_finder::{LocalTypes, TypeFinder};

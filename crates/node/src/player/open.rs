@@ -45,11 +45,7 @@ impl Player {
     /// # Errors
     /// When no bag can be read, or the operating system has no thread to give. A topic that cannot be published is no
     /// error: the others are played.
-    pub fn open(
-        node: &RosNode,
-        options: Options,
-        reporter: Reporter,
-    ) -> Result<Self> {
+    pub fn open(node: &RosNode, options: Options, reporter: Reporter) -> Result<Self> {
         let base = node.participant().time_base();
         let Parts {
             playback,
@@ -100,12 +96,7 @@ impl Drop for Player {
 }
 
 impl Parts {
-    fn new(
-        base: &TimeBase,
-        node: &RosNode,
-        options: Options,
-        reporter: Reporter,
-    ) -> Result<Self> {
+    fn new(base: &TimeBase, node: &RosNode, options: Options, reporter: Reporter) -> Result<Self> {
         let reader = BagReader::open_all(&options.bags)?;
         let info = reader.info().clone();
         let bag = bounds(&info);

@@ -11,5 +11,7 @@ mod recorder;
 mod recorder_faults;
 mod recorder_world;
 mod ros_node;
+mod tracked;
+mod tracked_monitor;
 mod type_finder;
 mod world;
