@@ -9,6 +9,7 @@ use crate::verbs;
 
 const EXAMPLES: &str = "\
 EXAMPLES
+  timeloom record -a                                    everything that a robot publishes
   timeloom info my_bag                                  what is in it, at once
   timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
   timeloom convert my_bag -o cut --start +10s --end +20s
@@ -33,6 +34,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Record(Box<verbs::record::Arguments>),
     Info(verbs::info::Arguments),
     Cat(Box<verbs::cat::Arguments>),
     Convert(Box<verbs::convert::Arguments>),
@@ -52,6 +54,7 @@ pub(crate) enum Verb {
 impl Verb {
     pub(crate) fn run(self, context: &mut Context) -> anyhow::Result<Outcome> {
         match self {
+            Self::Record(arguments) => verbs::record::run(&arguments, context),
             Self::Info(arguments) => verbs::info::run(&arguments, context),
             Self::Cat(arguments) => verbs::cat::run(&arguments, context),
             Self::Convert(arguments) => verbs::convert::run(&arguments, context),

@@ -8,6 +8,7 @@ pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod manual;
 pub(crate) mod node;
+pub(crate) mod record;
 pub(crate) mod recover;
 pub(crate) mod reindex;
 pub(crate) mod service;

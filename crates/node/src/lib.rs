@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod error;
+mod lidar;
 pub mod player;
 pub mod recorder;
 mod ros_node;
@@ -8,6 +9,7 @@ mod tracked;
 mod type_finder;
 
 pub use error::{Error, Result};
+pub use lidar::{Incomplete, LidarNode, LidarOptions};
 pub use ros_node::{
     NodeOptions, ParameterAccess, ParameterValue, Remap, RosArguments, RosNode, Service,
     ServiceTypes, Severity, TypedPublisher,

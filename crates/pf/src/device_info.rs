@@ -32,6 +32,8 @@ pub struct DeviceInfo {
     pub scan_frequency: Option<f64>,
     /// Points of a turn.
     pub samples_per_scan: Option<u64>,
+    /// Layers of an R2300.
+    pub layer_count: Option<u64>,
 }
 
 impl DeviceInfo {
@@ -54,6 +56,7 @@ impl DeviceInfo {
         self.range_max = reply.float("radial_range_max");
         self.scan_frequency = reply.float("scan_frequency");
         self.samples_per_scan = reply.number("samples_per_scan").ok();
+        self.layer_count = reply.number("layer_count").ok();
     }
 
     /// Whether it is of the family with layers.

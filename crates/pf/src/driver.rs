@@ -2,11 +2,13 @@
 
 mod control;
 mod data;
+mod event;
 mod lidar;
 mod shared;
 mod sink;
 mod status;
 
+pub use event::LidarEvent;
 pub use lidar::Lidar;
-pub use sink::{LidarEvent, LidarSink};
+pub use sink::LidarSink;
 pub use status::{LidarStatus, PacketCounters};

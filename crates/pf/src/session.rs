@@ -140,7 +140,7 @@ impl Session {
             }
             State::Get(_) => {
                 self.info.read(reply);
-                let wanted = self.settings.wanted_parameters();
+                let wanted = self.settings.parameters.clone();
                 self.state = if wanted.is_empty() {
                     State::FirstTime
                 } else {

@@ -81,10 +81,8 @@ pub struct LidarSettings {
     pub skip_scans: u16,
     /// The device stops without a sign of life for so long; none turns the watchdog off.
     pub watchdog: Option<Duration>,
-    /// Turns per second to be set; none leaves it.
-    pub scan_frequency: Option<f64>,
-    /// Points of a turn to be set; none leaves it.
-    pub samples_per_scan: Option<u32>,
+    /// Parameters of the device to be set (`pfsdp_init`), such as `scan_frequency` and `samples_per_scan`.
+    pub parameters: Vec<(String, String)>,
     /// How long to wait for an answer.
     pub request_timeout: Duration,
     /// Without a packet for so long the device is asked anew.
@@ -108,8 +106,7 @@ impl LidarSettings {
             max_num_points_scan: None,
             skip_scans: 0,
             watchdog: Some(Duration::from_secs(60)),
-            scan_frequency: None,
-            samples_per_scan: None,
+            parameters: Vec::new(),
             request_timeout: Duration::from_secs(2),
             data_timeout: Duration::from_secs(2),
             back_off: BackOff {
@@ -176,17 +173,6 @@ impl LidarSettings {
             skip_scans: (self.skip_scans > 0).then(|| u32::from(self.skip_scans)),
             watchdog: self.watchdog,
         }
-    }
-
-    /// The parameters of the device that are to be set.
-    pub(crate) fn wanted_parameters(&self) -> Vec<(String, String)> {
-        let frequency = self.scan_frequency.map(|value| value.to_string());
-        let samples = self.samples_per_scan.map(|value| value.to_string());
-        let named = [("scan_frequency", frequency), ("samples_per_scan", samples)];
-        named
-            .into_iter()
-            .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-            .collect()
     }
 }
 

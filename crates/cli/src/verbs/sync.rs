@@ -7,6 +7,10 @@ mod fit;
 mod limits_arguments;
 mod lines;
 mod output;
+mod pf;
+mod pf_arguments;
+mod pf_device;
+mod pf_lines;
 mod plot;
 mod retime;
 mod simulate;
@@ -28,9 +32,10 @@ EXAMPLES
   timeloom sync retime my_bag -o better --topic /scan            header.stamp on the host's clock
   timeloom sync convert fitted.csv events.csv                    other device times by the same mapping
   timeloom sync simulate p2 --seed 7 -o samples.csv              samples with the truth beside them
-  timeloom sync watch /scan                                      live: offset, drift, bound";
+  timeloom sync watch /scan                                      live: offset, drift, bound
+  timeloom sync pf --host 10.0.10.9                              drive a lidar: scans with true stamps";
 
-/// Relate a sensor's clock to the host's: fit, convert, retime, simulate, watch
+/// Relate a sensor's clock to the host's: fit, convert, retime, simulate, watch, pf, pf-device
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -45,6 +50,8 @@ enum Verb {
     Retime(Box<retime::Arguments>),
     Simulate(simulate::Arguments),
     Watch(Box<watch::Arguments>),
+    Pf(Box<pf::Arguments>),
+    PfDevice(pf_device::Arguments),
 }
 
 pub(crate) fn run(arguments: Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
@@ -54,5 +61,7 @@ pub(crate) fn run(arguments: Arguments, context: &mut Context) -> anyhow::Result
         Verb::Retime(arguments) => retime::run(&arguments, context),
         Verb::Simulate(arguments) => simulate::run(&arguments, context),
         Verb::Watch(arguments) => watch::run(&arguments, context),
+        Verb::Pf(arguments) => pf::run(&arguments, context),
+        Verb::PfDevice(arguments) => pf_device::run(&arguments, context),
     }
 }

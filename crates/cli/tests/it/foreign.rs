@@ -14,6 +14,7 @@ pub(crate) struct Peer {
     answers: BufReader<ChildStdout>,
 }
 
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 /// The Python with `cyclonedds`; `None` after saying why, where that is allowed.
 fn python() -> Option<PathBuf> {
     if let Some(python) = std::env::var_os("TIMELOOM_PYTHON") {

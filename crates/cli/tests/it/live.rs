@@ -206,6 +206,12 @@ fn what_is_not_there_is_told() {
             .contains("has no field dat: did you mean data?"),
         "{wrong}"
     );
+}
+
+#[cfg(not(feature = "zenoh"))]
+#[test]
+fn a_build_without_zenoh_says_how_to_get_it() {
+    let robot = Robot::new();
     let mut zenoh = robot.command(&["topic", "list"]);
     let zenoh = Run::new(
         &zenoh
@@ -214,12 +220,9 @@ fn what_is_not_there_is_told() {
             .unwrap(),
     );
     assert_eq!(zenoh.code, 1, "{zenoh}");
-    assert!(
-        zenoh
-            .stderr
-            .contains("Zenoh, which this build does not speak yet"),
-        "{zenoh}"
-    );
+    for words in ["Zenoh, which this build does not speak", "--features zenoh"] {
+        assert!(zenoh.stderr.contains(words), "{zenoh}");
+    }
 }
 
 /// Answers with the negation, in words.

@@ -4,7 +4,9 @@
     reason = "in helpers of tests too a failure is a failed test"
 )]
 
+mod captured;
 mod clock;
+mod lidar;
 mod parameters;
 mod player;
 mod recorder;

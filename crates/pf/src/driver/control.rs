@@ -4,8 +4,8 @@ use std::sync::Arc;
 use timeloom_time::{CancelToken, Duration};
 
 use super::data::{self, DataPath};
+use super::event::LidarEvent;
 use super::shared::Shared;
-use super::sink::LidarEvent;
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::pfsdp::Command;

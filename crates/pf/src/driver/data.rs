@@ -9,8 +9,8 @@ use nix::sys::socket::{setsockopt, sockopt};
 use timeloom_sync::StampSource;
 use timeloom_time::CancelToken;
 
+use super::event::LidarEvent;
 use super::shared::Shared;
-use super::sink::LidarEvent;
 use crate::arrival::Arrival;
 use crate::client::is_pause;
 use crate::error::{Error, Result};

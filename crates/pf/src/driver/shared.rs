@@ -3,7 +3,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeloom_time::{CancelToken, Clock, Event, Steady, Time, TimeBase};
 
-use super::sink::{LidarEvent, LidarSink};
+use super::event::LidarEvent;
+use super::sink::LidarSink;
 use super::status::LidarStatus;
 use crate::error::{Error, Result};
 use crate::lidar_clock::LidarClock;

@@ -1,35 +1,8 @@
-use timeloom_sync::SyncEvent;
-use timeloom_time::Duration;
-
+use super::event::LidarEvent;
 use crate::arrival::Arrival;
-use crate::device_info::DeviceInfo;
 use crate::lidar_clock::ScanStamp;
 use crate::packet::Header;
 use crate::scan::Scan;
-use crate::status::StatusFlags;
-
-/// Something that happened to a lidar.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum LidarEvent {
-    /// Packets were asked for and begin to come.
-    Connected(DeviceInfo),
-    /// Something failed, and it begins anew after a while.
-    Disconnected {
-        /// What failed.
-        why: String,
-        /// When the next try is.
-        retry_in: Duration,
-    },
-    /// Something failed, but packets go on coming.
-    Trouble(String),
-    /// The device was switched off and on: its clock and its numbers have begun anew.
-    DeviceRestarted,
-    /// The flags of the device have changed.
-    Status(StatusFlags),
-    /// Something happened to the relation of the clocks.
-    Sync(SyncEvent),
-}
 
 /// Takes what a lidar gives. Calls come from the driver's threads; they should not block.
 pub trait LidarSink: Send + Sync {

@@ -204,8 +204,10 @@ fn settings_of_the_device_are_set() {
     let device = simulate(options());
     let watcher = Watcher::new();
     let mut settings = settings(&device);
-    settings.scan_frequency = Some(25.0);
-    settings.samples_per_scan = Some(360);
+    let wanted = [("scan_frequency", "25"), ("samples_per_scan", "360")];
+    settings.parameters = wanted
+        .map(|(name, value)| (name.into(), value.into()))
+        .to_vec();
     let lidar = drive(settings, &watcher);
     watcher.wait_for_scans(3);
     {

@@ -52,7 +52,7 @@ fn bring_up(session: &mut Session, now: Time<Steady>) -> Vec<String> {
 #[test]
 fn the_way_up_is_the_same_for_both_transports_but_for_the_socket() {
     let mut settings = LidarSettings::new("x");
-    settings.scan_frequency = Some(20.0);
+    settings.parameters = vec![("scan_frequency".into(), "20".into())];
     let mut session = Session::new(settings.clone(), at(0));
     assert_eq!(
         bring_up(&mut session, at(0)),
