@@ -11,6 +11,9 @@ pub enum Error {
     /// A bag could not be read or written.
     #[error(transparent)]
     Bag(#[from] timeloom_bag::Error),
+    /// Lineage could not be read or written.
+    #[error(transparent)]
+    Trace(#[from] timeloom_trace::Error),
     /// A lidar cannot be worked with.
     #[error(transparent)]
     Lidar(#[from] timeloom_pf::Error),

@@ -5,6 +5,7 @@ mod lidar;
 pub mod player;
 pub mod recorder;
 mod ros_node;
+mod tracked;
 mod type_finder;
 
 pub use error::{Error, Result};
@@ -12,5 +13,9 @@ pub use lidar::{Incomplete, LidarNode, LidarOptions};
 pub use ros_node::{
     NodeOptions, ParameterAccess, ParameterValue, Remap, RosArguments, RosNode, Service,
     ServiceTypes, Severity, TypedPublisher,
+};
+pub use tracked::{
+    LineageMonitor, MonitorOptions, TrackedMessage, TrackedNode, TrackedPublisher,
+    TrackedSubscription, TrackedSynchronizer,
 };
 pub use type_finder::{LocalTypes, TypeFinder};

@@ -5,10 +5,12 @@ mod bag_input;
 mod check;
 mod diff;
 mod export;
+mod live;
 mod path;
 mod report;
 mod sink;
 mod text;
+mod viewer;
 
 use clap::{Args, Subcommand};
 
@@ -17,6 +19,7 @@ use crate::outcome::Outcome;
 
 const EXAMPLES: &str = "\
 EXAMPLES
+  timeloom trace live                                     the paths of a running robot
   timeloom trace report my_bag                            latencies, hops and losses of every path
   timeloom trace report my_bag --format html -o page.html the same as one page, with graph and flows
   timeloom trace path my_bag --to /cmd                    the ways to one topic, hop by hop
@@ -27,7 +30,7 @@ EXAMPLES
 Lineage comes from the tags of tracked nodes and of TILDE (tilde_msg/msg/MessageTrackingTag), from Autoware's
 PublishedTime, or, without any change of code, from equal stamps or a node model. Each link says how it is known.";
 
-/// Lineage of messages: which inputs made an output, how late, what broke: report, path, check, diff, export
+/// Lineage of messages: which inputs made an output, how late, what broke: live, report, path, check, diff, export
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -37,6 +40,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    Live(live::Arguments),
     Report(report::Arguments),
     Path(path::Arguments),
     Check(check::Arguments),
@@ -46,6 +50,7 @@ enum Verb {
 
 pub(crate) fn run(arguments: Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     match arguments.verb {
+        Verb::Live(arguments) => live::run(&arguments, context),
         Verb::Report(arguments) => report::run(&arguments, context),
         Verb::Path(arguments) => path::run(&arguments, context),
         Verb::Check(arguments) => check::run(&arguments, context),

@@ -32,3 +32,5 @@ mod sync;
 mod sync_bags;
 mod sync_pf_live;
 mod sync_tables;
+mod trace;
+mod trace_bag;

@@ -14,5 +14,7 @@ mod recorder_faults;
 mod recorder_services;
 mod recorder_world;
 mod ros_node;
+mod tracked;
+mod tracked_monitor;
 mod type_finder;
 mod world;

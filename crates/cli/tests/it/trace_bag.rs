@@ -1,0 +1,140 @@
+//! A bag of a small robot whose nodes tag their messages.
+//!
+//! ```text
+//! /points ──► filter ──► /filtered ──► fusion ──► /fused ──► controller ──► /cmd
+//!                            /odom ──►                 (10 Hz; /odom 50 Hz)
+//! ```
+
+use std::path::Path;
+
+use timeloom_bag::{BagOptions, BagWriter, Message, MessageDefinition, TopicId, TopicInfo};
+use timeloom_msg::Definitions;
+use timeloom_time::Time;
+use timeloom_trace::{InputInfo, MessageTrackingTag, Moment, OutputInfo, TAG_TYPE, tag_topic};
+
+const MS: i64 = 1_000_000;
+/// 2026-11-15T08:00:00Z.
+const START: i64 = 1_794_729_600_000 * MS;
+
+pub(crate) const TOPICS: [&str; 5] = ["/points", "/odom", "/filtered", "/fused", "/cmd"];
+
+/// How the robot behaves.
+#[derive(Clone, Copy)]
+pub(crate) struct Robot {
+    pub(crate) cycles: i64,
+    /// What the fusion takes, in milliseconds.
+    pub(crate) fusion_ms: i64,
+    /// The filter hangs in this cycle.
+    pub(crate) stuck: Option<i64>,
+    /// The tag of `/points` is lost in this cycle, before the recorder.
+    pub(crate) lost: Option<i64>,
+}
+
+impl Default for Robot {
+    fn default() -> Self {
+        Self {
+            cycles: 50,
+            fusion_ms: 20,
+            stuck: Some(20),
+            lost: Some(30),
+        }
+    }
+}
+
+fn moment(ms: i64) -> Moment {
+    Moment::from_nanos(START + ms * MS, 3_600_000 * MS + ms * MS)
+}
+
+fn input(topic: &str, stamp_ms: i64, received_ms: i64) -> InputInfo {
+    InputInfo {
+        topic: topic.into(),
+        received: moment(received_ms),
+        stamp: Some(Time::from_nanos(START + stamp_ms * MS)),
+    }
+}
+
+impl Robot {
+    /// All tags, in the order in which they were published: topic, publication, stamp, inputs.
+    fn tags(self) -> Vec<(usize, i64, i64, Vec<InputInfo>)> {
+        let mut tags = Vec::new();
+        for cycle in 0..self.cycles {
+            let at = cycle * 100;
+            // Every tenth cycle is slower.
+            let slow = if cycle % 10 == 9 { 15 } else { 0 };
+            if self.lost != Some(cycle) {
+                tags.push((0, at, at, vec![]));
+            }
+            for part in 0..5 {
+                tags.push((1, at + part * 20, at + part * 20, vec![]));
+            }
+            if self.stuck == Some(cycle) {
+                continue;
+            }
+            let filtered = at + 8 + slow;
+            tags.push((2, filtered, at, vec![input("/points", at, at + 2)]));
+            let fused = filtered + 2 + self.fusion_ms;
+            let odom = at + (filtered + 2 - at) / 20 * 20;
+            let inputs = vec![
+                input("/filtered", at, filtered + 2),
+                input("/odom", odom, odom + 1),
+            ];
+            tags.push((3, fused, at, inputs));
+            tags.push((4, fused + 9, at, vec![input("/fused", at, fused + 1)]));
+        }
+        tags.sort_by_key(|(topic, published, ..)| (*published, *topic));
+        tags
+    }
+
+    /// Writes the bag.
+    pub(crate) fn record(self, path: &Path) {
+        let mut writer = BagWriter::create(path, BagOptions::default()).unwrap();
+        let topics: Vec<TopicId> = TOPICS
+            .iter()
+            .map(|topic| {
+                let schema = Definitions::builtin().schema(TAG_TYPE).unwrap();
+                let mut info = TopicInfo::new(tag_topic(topic), TAG_TYPE);
+                info.type_description_hash = schema.type_hash().unwrap().to_string();
+                info.definition = MessageDefinition {
+                    encoding: "ros2msg".into(),
+                    text: schema.ros2msg().unwrap(),
+                };
+                writer.add_topic(&info).unwrap()
+            })
+            .collect();
+        let nodes = ["/lidar", "/wheels", "/filter", "/fusion", "/controller"];
+        let mut numbers = [0; 5];
+        for (topic, published, stamp, inputs) in self.tags() {
+            if topic == 0
+                && self
+                    .lost
+                    .is_some_and(|cycle| cycle * 100 + 100 == published)
+            {
+                numbers[0] += 1;
+                writer.lost_in_transport(topics[0], 1);
+            }
+            let tag = MessageTrackingTag {
+                header_stamp: moment(published).ros,
+                output: OutputInfo {
+                    topic: TOPICS[topic].into(),
+                    node: nodes[topic].into(),
+                    sequence: numbers[topic],
+                    published: moment(published),
+                    stamp: Some(Time::from_nanos(START + stamp * MS)),
+                },
+                inputs,
+            };
+            numbers[topic] += 1;
+            let log_time_ns = START + published * MS + MS / 2;
+            let message = Message {
+                topic: topics[topic],
+                log_time_ns,
+                publish_time_ns: START + published * MS,
+                sequence: u32::try_from(numbers[topic]).unwrap(),
+                data: &tag.encode(),
+            };
+            let outcome = writer.write(&[message], log_time_ns);
+            assert!(outcome.is_ok());
+        }
+        writer.finish().unwrap();
+    }
+}

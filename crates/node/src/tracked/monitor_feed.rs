@@ -1,0 +1,92 @@
+//! One topic of lineage, or one plain topic, on its way into the engine.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use timeloom_msg::StampProgram;
+use timeloom_time::Time;
+use timeloom_trace::{AnyTag, Engine, Linker, Moment, PlainMessage, PublishedTime};
+use timeloom_wire::{LossTracker, Receiver, Sample, SequenceStep};
+
+use super::publisher::stamp_of;
+use super::times::Times;
+
+/// What all topics share.
+pub(super) struct Heart {
+    pub(super) engine: Mutex<State>,
+    pub(super) times: Times,
+}
+
+pub(super) struct State {
+    pub(super) engine: Engine,
+    pub(super) linker: Option<Linker>,
+    pub(super) header_only: u64,
+    pub(super) broken: u64,
+    pub(super) lost_in_transport: u64,
+}
+
+impl Heart {
+    pub(super) fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a topic carries.
+pub(super) enum Content {
+    Tags,
+    /// Publish times of this main topic.
+    Notes(String),
+    Messages(Option<StampProgram>),
+}
+
+pub(super) struct TopicFeed {
+    pub(super) topic: String,
+    pub(super) content: Content,
+    pub(super) heart: Arc<Heart>,
+    pub(super) losses: Mutex<LossTracker>,
+}
+
+impl Receiver for TopicFeed {
+    fn sample(&self, sample: Sample) {
+        let now = self.heart.times.now().steady.nanos();
+        let missing = {
+            let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
+            match sample
+                .sequence
+                .map(|sequence| losses.sample(sample.writer, sequence))
+            {
+                Some(SequenceStep::Gap(missing) | SequenceStep::Earlier(missing)) => (missing, 0),
+                Some(SequenceStep::Late) => (0, 1),
+                _ => (0, 0),
+            }
+        };
+        let mut state = self.heart.lock();
+        state.lost_in_transport = (state.lost_in_transport + missing.0).saturating_sub(missing.1);
+        match &self.content {
+            Content::Tags => match AnyTag::parse(&sample.payload) {
+                Ok(AnyTag::Full(tag)) => state.engine.tag(&tag, now),
+                Ok(AnyTag::HeaderOnly { .. }) => state.header_only += 1,
+                Err(_) => state.broken += 1,
+            },
+            Content::Notes(main) => match PublishedTime::decode(&sample.payload) {
+                Ok(note) => state.engine.published_time(main, note, now),
+                Err(_) => state.broken += 1,
+            },
+            Content::Messages(program) => {
+                let sent = sample.source_time.unwrap_or(sample.receive_time);
+                let plain = PlainMessage {
+                    topic: &self.topic,
+                    stamp: stamp_of(program.as_ref(), &sample.payload),
+                    published: Moment {
+                        ros: Time::from_nanos(sent.nanos()),
+                        ..Moment::UNKNOWN
+                    },
+                };
+                let State { engine, linker, .. } = &mut *state;
+                match linker {
+                    Some(linker) => linker.feed(&plain, engine, now),
+                    None => engine.message(plain.topic, plain.stamp, plain.published, now),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+use std::sync::Arc;
+
+use timeloom_msg::{Schema, StampProgram, Value};
+use timeloom_time::{Ros, Time};
+use timeloom_trace::{Received, TrackedInput, Used};
+use timeloom_wire::{EndpointEvent, Receiver, Sample, Subscription, TopicSpec};
+
+use super::publisher::stamp_of;
+use super::times::Times;
+use crate::{Result, RosNode};
+
+/// What takes a tracked message.
+pub(super) type Callback = Box<dyn Fn(&TrackedMessage<'_>) + Send + Sync>;
+
+/// A subscription whose messages are noted before the callback runs. Dropping it ends it.
+pub struct TrackedSubscription {
+    input: Arc<TrackedInput>,
+    subscription: Box<dyn Subscription>,
+}
+
+/// A message that came, as the callback sees it.
+#[derive(Debug)]
+pub struct TrackedMessage<'a> {
+    sample: &'a Sample,
+    used: Used,
+    schema: &'a Schema,
+}
+
+impl TrackedMessage<'_> {
+    /// The message as it came.
+    pub fn sample(&self) -> &Sample {
+        self.sample
+    }
+
+    /// The message decoded.
+    ///
+    /// # Errors
+    /// When the payload does not fit its type.
+    pub fn value(&self) -> Result<Value> {
+        Ok(self.schema.decode(&self.sample.payload)?)
+    }
+
+    /// Its stamp, if it has one.
+    pub fn stamp(&self) -> Option<Time<Ros>> {
+        self.used.received().stamp
+    }
+
+    /// What to put into an [`InputSet`](timeloom_trace::InputSet) of what is made of it.
+    pub fn used(&self) -> Used {
+        self.used
+    }
+}
+
+struct Taker {
+    input: Arc<TrackedInput>,
+    times: Times,
+    stamp: Option<StampProgram>,
+    schema: Arc<Schema>,
+    callback: Callback,
+}
+
+impl Receiver for Taker {
+    fn sample(&self, sample: Sample) {
+        let received = Received {
+            at: self.times.now(),
+            stamp: stamp_of(self.stamp.as_ref(), &sample.payload),
+        };
+        let used = self.input.received(received);
+        (self.callback)(&TrackedMessage {
+            sample: &sample,
+            used,
+            schema: &self.schema,
+        });
+    }
+
+    fn event(&self, _event: EndpointEvent) {}
+}
+
+impl TrackedSubscription {
+    pub(super) fn new(
+        node: &RosNode,
+        input: Arc<TrackedInput>,
+        times: Times,
+        spec: &TopicSpec,
+        schema: &Arc<Schema>,
+        callback: Callback,
+    ) -> Result<Self> {
+        let taker = Arc::new(Taker {
+            input: Arc::clone(&input),
+            times,
+            stamp: StampProgram::compile(schema),
+            schema: Arc::clone(schema),
+            callback,
+        });
+        Ok(Self {
+            subscription: node.wire().subscribe(spec, taker)?,
+            input,
+        })
+    }
+
+    /// What is remembered of its messages.
+    pub fn input(&self) -> &TrackedInput {
+        &self.input
+    }
+
+    /// The subscription underneath.
+    pub fn wire(&self) -> &dyn Subscription {
+        &*self.subscription
+    }
+}
+
+impl std::fmt::Debug for TrackedSubscription {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TrackedSubscription({})", self.input.topic())
+    }
+}
