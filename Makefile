@@ -3,7 +3,7 @@
 
 export PATH := $(PATH):$(HOME)/.cargo/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test loom bench lint fmt
+.PHONY: help setup demo test loom bench lint fmt package
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,3 +36,7 @@ lint: ## check format, clippy and documentation; any warning fails
 fmt: ## format all Rust code
 	@scripts/setup.sh lint
 	cargo fmt --all
+
+package: ## build the Debian package and the wheel, install both in clean places and run them
+	@scripts/setup.sh rust packages
+	@scripts/package.sh

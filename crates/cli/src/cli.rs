@@ -9,6 +9,7 @@ use crate::verbs;
 
 const EXAMPLES: &str = "\
 EXAMPLES
+  timeloom record -a                                    everything that a robot publishes
   timeloom info my_bag                                  what is in it, at once
   timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
   timeloom convert my_bag -o cut --start +10s --end +20s
@@ -33,6 +34,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Record(Box<verbs::record::Arguments>),
     Info(verbs::info::Arguments),
     Cat(Box<verbs::cat::Arguments>),
     Convert(Box<verbs::convert::Arguments>),
@@ -43,12 +45,16 @@ pub(crate) enum Verb {
     Node(verbs::node::Arguments),
     Service(verbs::service::Arguments),
     Doctor(verbs::doctor::Arguments),
+    Sync(verbs::sync::Arguments),
+    Trace(verbs::trace::Arguments),
     Completions(verbs::completions::Arguments),
+    Manual(verbs::manual::Arguments),
 }
 
 impl Verb {
     pub(crate) fn run(self, context: &mut Context) -> anyhow::Result<Outcome> {
         match self {
+            Self::Record(arguments) => verbs::record::run(&arguments, context),
             Self::Info(arguments) => verbs::info::run(&arguments, context),
             Self::Cat(arguments) => verbs::cat::run(&arguments, context),
             Self::Convert(arguments) => verbs::convert::run(&arguments, context),
@@ -59,7 +65,10 @@ impl Verb {
             Self::Node(arguments) => verbs::node::run(arguments, context),
             Self::Service(arguments) => verbs::service::run(arguments, context),
             Self::Doctor(arguments) => verbs::doctor::run(arguments, context),
+            Self::Sync(arguments) => verbs::sync::run(arguments, context),
+            Self::Trace(arguments) => verbs::trace::run(arguments, context),
             Self::Completions(arguments) => verbs::completions::run(&arguments, context),
+            Self::Manual(arguments) => verbs::manual::run(&arguments, context),
         }
     }
 }

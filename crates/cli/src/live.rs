@@ -12,6 +12,7 @@ mod keyboard;
 mod mismatch;
 mod network;
 mod qos_arguments;
+mod sim_clock;
 mod types;
 mod view;
 
@@ -33,4 +34,5 @@ pub(crate) use keyboard::Keyboard;
 pub(crate) use mismatch::mismatches;
 pub(crate) use network::{Live, full_name};
 pub(crate) use qos_arguments::QosArguments;
-pub(crate) use types::{ServiceTypes, TypeFinder};
+pub(crate) use sim_clock::SimClock;
+pub(crate) use types::TypeFinder;

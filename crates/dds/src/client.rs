@@ -113,7 +113,7 @@ impl Core {
                 length: payload.len(),
             });
         }
-        let dialect = self.dialect();
+        let dialect = self.dialect()?;
         // Numbers are those of the samples on the wire, as the standard's encoding has it.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let (payload, related) = match dialect {
@@ -148,12 +148,20 @@ impl Core {
         Ok(*last)
     }
 
-    /// The encoding of the server that is there; ours if there is none yet.
-    fn dialect(&self) -> Dialect {
+    /// The encoding of the servers that are there; ours if there is none yet.
+    ///
+    /// A request reaches all servers, and one of the other encoding would take it for something else: with both there
+    /// is no call.
+    fn dialect(&self) -> Result<Dialect> {
         let servers = self.writer.readers();
-        servers
-            .first()
-            .map_or(Dialect::Cyclone, |server| Dialect::of(&server.guid))
+        let mut dialects = servers.iter().map(|server| Dialect::of(&server.guid));
+        let first = dialects.next().unwrap_or(Dialect::Cyclone);
+        if dialects.any(|dialect| dialect != first) {
+            let reason = "it has servers of two encodings, of rmw_cyclonedds and of rmw_fastrtps, and one of them would \
+                          misread the request: stop one of them";
+            return Err(refused(format!("call `{}`", self.service), reason));
+        }
+        Ok(first)
     }
 
     /// Old versions of Fast DDS answer to the writer.

@@ -1,13 +1,15 @@
 //! A node of ours, and what it has in common with its endpoints.
 
+use std::borrow::Cow;
 use std::ffi::CString;
 use std::sync::Arc;
 
-use timeloom_msg::TypeName;
 use timeloom_msg::name::{dds_topic, validate_full_topic_name};
+use timeloom_msg::{QosProfile, TypeName};
 use timeloom_wire::{
-    EventObserver, Node, NodeName, Publisher, Receiver, ReplyReceiver, RequestHandler, Result,
-    ServiceClient, ServiceServer, ServiceSpec, Subscription, TopicSpec,
+    EndpointKind, EventObserver, Node, NodeName, Publisher, Receiver, ReplyReceiver,
+    RequestHandler, Result, ServiceClient, ServiceServer, ServiceSpec, Subscription, TopicSpec,
+    asks_for_best_available, best_available_publisher, best_available_subscription,
 };
 
 use crate::client::DdsClient;
@@ -42,6 +44,28 @@ impl DdsNode {
     }
 }
 
+impl DdsNode {
+    /// The topic with "best available" decided by the endpoints of the other kind, as `rmw` does.
+    fn decided<'a>(&self, topic: &'a TopicSpec, others: EndpointKind) -> Cow<'a, TopicSpec> {
+        if !asks_for_best_available(&topic.qos) {
+            return Cow::Borrowed(topic);
+        }
+        let known = self.core.shared.observers.profiles(&topic.name, others);
+        let qos = match others {
+            EndpointKind::Publisher => {
+                // What is not known now may be anything: then what fits everything.
+                let known = known.unwrap_or_else(|| vec![QosProfile::SENSOR_DATA]);
+                best_available_subscription(&topic.qos, &known)
+            }
+            _ => best_available_publisher(&topic.qos, &known.unwrap_or_default()),
+        };
+        Cow::Owned(TopicSpec {
+            qos,
+            ..topic.clone()
+        })
+    }
+}
+
 impl Drop for NodeCore {
     fn drop(&mut self) {
         self.shared.own.remove(self.number);
@@ -59,7 +83,8 @@ impl Node for DdsNode {
         topic: &TopicSpec,
         observer: EventObserver,
     ) -> Result<Box<dyn Publisher>> {
-        Ok(Box::new(DdsPublisher::new(&self.core, topic, observer)?))
+        let topic = self.decided(topic, EndpointKind::Subscription);
+        Ok(Box::new(DdsPublisher::new(&self.core, &topic, observer)?))
     }
 
     fn subscribe(
@@ -67,7 +92,10 @@ impl Node for DdsNode {
         topic: &TopicSpec,
         receiver: Arc<dyn Receiver>,
     ) -> Result<Box<dyn Subscription>> {
-        Ok(Box::new(DdsSubscription::new(&self.core, topic, receiver)?))
+        let topic = self.decided(topic, EndpointKind::Publisher);
+        Ok(Box::new(DdsSubscription::new(
+            &self.core, &topic, receiver,
+        )?))
     }
 
     fn serve(

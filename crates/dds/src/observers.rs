@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-use timeloom_wire::{Graph, GraphEvent, GraphObserver, GraphWatch};
+use timeloom_msg::QosProfile;
+use timeloom_wire::{EndpointKind, Graph, GraphEvent, GraphObserver, GraphWatch};
 
 /// The graph as it was told so far, and those who are told.
 #[derive(Default)]
@@ -83,6 +84,15 @@ impl Observers {
             self.leave(told);
         }
         self.handle(observer)
+    }
+
+    /// The profiles of the endpoints of one kind on a topic; none from inside an observer, where the graph changes.
+    pub(crate) fn profiles(&self, topic: &str, kind: EndpointKind) -> Option<Vec<QosProfile>> {
+        if self.is_telling() {
+            return None;
+        }
+        let told = lock(&self.told);
+        Some(told.graph.on(topic, kind).map(|info| info.qos).collect())
     }
 
     fn handle(self: &Arc<Self>, observer: Arc<Observer>) -> GraphWatch {

@@ -1,23 +1,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use timeloom_wire::{Error, Result};
+use timeloom_wire::Result;
+pub use timeloom_wire::environment::DiscoveryRange;
+use timeloom_wire::environment::Environment;
 
 use crate::notes::Note;
-
-/// How far a participant looks for others, as `ROS_AUTOMATIC_DISCOVERY_RANGE` says it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum DiscoveryRange {
-    /// Multicast in the network, and the static peers.
-    #[default]
-    Subnet,
-    /// This machine, and the static peers; no multicast.
-    Localhost,
-    /// Nobody, not even other processes of this machine.
-    Off,
-    /// Whatever the configuration of Cyclone DDS says.
-    SystemDefault,
-}
 
 /// Takes what a participant has to tell people.
 pub type Reporter = Arc<dyn Fn(&Note) + Send + Sync>;
@@ -40,9 +28,6 @@ pub struct Options {
     pub reporter: Option<Reporter>,
 }
 
-/// The highest domain whose ports fit below 65536.
-const MAX_DOMAIN: u32 = 232;
-
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -60,7 +45,7 @@ impl Options {
     /// As the environment variables of ROS 2 and Cyclone DDS say.
     ///
     /// # Errors
-    /// [`Error::Environment`] for a value that a variable cannot have.
+    /// [`Error::Environment`](timeloom_wire::Error::Environment) for a value that a variable cannot have.
     pub fn from_environment() -> Result<Self> {
         Self::from_variables(|name| std::env::var(name).ok())
     }
@@ -68,64 +53,21 @@ impl Options {
     /// As the variables say that `get` knows. An empty variable is as good as none.
     ///
     /// # Errors
-    /// [`Error::Environment`] for a value that a variable cannot have.
+    /// [`Error::Environment`](timeloom_wire::Error::Environment) for a value that a variable cannot have.
     pub fn from_variables(get: impl Fn(&str) -> Option<String>) -> Result<Self> {
-        let get = |name: &'static str| get(name).filter(|value| !value.is_empty());
-        let mut options = Self::default();
-        if let Some(value) = get("ROS_DOMAIN_ID") {
-            options.domain = value
-                .parse()
-                .ok()
-                .filter(|domain| *domain <= MAX_DOMAIN)
-                .ok_or_else(|| wrong("ROS_DOMAIN_ID", value, "a number from 0 to 232"))?;
-        }
-        if let Some(value) = get("ROS_AUTOMATIC_DISCOVERY_RANGE") {
-            options.range = DiscoveryRange::parse(&value)
-                .ok_or_else(|| wrong("ROS_AUTOMATIC_DISCOVERY_RANGE", value, RANGES))?;
-        }
-        if let Some(value) = get("ROS_STATIC_PEERS") {
-            options.static_peers = value
-                .split(';')
-                .filter(|peer| !peer.is_empty())
-                .map(Into::into)
-                .collect();
-        }
-        // The old variable wins over the two new ones, as in rcl.
-        match get("ROS_LOCALHOST_ONLY").as_deref() {
-            None => {}
-            Some("0") => options.restrict(DiscoveryRange::Subnet),
-            Some("1") => options.restrict(DiscoveryRange::Localhost),
-            Some(value) => return Err(wrong("ROS_LOCALHOST_ONLY", value.into(), "0 or 1")),
-        }
-        options.configuration = get("CYCLONEDDS_URI").unwrap_or_default();
-        Ok(options)
-    }
-
-    fn restrict(&mut self, range: DiscoveryRange) {
-        self.range = range;
-        self.static_peers.clear();
+        Ok(Self::from(&Environment::read(&get)?))
     }
 }
 
-const RANGES: &str = "SUBNET, LOCALHOST, OFF or SYSTEM_DEFAULT";
-
-fn wrong(variable: &'static str, value: String, expected: &'static str) -> Error {
-    Error::Environment {
-        variable,
-        value,
-        expected,
-    }
-}
-
-impl DiscoveryRange {
-    fn parse(text: &str) -> Option<Self> {
-        Some(match text {
-            "SUBNET" => Self::Subnet,
-            "LOCALHOST" => Self::Localhost,
-            "OFF" => Self::Off,
-            "SYSTEM_DEFAULT" => Self::SystemDefault,
-            _ => return None,
-        })
+impl From<&Environment> for Options {
+    fn from(environment: &Environment) -> Self {
+        Self {
+            domain: environment.domain,
+            range: environment.range,
+            static_peers: environment.static_peers.clone(),
+            configuration: environment.cyclonedds_uri.clone().unwrap_or_default(),
+            ..Self::default()
+        }
     }
 }
 

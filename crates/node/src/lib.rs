@@ -1,5 +1,16 @@
 #![doc = include_str!("../README.md")]
 
 mod error;
+mod lidar;
+pub mod player;
+pub mod recorder;
+mod ros_node;
+mod type_finder;
 
 pub use error::{Error, Result};
+pub use lidar::{Incomplete, LidarNode, LidarOptions};
+pub use ros_node::{
+    NodeOptions, ParameterAccess, ParameterValue, Remap, RosArguments, RosNode, Service,
+    ServiceTypes, Severity, TypedPublisher,
+};
+pub use type_finder::{LocalTypes, TypeFinder};

@@ -80,6 +80,22 @@ pub enum Error {
         /// All names.
         known: String,
     },
+    /// A mapping does not have this epoch, or none.
+    #[error("no epoch{} in the mapping: there are {known}", epoch.map(|epoch| format!(" {epoch}")).unwrap_or_default())]
+    NoEpoch {
+        /// The one that was asked for.
+        epoch: Option<u32>,
+        /// All numbers.
+        known: String,
+    },
+    /// Several epochs of a mapping have this device time.
+    #[error("device time {device_ns} ns is in several epochs: {epochs}")]
+    ManyEpochs {
+        /// The device time.
+        device_ns: i64,
+        /// Their numbers.
+        epochs: String,
+    },
     /// There is no simulated family of this name.
     #[error("no scenario family is called {name:?}: there are {known}")]
     UnknownFamily {
@@ -88,9 +104,22 @@ pub enum Error {
         /// All names.
         known: String,
     },
+    /// A table is empty.
+    #[error("line 1: there is no header: the first line names the columns")]
+    NoHeader,
     /// The first line of a table lacks a column.
-    #[error("line 1: column {column:?} is missing")]
+    #[error("line {line}: column {column:?} is missing")]
     MissingColumn {
+        /// The line of the header, from one.
+        line: usize,
+        /// The name of the column.
+        column: &'static str,
+    },
+    /// The first line of a table names a column twice.
+    #[error("line {line}: column {column:?} is there twice")]
+    DoubleColumn {
+        /// The line of the header, from one.
+        line: usize,
         /// The name of the column.
         column: &'static str,
     },
@@ -107,10 +136,12 @@ pub enum Error {
         why: &'static str,
     },
     /// A row of a table holds a sample that cannot be.
-    #[error("line {line}: {source}")]
+    #[error("line {line}: {column}: {source}")]
     BadRow {
         /// The line, from one.
         line: usize,
+        /// The column to look at first.
+        column: &'static str,
         /// What is wrong with it.
         source: Box<Self>,
     },

@@ -15,6 +15,7 @@ mod levels;
 mod limits;
 mod line;
 mod mapped;
+mod mapping;
 mod method;
 mod minima;
 mod recording;
@@ -36,8 +37,9 @@ pub use estimator::{DeviceStatus, Estimate, Estimator, Maturity, Outcome, Vettin
 pub use event::{EventKind, Reason, SyncEvent};
 pub use limits::Limits;
 pub use mapped::{Bounds, Health, Mapped};
+pub use mapping::Mapping;
 pub use method::Method;
-pub use recording::{causal, smooth};
+pub use recording::{causal, causal_one, smooth};
 pub use sample::{ActiveSample, PassiveSample, Sample, StampSource};
 pub use sensor_clock::{Counters, Diagnostics, SensorClock};
 pub use switching_hull::SwitchingHull;

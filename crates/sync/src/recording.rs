@@ -10,11 +10,22 @@ use crate::mapped::{Bounds, Health, Mapped};
 use crate::method::Method;
 use crate::recording::smoother::EpochSmoother;
 use crate::sample::Sample;
-use crate::sensor_clock::SensorClock;
+use crate::sensor_clock::{Doubt, SensorClock};
 
-/// Converts the device time of each sample right after it came, using only samples up to that one.
+/// Takes a sample and converts its device time right after it, using only samples up to this one.
 ///
 /// Where the estimator has nothing yet, the arrival stands in, with health "unsynced".
+///
+/// # Errors
+///
+/// As [`SensorClock::push`].
+pub fn causal_one(sample: &Sample, clock: &mut SensorClock) -> Result<Mapped> {
+    clock.push(sample)?;
+    let mapped = clock.convert(sample.device());
+    Ok(mapped.unwrap_or_else(|| unsynced(sample, clock.epoch())))
+}
+
+/// Converts the device time of each sample right after it came, as [`causal_one`].
 ///
 /// # Errors
 ///
@@ -22,30 +33,35 @@ use crate::sensor_clock::SensorClock;
 pub fn causal(samples: &[Sample], clock: &mut SensorClock) -> Result<Vec<Mapped>> {
     samples
         .iter()
-        .map(|sample| {
-            clock.push(sample)?;
-            let mapped = clock.convert(sample.device());
-            Ok(mapped.unwrap_or_else(|| unsynced(sample, clock.epoch())))
-        })
+        .map(|sample| causal_one(sample, clock))
         .collect()
 }
 
 /// Converts the device time of each sample with all samples of its epoch, earlier and later ones.
 ///
-/// Epochs and health are those of the live view; host times, sigma and bounds are better.
+/// Epochs are those of the live view, but for samples that were in doubt until a new epoch began: they belong to it.
+/// Host times, sigma and bounds are better.
 ///
 /// # Errors
 ///
 /// As [`SensorClock::push`], for the first sample that cannot be.
 pub fn smooth(samples: &[Sample], limits: &Limits) -> Result<Vec<Mapped>> {
     let mut clock = Method::Envelope.clock(*limits);
-    let mut live = Vec::with_capacity(samples.len());
-    let mut withheld = Vec::with_capacity(samples.len());
+    let mut live: Vec<Mapped> = Vec::with_capacity(samples.len());
+    let mut doubts = Vec::with_capacity(samples.len());
     for sample in samples {
-        let before = clock.counters().outliers;
-        live.append(&mut causal(std::slice::from_ref(sample), &mut clock)?);
-        withheld.push(clock.counters().outliers > before);
+        let mapped = causal_one(sample, &mut clock)?;
+        let jumped = live.last().is_some_and(|last| last.epoch != mapped.epoch);
+        if jumped {
+            attribute(&mapped, &mut live, &mut doubts);
+        }
+        live.push(mapped);
+        doubts.push(clock.doubt());
     }
+    let withheld: Vec<bool> = doubts
+        .iter()
+        .map(|doubt| *doubt == Doubt::Withheld)
+        .collect();
     let mut from = 0;
     while let Some(first) = live.get(from) {
         let epoch = first.epoch;
@@ -61,6 +77,21 @@ pub fn smooth(samples: &[Sample], limits: &Limits) -> Result<Vec<Mapped>> {
         from += length;
     }
     Ok(live)
+}
+
+/// What was in doubt until an epoch began belongs to that epoch.
+fn attribute(first: &Mapped, live: &mut [Mapped], doubts: &mut [Doubt]) {
+    let Some(&kind) = doubts.last().filter(|doubt| **doubt != Doubt::None) else {
+        return;
+    };
+    let rows = live.iter_mut().zip(doubts).rev();
+    for (row, doubt) in rows.take_while(|(_, doubt)| **doubt == kind) {
+        *row = Mapped {
+            host: row.host,
+            ..*first
+        };
+        *doubt = Doubt::None;
+    }
 }
 
 fn unsynced(sample: &Sample, epoch: u32) -> Mapped {

@@ -60,6 +60,17 @@ pub struct Diagnostics {
     pub counters: Counters,
 }
 
+/// What is thought of the newest sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// It counts.
+    None,
+    /// It counts, but it is one of a row of late ones.
+    Late,
+    /// It does not count yet.
+    Withheld,
+}
+
 /// The clock of a device as the host sees it.
 ///
 /// It adds to an [`Estimator`] what every one needs: hard bounds, health, epochs and events, host times that never go
@@ -241,6 +252,11 @@ impl SensorClock {
     /// The estimator behind.
     pub fn estimator(&self) -> &dyn Estimator {
         &*self.estimator
+    }
+
+    /// What is thought of the newest sample.
+    pub(crate) const fn doubt(&self) -> Doubt {
+        self.suspicion.doubt()
     }
 
     /// How many samples did what.

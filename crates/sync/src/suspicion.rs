@@ -2,6 +2,7 @@
 
 use crate::event::Reason;
 use crate::line::{nanos_between, seconds_between};
+use crate::sensor_clock::Doubt;
 
 /// How a sample looks beside those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +67,17 @@ impl Suspicion {
     /// Whether samples are being withheld, or have been late for a while.
     pub(crate) const fn is_open(&self) -> bool {
         self.impossible.is_some() || self.late.is_some()
+    }
+
+    /// What is thought of the newest sample.
+    pub(crate) const fn doubt(&self) -> Doubt {
+        if self.impossible.is_some() {
+            Doubt::Withheld
+        } else if self.late.is_some() {
+            Doubt::Late
+        } else {
+            Doubt::None
+        }
     }
 
     /// Whether it is more than a stall.

@@ -1,7 +1,14 @@
 //! Samples and results as CSV text: pure functions, no files.
 
+mod cells;
+mod device_times;
 mod read;
+mod read_mapped;
 mod write;
 
-pub use read::{Row, read_samples};
-pub use write::{write_mapped, write_samples};
+pub use device_times::DeviceTimeReader;
+pub use read::{Row, SampleReader, read_samples};
+pub use read_mapped::MappedReader;
+pub use write::{
+    MAPPED_HEADER, SAMPLE_HEADER, mapped_line, sample_line, write_mapped, write_samples,
+};

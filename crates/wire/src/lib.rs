@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod best_available;
 mod call;
 mod capabilities;
 mod endpoint;
@@ -20,6 +21,10 @@ mod service;
 mod spec;
 mod subscription;
 
+pub use best_available::{
+    BEST_AVAILABLE_DURATION, asks_for_best_available, best_available_publisher,
+    best_available_subscription,
+};
 pub use call::Caller;
 pub use capabilities::{Capabilities, LossKnowledge};
 pub use endpoint::{EndpointInfo, EndpointKind};

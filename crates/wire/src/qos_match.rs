@@ -96,11 +96,11 @@ pub fn adapt_to_offers(offers: &[QosProfile]) -> QosProfile {
     }
 }
 
-fn is_reliable(qos: &QosProfile) -> bool {
+pub(crate) fn is_reliable(qos: &QosProfile) -> bool {
     qos.reliability != Reliability::BestEffort
 }
 
-fn is_latched(qos: &QosProfile) -> bool {
+pub(crate) fn is_latched(qos: &QosProfile) -> bool {
     matches!(
         qos.durability,
         Durability::TransientLocal | Durability::BestAvailable

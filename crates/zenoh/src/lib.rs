@@ -1,1 +1,27 @@
 #![doc = include_str!("../README.md")]
+
+mod attachment;
+mod client;
+mod config;
+mod dispatcher;
+mod losses;
+mod node;
+mod notes;
+mod observers;
+mod options;
+mod participant;
+mod payload;
+mod publisher;
+mod qos_code;
+mod roster;
+mod router;
+mod server;
+mod session_call;
+mod shared;
+mod subscription;
+mod token;
+
+pub use notes::{Note, NoteKind};
+pub use options::{Options, Reporter, RouterUse};
+pub use participant::ZenohParticipant;
+pub use router::ZenohRouter;

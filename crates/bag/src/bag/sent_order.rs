@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::message::size_u64;
-use crate::{Message, Result, StorageReader, TopicId};
+use crate::{Message, Query, Result, StorageReader, TopicId};
 
 struct Held {
     topic: TopicId,
@@ -47,6 +47,24 @@ impl<R: StorageReader> SentOrder<R> {
             late: 0,
             ended: false,
         }
+    }
+
+    /// Starts the reader anew; what was held back is forgotten.
+    pub fn start(&mut self, query: &Query) -> Result<()> {
+        self.reader.start(query)?;
+        self.held.clear();
+        self.slots.clear();
+        self.free.clear();
+        self.bytes = 0;
+        self.current = None;
+        self.last_time_ns = i64::MIN;
+        self.ended = false;
+        Ok(())
+    }
+
+    /// The reader underneath. Whoever moves it must [`start`](Self::start) anew.
+    pub fn reader_mut(&mut self) -> &mut R {
+        &mut self.reader
     }
 
     /// Messages that came after one that was sent later.

@@ -2,6 +2,8 @@
 
 mod account;
 mod closer;
+mod described;
+mod latched;
 mod options;
 
 pub use options::{BagOptions, StorageOptions};
@@ -11,11 +13,15 @@ use std::path::{Path, PathBuf};
 
 use self::account::Account;
 use self::closer::{Closer, ClosingFile};
+use self::latched::Latched;
 use crate::compression::{CompressionMode, MessageCompressor};
 use crate::mcap::CarryOver;
 use crate::metadata::{sync_directory, write_metadata_file};
 use crate::storage::{StorageWriter, WriteOutcome};
-use crate::{BagMetadata, Error, LossCause, Message, Result, TopicId, TopicInfo, TopicStatistics};
+use crate::{
+    BagMetadata, Error, LossCause, Message, MessageDefinition, Result, TopicId, TopicInfo,
+    TopicStatistics,
+};
 
 /// One file was closed and the next one opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +37,12 @@ pub struct SplitEvent {
 pub struct BagSummary {
     /// The final metadata, as in `metadata.yaml`.
     pub metadata: BagMetadata,
-    /// The account of each topic by dense id.
+    /// The account of each topic by dense id, over all that was written, deleted files included.
     pub topics: Vec<TopicStatistics>,
+    /// Files that were deleted because newer ones took their place.
+    pub deleted_files: usize,
+    /// Messages in those files.
+    pub deleted_messages: u64,
 }
 
 /// Writes one bag.
@@ -53,6 +63,11 @@ pub struct BagWriter {
     splits: Vec<SplitEvent>,
     /// Losses of a split that no outcome has named yet.
     pending: WriteOutcome,
+    latched: Latched,
+    /// Copies of latched messages that were written again, by dense id.
+    repeated: Vec<u64>,
+    /// Bytes of the files that are closed or being closed.
+    closed_size: u64,
 }
 
 struct OpenFile {
@@ -93,6 +108,7 @@ impl BagWriter {
             directory,
             options.new_metadata(),
             options.file_compression(),
+            options.max_files,
         )?;
         let mut writer = Self {
             directory: directory.to_path_buf(),
@@ -106,6 +122,9 @@ impl BagWriter {
             closer,
             splits: Vec::new(),
             pending: WriteOutcome::default(),
+            latched: Latched::default(),
+            repeated: Vec::new(),
+            closed_size: 0,
         };
         writer.open_next(carry_over)?;
         let metadata = writer
@@ -130,6 +149,7 @@ impl BagWriter {
         if id.index() == self.topics.len() {
             self.topics.push(topic.clone());
             self.account.add_topic();
+            self.repeated.push(0);
         }
         Ok(id)
     }
@@ -137,6 +157,26 @@ impl BagWriter {
     /// The topics by dense id.
     pub fn topics(&self) -> &[TopicInfo] {
         &self.topics
+    }
+
+    /// Gives a topic the definition that came after its first messages; files that are opened from now on have it.
+    pub fn define_topic(&mut self, topic: TopicId, definition: MessageDefinition, hash: &str) {
+        if let Some(info) = self.topics.get_mut(topic.index()) {
+            info.definition = definition;
+            if info.type_description_hash.is_empty() {
+                hash.clone_into(&mut info.type_description_hash);
+            }
+        }
+    }
+
+    /// Begins every further file with the last `depth` messages of a topic.
+    pub fn repeat(&mut self, topic: TopicId, depth: usize) {
+        self.latched.keep(topic, depth);
+    }
+
+    /// Copies of latched messages that were written again so far, by dense id; they count as recorded, too.
+    pub fn repeated(&self) -> &[u64] {
+        &self.repeated
     }
 
     /// Takes a batch; splits where the options say so. `now_ns` is any steady time of the caller.
@@ -184,7 +224,8 @@ impl BagWriter {
         while !rest.is_empty() {
             let count = self.until_split(rest);
             if count == 0 {
-                if let Err(error) = self.split() {
+                let begin = rest.first().map(|message| message.log_time_ns);
+                if let Err(error) = self.split_at(begin, now_ns) {
                     // Without a next file the old one goes on: no message is lost for a split.
                     outcome.fail(error);
                     self.store(rest, now_ns, outcome);
@@ -206,6 +247,9 @@ impl BagWriter {
             file.first_time_ns.get_or_insert(first.log_time_ns);
         }
         let written = file.writer.write(batch, now_ns);
+        if !self.latched.is_empty() {
+            self.latched.see(batch);
+        }
         self.account.accept(batch);
         self.account.settle(&written);
         outcome.absorb(written);
@@ -245,6 +289,10 @@ impl BagWriter {
 
     /// Goes on with a new file; the old one is finished in the background.
     pub fn split(&mut self) -> Result<SplitEvent> {
+        self.split_at(None, 0)
+    }
+
+    fn split_at(&mut self, begin_ns: Option<i64>, now_ns: i64) -> Result<SplitEvent> {
         let Some(mut old) = self.current.take() else {
             return Err(Error::ThreadGone { thread: "writer" });
         };
@@ -262,15 +310,41 @@ impl BagWriter {
         };
         self.close(old);
         self.splits.push(event.clone());
+        self.repeat_latched(begin_ns, now_ns);
         Ok(event)
     }
 
+    /// Begins the file that was just opened with what late joiners would get.
+    fn repeat_latched(&mut self, begin_ns: Option<i64>, now_ns: i64) {
+        let Some(file) = &mut self.current else {
+            return;
+        };
+        let batch = self.latched.messages(begin_ns);
+        if batch.is_empty() {
+            return;
+        }
+        if let Some(begin) = begin_ns {
+            file.first_time_ns.get_or_insert(begin);
+        }
+        let written = file.writer.write(&batch, now_ns);
+        self.account.accept(&batch);
+        for message in &batch {
+            if let Some(count) = self.repeated.get_mut(message.topic.index()) {
+                *count += 1;
+            }
+        }
+        self.account.settle(&written);
+        self.pending.absorb(written);
+    }
+
     fn close(&mut self, file: OpenFile) {
+        self.closed_size += file.writer.file_size();
         self.closer.close(ClosingFile {
             path: file.path,
             writer: file.writer,
             topics: self.topics.clone(),
             losses: self.account.take_file_losses(),
+            found_again: self.account.take_found_again(),
             next: self.current.is_some().then(|| self.current_name()),
         });
     }
@@ -298,7 +372,26 @@ impl BagWriter {
         Ok(())
     }
 
-    fn current_path(&self) -> PathBuf {
+    /// How many files were opened so far.
+    pub fn files_opened(&self) -> usize {
+        self.files_opened
+    }
+
+    /// Bytes of all files so far, near enough for a limit.
+    pub fn size(&self) -> u64 {
+        let open = self.current.as_ref();
+        self.closed_size + open.map_or(0, |file| file.writer.file_size())
+    }
+
+    /// Deletes the oldest file that is closed, and its part of the metadata; `None` when there is none.
+    ///
+    /// Waits for files that are being closed.
+    pub fn delete_oldest_file(&mut self) -> Option<PathBuf> {
+        self.closer.delete_oldest()
+    }
+
+    /// The file that is written now.
+    pub fn current_path(&self) -> PathBuf {
         self.current
             .as_ref()
             .map(|file| file.path.clone())
@@ -361,6 +454,11 @@ impl BagWriter {
         self.account.lose_in_transport(topic, messages);
     }
 
+    /// Takes messages back that were counted as lost in transport and came after all.
+    pub fn found_again(&mut self, topic: TopicId, messages: u64) {
+        self.account.find_again(topic, messages);
+    }
+
     /// Counts messages that the recorder lost before they came here.
     pub fn lost_in_recorder(&mut self, topic: TopicId, cause: LossCause, messages: u64) {
         self.account.lose(topic, cause, messages);
@@ -381,15 +479,17 @@ impl BagWriter {
         if let Some(file) = self.current.take() {
             self.close(file);
         }
-        let (metadata, topics, mut outcome) = self.closer.finish()?;
-        let mut exact = topics;
+        let (closed, mut outcome) = self.closer.finish()?;
+        let mut exact = closed.topics;
         exact.resize(self.topics.len(), TopicStatistics::default());
         self.account.settle(&outcome);
         outcome.absorb(std::mem::take(&mut self.pending));
         Ok((
             BagSummary {
-                metadata,
+                metadata: closed.metadata,
                 topics: exact,
+                deleted_files: closed.deleted_files,
+                deleted_messages: closed.deleted_messages,
             },
             outcome,
         ))

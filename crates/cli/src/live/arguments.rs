@@ -3,9 +3,7 @@
 use clap::Args;
 use timeloom_dds::{DiscoveryRange, Options};
 use timeloom_time::Duration;
-use timeloom_wire::environment::{self, Backend, Environment};
-
-use crate::failure::Failure;
+use timeloom_wire::environment::{self, Environment};
 
 /// Cyclone DDS on the loopback interface and nowhere else.
 const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
@@ -35,14 +33,8 @@ impl LiveArguments {
         Ok(Environment::read(&|name| std::env::var(name).ok())?)
     }
 
-    /// The options of the participant.
-    pub(crate) fn options(&self, environment: &Environment) -> anyhow::Result<Options> {
-        if environment.backend == Backend::Zenoh {
-            let text = "RMW_IMPLEMENTATION=rmw_zenoh_cpp asks for Zenoh, which this build does not speak yet";
-            let hint =
-                "unset RMW_IMPLEMENTATION, or set it to rmw_cyclonedds_cpp, to use DDS instead";
-            return Err(Failure::new(text).hint(hint).into());
-        }
+    /// The options of a participant over DDS.
+    pub(crate) fn dds(&self, environment: &Environment) -> Options {
         let mut options = Options {
             domain: environment.domain,
             ..Options::default()
@@ -55,9 +47,24 @@ impl LiveArguments {
             options.static_peers.clone_from(&environment.static_peers);
             options.configuration = environment.cyclonedds_uri.clone().unwrap_or_default();
         }
-        Ok(options)
+        options
+    }
+
+    /// The options of a participant over Zenoh.
+    #[cfg(feature = "zenoh")]
+    pub(crate) fn zenoh(&self, environment: &Environment) -> timeloom_zenoh::Options {
+        let options = timeloom_zenoh::Options::from_environment(environment);
+        if self.localhost {
+            options.only_at(LOCAL_ROUTER)
+        } else {
+            options
+        }
     }
 }
+
+/// Where the peers of `rmw_zenoh` look for their router, on the loopback interface and nowhere else.
+#[cfg(feature = "zenoh")]
+const LOCAL_ROUTER: &str = "tcp/127.0.0.1:7447";
 
 fn range(range: environment::DiscoveryRange) -> DiscoveryRange {
     match range {
@@ -90,18 +97,31 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "zenoh")]
     #[test]
-    fn zenoh_is_refused_in_words() {
+    fn localhost_is_127_0_0_1_and_nothing_else() {
         let environment = Environment {
-            backend: Backend::Zenoh,
+            domain: 7,
+            zenoh: timeloom_wire::environment::ZenohEnvironment {
+                session_config: Some("/etc/robot.json5".into()),
+                ..Default::default()
+            },
             ..Environment::default()
         };
-        let arguments = LiveArguments {
+        let arguments = |localhost| LiveArguments {
             spin_time: Duration::from_secs(1),
-            localhost: false,
+            localhost,
             no_daemon: false,
         };
-        let error = arguments.options(&environment).unwrap_err().to_string();
-        assert!(error.contains("does not speak yet"), "{error}");
+        let options = arguments(true).zenoh(&environment);
+        assert_eq!((options.domain, options.session_config), (7, None));
+        let endpoints = format!("[\"{LOCAL_ROUTER}\"]");
+        assert!(
+            options
+                .overrides
+                .contains(&("connect/endpoints".into(), endpoints))
+        );
+        let options = arguments(false).zenoh(&environment);
+        assert_eq!(options.session_config.as_deref(), Some("/etc/robot.json5"));
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use timeloom_msg::{QosProfile, TypeName};
-use timeloom_time::{Duration, TimeBase};
+use timeloom_time::{Clock, Duration, Ros, Time, TimeBase};
 use timeloom_wire::queue::{Overflow, QueueLimits, SampleQueue};
 use timeloom_wire::{
     EndpointEvent, EndpointInfo, EndpointKind, Graph, LossTracker, Receiver, Sample, Subscription,
@@ -47,6 +47,8 @@ pub(crate) struct Feed {
 /// Counts on the way in: what our own queue drops is not the transport's loss.
 struct Intake {
     queue: Arc<SampleQueue>,
+    /// What says when a sample came; the machine, without.
+    clock: Option<Clock<Ros>>,
     losses: Mutex<(LossTracker, u64)>,
 }
 
@@ -66,6 +68,16 @@ impl Feed {
     pub(crate) fn open(
         arguments: &FeedArguments,
         live: &Live,
+        context: &mut Context,
+    ) -> anyhow::Result<Option<Self>> {
+        Self::open_timed(arguments, live, None, context)
+    }
+
+    /// The same; samples carry the time at which they came by that clock, which may be zero while it has none.
+    pub(crate) fn open_timed(
+        arguments: &FeedArguments,
+        live: &Live,
+        clock: Option<Clock<Ros>>,
         context: &mut Context,
     ) -> anyhow::Result<Option<Self>> {
         let topic = full_name(&arguments.topic)?;
@@ -92,7 +104,7 @@ impl Feed {
         let Some(publisher) = found.first().cloned() else {
             return Err(Failure::new(format!("the publisher of {topic} is gone")).into());
         };
-        let intake = Intake::new(&live.base());
+        let intake = Intake::new(&live.base(), clock);
         let spec = spec(&topic, &found, &publisher)?;
         let subscription = live.node().subscribe(&spec, Arc::clone(&intake) as _)?;
         let queue = Arc::clone(&intake.queue);
@@ -151,9 +163,10 @@ impl Feed {
 }
 
 impl Intake {
-    fn new(base: &TimeBase) -> Arc<Self> {
+    fn new(base: &TimeBase, clock: Option<Clock<Ros>>) -> Arc<Self> {
         Arc::new(Self {
             queue: SampleQueue::new(base, LIMITS, Overflow::DropOldest),
+            clock,
             losses: Mutex::default(),
         })
     }
@@ -170,7 +183,10 @@ impl Intake {
 }
 
 impl Receiver for Intake {
-    fn sample(&self, sample: Sample) {
+    fn sample(&self, mut sample: Sample) {
+        if let Some(clock) = &self.clock {
+            sample.receive_time = Time::from_nanos(clock.now().nanos());
+        }
         {
             let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
             losses.1 += 1;
@@ -246,12 +262,11 @@ fn not_published(live: &Live, graph: &Graph, topic: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use timeloom_time::Time;
     use timeloom_wire::Gid;
 
     #[test]
     fn what_is_lost_on_the_way_and_what_here_are_two_numbers() {
-        let intake = Intake::new(&TimeBase::machine());
+        let intake = Intake::new(&TimeBase::machine(), None);
         let missing = 3;
         let all = LIMITS.messages as u64 + 7;
         for sequence in 1..=all {

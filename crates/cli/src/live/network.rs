@@ -1,11 +1,12 @@
 //! A participant in the domain that the environment names.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use timeloom_dds::DdsParticipant;
 use timeloom_msg::name::validate_full_topic_name;
 use timeloom_time::{Clock, Duration, Steady, TimeBase};
-use timeloom_wire::environment::Environment;
+use timeloom_wire::environment::{Backend, Environment};
 use timeloom_wire::{Graph, Node, NodeName, Participant};
 
 use crate::context::Context;
@@ -14,10 +15,13 @@ use crate::live::view::View;
 use crate::live::{Interrupt, LiveArguments};
 use crate::suggestion::nearest;
 
+/// What the transport wants people to know, a line each.
+type Notes = Box<dyn Fn() -> Vec<String>>;
+
 /// We in the graph, and what we see of it.
 pub(crate) struct Live {
     participant: Arc<dyn Participant>,
-    notes: Box<dyn Fn() -> Vec<String>>,
+    notes: Notes,
     node: Arc<dyn Node>,
     environment: Environment,
     view: View,
@@ -29,14 +33,14 @@ impl Live {
     /// Joins the domain; says on stderr what is set and does not work as in ROS.
     pub(crate) fn join(arguments: &LiveArguments, context: &mut Context) -> anyhow::Result<Self> {
         let environment = LiveArguments::environment()?;
-        let options = arguments.options(&environment)?;
         for note in &environment.notes {
             context.printer.aside(&format!("note: {note}"));
         }
         let interrupt = Interrupt::new()?;
-        let dds = Arc::new(DdsParticipant::new(&options)?);
-        let notes = notes_of(Arc::clone(&dds));
-        let participant: Arc<dyn Participant> = dds;
+        let (participant, notes) = match environment.backend {
+            Backend::Dds => join_dds(arguments, &environment)?,
+            Backend::Zenoh => join_zenoh(arguments, &environment)?,
+        };
         // Hidden, as the nodes of the ros2 command are.
         let name = format!("_timeloom_{}", std::process::id());
         let node = participant.node(NodeName::new("/", &name)?)?;
@@ -99,6 +103,11 @@ impl Live {
         (self.notes)()
     }
 
+    /// Whether endpoints whose `QoS` does not fit stay apart; on Zenoh, the key alone counts.
+    pub(crate) fn qos_must_fit(&self) -> bool {
+        self.environment.backend == Backend::Dds
+    }
+
     pub(crate) fn environment(&self) -> &Environment {
         &self.environment
     }
@@ -134,14 +143,54 @@ impl Live {
     }
 }
 
-fn notes_of(participant: Arc<DdsParticipant>) -> Box<dyn Fn() -> Vec<String>> {
-    Box::new(move || {
-        let notes = participant.notes();
+fn join_dds(
+    arguments: &LiveArguments,
+    environment: &Environment,
+) -> anyhow::Result<(Arc<dyn Participant>, Notes)> {
+    let participant = Arc::new(DdsParticipant::new(&arguments.dds(environment))?);
+    let noted = Arc::clone(&participant);
+    let notes = move || {
+        let notes = noted.notes();
         notes
             .iter()
-            .map(|note| format!("{}: {} ({})", note.kind, note.text, note.total))
+            .map(|note| line(&note.kind, &note.text, note.total))
             .collect()
-    })
+    };
+    Ok((participant, Box::new(notes)))
+}
+
+#[cfg(feature = "zenoh")]
+fn join_zenoh(
+    arguments: &LiveArguments,
+    environment: &Environment,
+) -> anyhow::Result<(Arc<dyn Participant>, Notes)> {
+    let options = arguments.zenoh(environment);
+    let participant = Arc::new(timeloom_zenoh::ZenohParticipant::new(&options)?);
+    let noted = Arc::clone(&participant);
+    let notes = move || {
+        let notes = noted.notes();
+        notes
+            .iter()
+            .map(|note| line(&note.kind, &note.text, note.total))
+            .collect()
+    };
+    Ok((participant, Box::new(notes)))
+}
+
+#[cfg(not(feature = "zenoh"))]
+fn join_zenoh(
+    _: &LiveArguments,
+    environment: &Environment,
+) -> anyhow::Result<(Arc<dyn Participant>, Notes)> {
+    let rmw = environment.rmw.as_deref().unwrap_or("rmw_zenoh_cpp");
+    let text = format!("RMW_IMPLEMENTATION={rmw} asks for Zenoh, which this build does not speak");
+    let hint = "build timeloom with `--features zenoh` (released binaries have it), or unset RMW_IMPLEMENTATION to use \
+        DDS";
+    Err(Failure::new(text).hint(hint).into())
+}
+
+fn line(kind: &dyn Display, text: &str, total: u64) -> String {
+    format!("{kind}: {text} ({total})")
 }
 
 /// The full name of a topic or service; people leave the slash out.

@@ -1,5 +1,8 @@
 //! `timeloom cat`: messages as JSON lines.
 
+mod frames;
+
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -8,6 +11,7 @@ use timeloom_msg::value::JsonStyle;
 
 use crate::context::Context;
 use crate::decode::Decoders;
+use crate::failure::Failure;
 use crate::json_text::{counted, indented};
 use crate::message_line::{Content, TimeFormat, line};
 use crate::outcome::Outcome;
@@ -64,11 +68,17 @@ enum CatFormat {
     Ndjson,
     /// Indented JSON
     JsonPretty,
+    /// A binary stream for programs: a line of JSON, then topic, length, times and payload of each message
+    Frames,
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let mut reader = BagReader::open_all(&arguments.bags)?;
     let info = reader.info().clone();
+    if arguments.format == CatFormat::Frames && arguments.field.is_some() {
+        let text = "--field prints text, --format frames does not";
+        return Err(Failure::usage(text).hint("leave one of them out").into());
+    }
     let selection = arguments.selection.selection();
     selection.check_names(&info.topics)?;
     selection.check_not_empty(&info.topics)?;
@@ -97,38 +107,81 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         end_ns: range.end_ns,
     })?;
     context.printer.warnings(&info.damage);
-    let mut lost = damage::means_loss(&info.damage);
-    let (mut printed, mut undecoded) = (0, 0);
-    while arguments.limit.is_none_or(|limit| printed < limit) {
-        let message = match reader.next_message() {
-            Ok(Some(message)) => message,
-            Ok(None) => break,
-            Err(error) => {
-                context.printer.warning(&error.to_string());
-                lost = true;
-                continue;
-            }
-        };
-        let name = info
-            .topics
-            .get(message.topic.index())
-            .map_or("", |topic| topic.name.as_str());
-        let (text, decoded) = text(arguments, &decoders, name, &message);
-        undecoded += u64::from(!decoded);
-        printed += 1;
-        writeln!(context.printer.data(), "{text}")?;
+    let mut printed = Printed::default();
+    if damage::means_loss(&info.damage) {
+        printed.lost.clone_from(&info.damage);
     }
-    if undecoded > 0 {
+    if arguments.format == CatFormat::Frames {
+        let header = frames::header(&info, &decoders);
+        writeln!(context.printer.data(), "{header}")?;
+        print(
+            arguments,
+            &mut reader,
+            context,
+            &mut printed,
+            |out, message| frames::write(out, message).map(|()| true),
+        )?;
+        frames::end(context.printer.data(), &printed.lost)?;
+    } else {
+        print(
+            arguments,
+            &mut reader,
+            context,
+            &mut printed,
+            |out, message| {
+                let topic = info.topics.get(message.topic.index());
+                let name = topic.map_or("", |topic| topic.name.as_str());
+                let (text, decoded) = text(arguments, &decoders, name, message);
+                writeln!(out, "{text}").map(|()| decoded)
+            },
+        )?;
+    }
+    if printed.undecoded > 0 {
         let text = format!(
             "{} could not be decoded; `--raw` prints the payload",
-            counted(undecoded, "message")
+            counted(printed.undecoded, "message")
         );
         context.printer.warning(&text);
     }
+    let lost = !printed.lost.is_empty();
     if let (Some(bag), true) = (arguments.bags.first(), lost) {
         context.printer.hint(&hint::recover(bag));
     }
-    Ok(Outcome::lost_if(lost || undecoded > 0))
+    Ok(Outcome::lost_if(lost || printed.undecoded > 0))
+}
+
+/// What became of the messages.
+#[derive(Default)]
+struct Printed {
+    /// What is missing, in words.
+    lost: Vec<String>,
+    undecoded: u64,
+}
+
+/// Prints every message of the query with `write`, which says whether it could be decoded.
+fn print(
+    arguments: &Arguments,
+    reader: &mut BagReader,
+    context: &mut Context,
+    printed: &mut Printed,
+    write: impl Fn(&mut dyn Write, &Message<'_>) -> io::Result<bool>,
+) -> anyhow::Result<()> {
+    let mut count = 0;
+    while arguments.limit.is_none_or(|limit| count < limit) {
+        match reader.next_message() {
+            Ok(Some(message)) => {
+                let decoded = write(context.printer.data(), &message)?;
+                printed.undecoded += u64::from(!decoded);
+                count += 1;
+            }
+            Ok(None) => break,
+            Err(error) => {
+                context.printer.warning(&error.to_string());
+                printed.lost.push(error.to_string());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A field that the topic cannot have is refused before anything is printed.

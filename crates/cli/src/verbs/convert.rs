@@ -6,7 +6,7 @@ mod inputs;
 mod options_file;
 mod plan;
 mod remap;
-mod writer_settings;
+pub(crate) mod writer_settings;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

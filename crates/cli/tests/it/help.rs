@@ -24,7 +24,9 @@ fn help_goes_to_stdout() {
       node         Look at the nodes of a running robot: list, info
       service      Look at the services of a running robot, and call them: list, call
       doctor       Find out what is wrong: net
+      sync         Relate a sensor's clock to the host's: fit, convert, retime, simulate, watch
       completions  Print the tab completion of a shell
+      manual       Write the man pages of all verbs into a directory
       help         Print this message or the help of the given subcommand(s)
 
     Options:
@@ -69,7 +71,14 @@ fn help_goes_to_stdout() {
         "service call",
         "doctor",
         "doctor net",
+        "sync",
+        "sync fit",
+        "sync convert",
+        "sync retime",
+        "sync simulate",
+        "sync watch",
         "completions",
+        "manual",
     ] {
         let text = sandbox.ok(&format!("{verb} --help"));
         assert!(text.contains("EXAMPLES"), "{verb}");

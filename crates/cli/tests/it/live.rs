@@ -1,132 +1,14 @@
 //! The live verbs, between processes of ours on 127.0.0.1.
 
-use std::io::Read as _;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use timeloom_dds::{DdsParticipant, DiscoveryRange, Options};
 use timeloom_msg::{Definitions, QosProfile, TypeName, Value};
-use timeloom_time::{Clock, Duration, Steady};
 use timeloom_wire::{
     NodeName, Participant as _, Request, RequestHandler, ServiceServer, ServiceSpec,
 };
 
-use crate::support::{Run, Sandbox};
-
-const STRING: &str = "std_msgs/msg/String";
-
-/// A domain that nobody else uses, and what runs in it.
-struct Robot {
-    sandbox: Sandbox,
-    domain: u32,
-}
-
-/// A verb that goes on until the test is over.
-struct Running(Child);
-
-impl Robot {
-    fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let domain = (std::process::id() * 11 + NEXT.fetch_add(1, Ordering::Relaxed)) % 200 + 1;
-        let mut sandbox = Sandbox::new();
-        sandbox.set("ROS_DOMAIN_ID", &domain.to_string());
-        Self { sandbox, domain }
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.sandbox.command("");
-        command.args(arguments).arg("--localhost");
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Run {
-        Run::new(&self.command(arguments).output().unwrap())
-    }
-
-    fn start(&self, arguments: &[&str]) -> Running {
-        let mut command = self.command(arguments);
-        Running(
-            command
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap(),
-        )
-    }
-
-    /// A publisher that goes on and on.
-    fn publisher(&self, topic: &str, more: &[&str]) -> Running {
-        let mut arguments = vec![
-            "topic",
-            "pub",
-            topic,
-            STRING,
-            r#"{"data":"hi"}"#,
-            "-r",
-            "50",
-        ];
-        arguments.extend(more);
-        self.start(&arguments)
-    }
-
-    /// Runs the verb again and again until what it prints is as it should be: discovery takes its time.
-    fn until(&self, arguments: &[&str], condition: impl Fn(&Run) -> bool) -> Run {
-        let clock = Clock::<Steady>::new();
-        let end = clock.now().saturating_add(Duration::from_secs(60));
-        loop {
-            let run = self.run(arguments);
-            if condition(&run) {
-                return run;
-            }
-            assert!(clock.now() < end, "{arguments:?} stays at\n{run}");
-        }
-    }
-}
-
-impl Running {
-    /// Waits for its end.
-    fn end(mut self) -> Run {
-        let mut output = std::process::Output {
-            status: std::process::ExitStatus::default(),
-            stdout: Vec::new(),
-            stderr: Vec::new(),
-        };
-        self.0
-            .stdout
-            .take()
-            .unwrap()
-            .read_to_end(&mut output.stdout)
-            .unwrap();
-        self.0
-            .stderr
-            .take()
-            .unwrap()
-            .read_to_end(&mut output.stderr)
-            .unwrap();
-        output.status = self.0.wait().unwrap();
-        Run::new(&output)
-    }
-
-    fn interrupt(&self) {
-        let pid = self.0.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-INT", &pid])
-                .status()
-                .unwrap()
-                .success()
-        );
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // One that has ended is no failure.
-        let _killed = self.0.kill();
-        let _ended = self.0.wait();
-    }
-}
+use crate::robot::{Robot, STRING, participant};
+use crate::support::Run;
 
 #[test]
 fn every_message_that_is_published_is_echoed() {
@@ -324,6 +206,12 @@ fn what_is_not_there_is_told() {
             .contains("has no field dat: did you mean data?"),
         "{wrong}"
     );
+}
+
+#[cfg(not(feature = "zenoh"))]
+#[test]
+fn a_build_without_zenoh_says_how_to_get_it() {
+    let robot = Robot::new();
     let mut zenoh = robot.command(&["topic", "list"]);
     let zenoh = Run::new(
         &zenoh
@@ -332,27 +220,9 @@ fn what_is_not_there_is_told() {
             .unwrap(),
     );
     assert_eq!(zenoh.code, 1, "{zenoh}");
-    assert!(
-        zenoh
-            .stderr
-            .contains("Zenoh, which this build does not speak yet"),
-        "{zenoh}"
-    );
-}
-
-fn participant(domain: u32) -> DdsParticipant {
-    let configuration = "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
-        <NetworkInterface address=\"127.0.0.1\" multicast=\"false\"/></Interfaces>\
-        <AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>\
-        <MaxAutoParticipantIndex>64</MaxAutoParticipantIndex><Peers><Peer Address=\"127.0.0.1\"/></Peers>\
-        </Discovery></Domain></CycloneDDS>";
-    let options = Options {
-        domain,
-        range: DiscoveryRange::SystemDefault,
-        configuration: configuration.into(),
-        ..Options::default()
-    };
-    DdsParticipant::new(&options).unwrap()
+    for words in ["Zenoh, which this build does not speak", "--features zenoh"] {
+        assert!(zenoh.stderr.contains(words), "{zenoh}");
+    }
 }
 
 /// Answers with the negation, in words.

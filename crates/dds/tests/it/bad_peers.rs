@@ -11,7 +11,8 @@ use timeloom_time::{Clock, Duration, Steady};
 use timeloom_wire::{Node, NodeName, Participant, PublishOptions, Publisher, TopicSpec};
 
 use crate::local::{Watched, new_domain, participant, until};
-use crate::python::{Adder, add_service, calls, node, publish, topic};
+use crate::python::{node, publish, topic};
+use crate::services::{Adder, add_service, calls};
 
 /// A publisher with a name outside of ROS.
 fn plain(

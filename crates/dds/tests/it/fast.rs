@@ -11,9 +11,7 @@ use timeloom_wire::EndpointKind;
 
 use crate::local::{Watched, new_domain, participant, until};
 use crate::peer::Peer;
-use crate::python::{
-    Adder, add_service, best_effort, calls, marks, node, publish, reliable, topic,
-};
+use crate::python::{best_effort, marks, node, publish, reliable, topic};
 
 const BLOB: &str = "timeloom_test::msg::dds_::Blob_";
 
@@ -172,40 +170,6 @@ fn a_late_joiner_gets_what_was_kept_with_fast_dds() {
         .unwrap();
     until("what was kept arrives", || collector.count() >= 5);
     assert_eq!(marks(&collector), [7, 8, 9, 10, 11].map(Some));
-}
-
-#[test]
-fn services_in_the_encoding_of_fast_dds_go_both_ways() {
-    let domain = new_domain();
-    let Some(mut peer) = Peer::fast(domain) else {
-        return;
-    };
-    peer.tell(&"serve /add 20");
-    assert_eq!(peer.answer(), "serving");
-    calls(&node(domain), 20);
-    assert_eq!(peer.answer(), Value::Null);
-    let domain = new_domain();
-    let Some(mut peer) = Peer::fast(domain) else {
-        return;
-    };
-    let node = node(domain);
-    let _server = node.serve(&add_service(), Arc::new(Adder)).unwrap();
-    assert_eq!(peer.ask(&"call /add 1 2 40 2 -5 5"), json!([3, 42, 0]));
-}
-
-/// One server, and one client of each kind, at once.
-#[test]
-fn one_server_answers_both_encodings() {
-    let domain = new_domain();
-    let (Some(mut fast), Some(mut cyclone)) = (Peer::fast(domain), Peer::cyclone(domain)) else {
-        return;
-    };
-    let node = node(domain);
-    let _server = node.serve(&add_service(), Arc::new(Adder)).unwrap();
-    fast.tell(&"call /add 1 2 3 4");
-    cyclone.tell(&json!({"do": "call", "service": "/add", "pairs": [[5, 6], [7, 8]]}));
-    assert_eq!(fast.answer(), json!([3, 7]));
-    assert_eq!(cyclone.answer(), json!([11, 15]));
 }
 
 /// What the writer keeps for a reader that died is no obstacle for us.

@@ -7,6 +7,7 @@
 )]
 
 mod bad_peers;
+mod best_available;
 mod conformance;
 mod domains;
 mod events;
@@ -15,3 +16,4 @@ mod local;
 mod loss;
 mod peer;
 mod python;
+mod services;

@@ -9,8 +9,7 @@ use timeloom_msg::{QosProfile, TypeHash, TypeName};
 use timeloom_testkit::transport::Collector;
 use timeloom_time::Duration;
 use timeloom_wire::{
-    Caller, EndpointKind, Gid, Node, NodeName, Participant, PublishOptions, Publisher, Request,
-    RequestHandler, Sample, ServiceServer, ServiceSpec, TopicSpec,
+    EndpointKind, Gid, Node, NodeName, Participant, PublishOptions, Publisher, Sample, TopicSpec,
 };
 
 use crate::local::{Watched, new_domain, participant, until};
@@ -386,72 +385,4 @@ fn a_peer_comes_goes_and_dies() {
     until("it dies", || {
         count("/two") == 0 && watched.nodes("/theirs") == 0
     });
-}
-
-/// Adds two numbers.
-pub(crate) struct Adder;
-
-impl RequestHandler for Adder {
-    fn request(&self, request: Request, server: &dyn ServiceServer) {
-        let number =
-            |at: usize| i64::from_le_bytes(request.payload[at..at + 8].try_into().unwrap());
-        server
-            .reply(&request.id, sum(number(4) + number(12)))
-            .unwrap();
-    }
-}
-
-fn sum(sum: i64) -> Bytes {
-    [&[0, 1, 0, 0][..], &sum.to_le_bytes()].concat().into()
-}
-
-pub(crate) fn pair(a: i64, b: i64) -> Bytes {
-    [&[0, 1, 0, 0][..], &a.to_le_bytes(), &b.to_le_bytes()]
-        .concat()
-        .into()
-}
-
-pub(crate) fn add_service() -> ServiceSpec {
-    ServiceSpec {
-        name: "/add".into(),
-        type_name: TypeName::parse("timeloom_test/srv/Add").unwrap(),
-        type_hash: None,
-        request_hash: Some(TypeHash::from_bytes([1; 32])),
-        response_hash: Some(TypeHash::from_bytes([2; 32])),
-        qos: QosProfile::SERVICES,
-    }
-}
-
-pub(crate) fn calls(node: &Arc<dyn Node>, count: i64) {
-    let participant_time = timeloom_time::TimeBase::machine();
-    let caller = Caller::new(&**node, &add_service(), &participant_time).unwrap();
-    assert!(caller.wait_for_server(Duration::from_secs(30)));
-    for number in 0..count {
-        let answer = caller
-            .call(pair(number, 40), Duration::from_secs(30))
-            .unwrap();
-        assert_eq!(answer[..12], sum(number + 40)[..], "call {number}");
-    }
-}
-
-#[test]
-fn services_in_the_encoding_of_cyclone_go_both_ways() {
-    let domain = new_domain();
-    let Some(mut peer) = Peer::cyclone(domain) else {
-        return;
-    };
-    let node = node(domain);
-    peer.tell(&json!({"do": "serve", "service": "/add", "count": 20}));
-    assert_eq!(peer.answer(), "serving");
-    calls(&node, 20);
-    assert_eq!(peer.answer(), Value::Null);
-    let domain = new_domain();
-    let Some(mut peer) = Peer::cyclone(domain) else {
-        return;
-    };
-    let node = self::node(domain);
-    let _server = node.serve(&add_service(), Arc::new(Adder)).unwrap();
-    let sums =
-        peer.ask(&json!({"do": "call", "service": "/add", "pairs": [[1, 2], [40, 2], [-5, 5]]}));
-    assert_eq!(sums, json!([3, 42, 0]));
 }

@@ -7,11 +7,11 @@ use super::{DeviceModel, Disturbances, PathModel, RequestModel, Scenario, Stalls
 use crate::error::Error;
 
 macro_rules! families {
-    ($($(#[$doc:meta])* $family:ident = $name:literal;)*) => {
+    ($(#[doc = $about:literal] $family:ident = $name:literal;)*) => {
         /// A family of simulated cases; each seed is one of them.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Family {
-            $($(#[$doc])* $family,)*
+            $(#[doc = $about] $family,)*
         }
 
         impl Family {
@@ -22,6 +22,13 @@ macro_rules! families {
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$family => $name,)*
+                }
+            }
+
+            /// What it is, in a sentence.
+            pub const fn about(self) -> &'static str {
+                match self {
+                    $(Self::$family => $about.trim_ascii(),)*
                 }
             }
         }

@@ -70,6 +70,14 @@ impl Default for Scenario {
 }
 
 impl Scenario {
+    /// What is left of a perfect estimate, in nanoseconds: the smallest delay of packets.
+    ///
+    /// Requests alone show the middle, in which half the difference of the two ways' floors is left.
+    pub fn floor_ns(&self) -> f64 {
+        let asymmetry = self.requests.map_or(0.0, |model| model.asymmetry_s());
+        self.rate_hz.map_or(asymmetry, |_| self.path.floor_s()) * 1e9
+    }
+
     /// The samples of this case for `seed`, in the order of their arrival.
     pub fn simulate(&self, seed: u64) -> Simulation {
         Simulation::new(self, seed)

@@ -27,7 +27,8 @@ pub enum HostClock {
 }
 
 impl HostClock {
-    fn step(self, simulated: &Simulated) -> Duration {
+    /// How far this clock is ahead of the steady one when a sample arrives.
+    pub fn step(self, simulated: &Simulated) -> Duration {
         match self {
             Self::Steady => Duration::ZERO,
             Self::System => simulated.system_step,
@@ -147,15 +148,9 @@ struct Tally {
 
 impl Tally {
     fn new(scenario: &Scenario) -> Self {
-        // Requests alone show the middle, in which half the difference of the two ways' floors is left.
-        let asymmetry = scenario.requests.map_or(0.0, |model| model.asymmetry_s());
-        let floor = scenario
-            .rate_hz
-            .map_or(asymmetry, |_| scenario.path.floor_s())
-            * 1e9;
         Self {
             scenario: *scenario,
-            floor,
+            floor: scenario.floor_ns(),
             errors: Vec::new(),
             sigmas: Vec::new(),
             evaluations: 0,

@@ -61,7 +61,18 @@ fn results_have_the_documented_columns_and_empty_bounds() {
 fn errors_name_the_line_and_the_column() {
     let header = "kind,device_ns,host_rx_ns,host_tx_ns,device_tx_ns,source\n";
     let cases = [
-        ("", "line 1: column \"kind\" is missing"),
+        (
+            "",
+            "line 1: there is no header: the first line names the columns",
+        ),
+        (
+            "kind,device_ns,host_rx_ns,kind\n",
+            "line 1: column \"kind\" is there twice",
+        ),
+        (
+            "passive,1,99999999999999999999999999999999999999999999,,,\n",
+            "line 2: host_rx_ns \"9999999999999999999999999999999999999999\" is out of range: stamps lie within 4611686018427387903 ns of zero",
+        ),
         (
             "kind,device_ns\n",
             "line 1: column \"host_rx_ns\" is missing",
@@ -82,15 +93,15 @@ fn errors_name_the_line_and_the_column() {
         ),
         (
             "active,1,2,3,,\n",
-            "line 2: host_rx 2 ns is before host_tx 3 ns of the same request",
+            "line 2: host_rx_ns: host_rx 2 ns is before host_tx 3 ns of the same request",
         ),
         (
             "passive,5,9,,4,\n",
-            "line 2: device_tx 4 ns is before device_event 5 ns of the same packet",
+            "line 2: device_tx_ns: device_tx 4 ns is before device_event 5 ns of the same packet",
         ),
         (
             "passive,9223372036854775807,2,,,\n",
-            "line 2: device 9223372036854775807 ns is out of range: at most 4611686018427387903 ns from zero can be used",
+            "line 2: device_ns \"9223372036854775807\" is out of range: stamps lie within 4611686018427387903 ns of zero",
         ),
     ];
     for (rows, expected) in cases {

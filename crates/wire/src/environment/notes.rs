@@ -42,9 +42,23 @@ impl fmt::Display for Note {
 }
 
 /// What is never honoured, with the reason.
-const NEVER: [(&str, &str); 10] = [
+const NEVER: [(&str, &str); 15] = [
     ("FASTRTPS_DEFAULT_PROFILES_FILE", FAST_PROFILES),
     ("FASTDDS_DEFAULT_PROFILES_FILE", FAST_PROFILES),
+    ("FASTDDS_ENVIRONMENT_FILE", FAST_PROFILES),
+    ("RMW_FASTRTPS_USE_QOS_FROM_XML", FAST_PROFILES),
+    (
+        "FASTDDS_BUILTIN_TRANSPORTS",
+        "only UDP is spoken; peers that are set to TCP or shared memory alone are not reached",
+    ),
+    (
+        "RMW_FASTRTPS_PUBLICATION_MODE",
+        "it is for Fast DDS; messages are sent by the thread that publishes",
+    ),
+    (
+        "RMW_CONNEXT_INITIAL_PEERS",
+        "it is for Connext; use ROS_STATIC_PEERS",
+    ),
     ("ROS_DISCOVERY_SERVER", DISCOVERY_SERVER),
     ("ROS_SUPER_CLIENT", DISCOVERY_SERVER),
     ("ROS_SECURITY_ENABLE", SECURITY),

@@ -9,12 +9,15 @@ pub(super) struct Account {
     totals: Vec<TopicStatistics>,
     /// Losses before the storage since the last split.
     file_losses: Vec<TopicStatistics>,
+    /// Losses of files before that were none after all.
+    found_again: Vec<u64>,
 }
 
 impl Account {
     pub(super) fn add_topic(&mut self) {
         self.totals.push(TopicStatistics::default());
         self.file_losses.push(TopicStatistics::default());
+        self.found_again.push(0);
     }
 
     pub(super) fn totals(&self) -> &[TopicStatistics] {
@@ -63,6 +66,28 @@ impl Account {
                     account.messages_lost_in_transport.saturating_add(messages);
             }
         }
+    }
+
+    pub(super) fn find_again(&mut self, topic: TopicId, messages: u64) {
+        let index = topic.index();
+        let (Some(total), Some(file), Some(before)) = (
+            self.totals.get_mut(index),
+            self.file_losses.get_mut(index),
+            self.found_again.get_mut(index),
+        ) else {
+            return;
+        };
+        let lost = &mut total.messages_lost_in_transport;
+        *lost = lost.saturating_sub(messages);
+        let here = file.messages_lost_in_transport.min(messages);
+        file.messages_lost_in_transport -= here;
+        *before += messages - here;
+    }
+
+    /// What is to be taken back from files before the one that is being closed.
+    pub(super) fn take_found_again(&mut self) -> Vec<u64> {
+        let count = self.found_again.len();
+        std::mem::replace(&mut self.found_again, vec![0; count])
     }
 
     /// The losses of the file that is being closed.

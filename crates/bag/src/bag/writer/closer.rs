@@ -6,9 +6,12 @@ use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
+use super::described::{
+    forget_first_file, take_back, with_file, with_losses, with_open_file, without_files,
+};
 use crate::compression::compress_file;
-use crate::metadata::{FileRecord, NO_START_TIME, TopicRecord, write_metadata_file};
-use crate::storage::{FileSummary, StorageWriter, WriteOutcome};
+use crate::metadata::write_metadata_file;
+use crate::storage::{StorageWriter, WriteOutcome};
 use crate::{BagMetadata, Error, Result, TopicInfo, TopicStatistics};
 
 /// A file on its way to the closer.
@@ -18,6 +21,8 @@ pub(super) struct ClosingFile {
     pub(super) topics: Vec<TopicInfo>,
     /// What was lost before the storage while this file was open, by topic.
     pub(super) losses: Vec<TopicStatistics>,
+    /// Transport losses of files before that were none after all, by topic.
+    pub(super) found_again: Vec<u64>,
     /// Name of the file that is open now.
     pub(super) next: Option<String>,
 }
@@ -27,13 +32,32 @@ enum Job {
     Close(Box<ClosingFile>),
     /// Answer when all before it is done.
     Barrier(Sender<()>),
+    /// Delete the oldest file and answer which it was.
+    DeleteOldest(Sender<Option<PathBuf>>),
 }
 
 /// What is known about the closed files.
+#[derive(Default)]
 struct State {
-    metadata: BagMetadata,
-    topics: Vec<TopicStatistics>,
+    closed: Closed,
     outcome: WriteOutcome,
+}
+
+/// The closed files together.
+#[derive(Clone, Default)]
+pub(super) struct Closed {
+    pub(super) metadata: BagMetadata,
+    /// All that was written, by topic.
+    pub(super) topics: Vec<TopicStatistics>,
+    pub(super) deleted_files: usize,
+    pub(super) deleted_messages: u64,
+}
+
+/// How files are closed.
+struct Settings {
+    directory: PathBuf,
+    compression: Option<i32>,
+    max_files: usize,
 }
 
 /// The thread that finishes files, and what it knows.
@@ -52,16 +76,20 @@ impl Closer {
         directory: &Path,
         metadata: BagMetadata,
         compression: Option<i32>,
+        max_files: usize,
     ) -> Result<Self> {
-        let state = Arc::new(Mutex::new(State {
-            metadata,
-            topics: Vec::new(),
-            outcome: WriteOutcome::default(),
-        }));
+        let mut state = State::default();
+        state.closed.metadata = metadata;
+        let state = Arc::new(Mutex::new(state));
         let (jobs, receiver) = unbounded();
-        let (shared, root) = (Arc::clone(&state), directory.to_path_buf());
+        let settings = Settings {
+            directory: directory.to_path_buf(),
+            compression,
+            max_files,
+        };
+        let shared = Arc::clone(&state);
         let thread = thread::Builder::new().name("bag-close".into());
-        let thread = thread.spawn(move || close_all(&receiver, &root, compression, &shared));
+        let thread = thread.spawn(move || close_all(&receiver, &settings, &shared));
         let thread = thread.map_err(Error::io(directory, "start a thread for"))?;
         Ok(Self {
             jobs,
@@ -75,7 +103,7 @@ impl Closer {
         if let Err(crossbeam_channel::SendError(Job::Close(file))) = sent {
             // The thread is gone: finish here, late but whole.
             let mut state = lock(&self.state);
-            let (_, outcome) = file.writer.finish(&mut |_| state.metadata.clone());
+            let (_, outcome) = file.writer.finish(&mut |_| state.closed.metadata.clone());
             state.outcome.absorb(outcome);
             state.outcome.fail(Error::ThreadGone { thread: "closing" });
         }
@@ -90,66 +118,63 @@ impl Closer {
         }
     }
 
+    /// Deletes the oldest closed file.
+    pub(super) fn delete_oldest(&self) -> Option<PathBuf> {
+        let (answer, wait) = bounded(1);
+        self.jobs.send(Job::DeleteOldest(answer)).ok()?;
+        wait.recv().ok().flatten()
+    }
+
     pub(super) fn take_outcome(&self) -> WriteOutcome {
         std::mem::take(&mut lock(&self.state).outcome)
     }
 
     /// The metadata of a file that was just opened, without the others.
     pub(super) fn metadata_of_open_file(&self, topics: &[TopicInfo], name: &str) -> BagMetadata {
-        with_open_file(without_files(&lock(&self.state).metadata), topics, name)
+        with_open_file(
+            without_files(&lock(&self.state).closed.metadata),
+            topics,
+            name,
+        )
     }
 
-    /// Waits for all files and returns the final metadata, the account of each topic, and what went wrong.
-    pub(super) fn finish(self) -> Result<(BagMetadata, Vec<TopicStatistics>, WriteOutcome)> {
+    /// Waits for all files and returns what they hold, and what went wrong.
+    pub(super) fn finish(self) -> Result<(Closed, WriteOutcome)> {
         drop(self.jobs);
         if self.thread.join().is_err() {
             return Err(Error::ThreadGone { thread: "closing" });
         }
         let mut state = lock(&self.state);
-        Ok((
-            state.metadata.clone(),
-            state.topics.clone(),
-            std::mem::take(&mut state.outcome),
-        ))
+        Ok((state.closed.clone(), std::mem::take(&mut state.outcome)))
     }
 }
 
-fn with_open_file(mut metadata: BagMetadata, topics: &[TopicInfo], name: &str) -> BagMetadata {
-    metadata.relative_file_paths.push(name.to_owned());
-    metadata.files.push(FileRecord {
-        path: name.to_owned(),
-        starting_time_ns: NO_START_TIME,
-        ..FileRecord::default()
-    });
-    for topic in topics.get(metadata.topics.len()..).unwrap_or_default() {
-        metadata.topics.push(TopicRecord::new(topic));
-    }
-    metadata
-}
-
-fn close_all(
-    jobs: &Receiver<Job>,
-    directory: &Path,
-    compression: Option<i32>,
-    state: &Mutex<State>,
-) {
+fn close_all(jobs: &Receiver<Job>, settings: &Settings, state: &Mutex<State>) {
     let mut unwritten = None;
     for job in jobs {
-        let answer = match job {
+        let mut answer = None;
+        match job {
             Job::Close(file) => {
-                let (metadata, outcome) = close_one(*file, compression, state);
-                lock(state).outcome.absorb(outcome);
-                unwritten = Some(metadata);
-                None
+                let next = file.next.clone();
+                let topics = file.topics.clone();
+                close_one(*file, settings, state);
+                unwritten = Some((topics, next));
             }
-            Job::Barrier(answer) => Some(answer),
-        };
+            Job::Barrier(sender) => answer = Some(sender),
+            Job::DeleteOldest(sender) => {
+                let deleted = delete_oldest(settings, state);
+                // Whoever asked may have gone meanwhile.
+                sender.send(deleted).unwrap_or_default();
+            }
+        }
         // While files pile up, the metadata of the last one tells about all.
         if (answer.is_some() || jobs.is_empty())
-            && let Some(metadata) = unwritten.take()
-            && let Err(error) = write_metadata_file(directory, &metadata)
+            && let Some((topics, next)) = unwritten.take()
         {
-            lock(state).outcome.fail(error);
+            let written = write_shown(settings, state, &topics, next.as_deref());
+            if let Err(error) = written {
+                lock(state).outcome.fail(error);
+            }
         }
         if let Some(answer) = answer {
             answer.send(()).unwrap_or_default();
@@ -157,20 +182,49 @@ fn close_all(
     }
 }
 
-/// Finishes a file; returns the metadata of the bag with it.
-fn close_one(
-    file: ClosingFile,
-    compression: Option<i32>,
+/// Writes the metadata of the closed files and of the open one.
+fn write_shown(
+    settings: &Settings,
     state: &Mutex<State>,
-) -> (BagMetadata, WriteOutcome) {
+    topics: &[TopicInfo],
+    next: Option<&str>,
+) -> Result<()> {
+    let metadata = lock(state).closed.metadata.clone();
+    let shown = match next {
+        Some(next) => with_open_file(metadata, topics, next),
+        None => metadata,
+    };
+    write_metadata_file(&settings.directory, &shown)
+}
+
+/// Deletes the oldest file that is left, and its part of the metadata.
+fn delete_oldest(settings: &Settings, state: &Mutex<State>) -> Option<PathBuf> {
+    let mut state = lock(state);
+    let name = state.closed.metadata.relative_file_paths.first()?.clone();
+    let path = settings.directory.join(name);
+    if let Err(source) = std::fs::remove_file(&path)
+        && source.kind() != std::io::ErrorKind::NotFound
+    {
+        state.outcome.fail(Error::io(&path, "delete")(source));
+        return None;
+    }
+    let closed = &mut state.closed;
+    closed.deleted_files += 1;
+    closed.deleted_messages += forget_first_file(&mut closed.metadata);
+    Some(path)
+}
+
+/// Finishes a file and enters it into what is known.
+fn close_one(file: ClosingFile, settings: &Settings, state: &Mutex<State>) {
     let ClosingFile {
         path,
         writer,
         topics,
         losses,
+        found_again,
         next,
     } = file;
-    let before = lock(state).metadata.clone();
+    let before = lock(state).closed.metadata.clone();
     let alone = without_files(&before);
     let name = path
         .file_name()
@@ -186,93 +240,34 @@ fn close_one(
         )
     });
     let mut stored = name;
-    if let Some(level) = compression {
+    if let Some(level) = settings.compression {
         match compress_file(&path, level) {
             Ok(_) => stored.push_str(".zstd"),
             Err(error) => outcome.fail(error),
         }
     }
     let statistics = with_losses(&summary, &losses);
-    let metadata = with_file(before, &topics, &stored, &statistics);
+    let mut metadata = with_file(before, &topics, &stored, &statistics);
+    take_back(&mut metadata, &found_again);
     {
         let mut state = lock(state);
-        let count = statistics.len().max(state.topics.len());
-        state.topics.resize(count, TopicStatistics::default());
-        for (total, file) in state.topics.iter_mut().zip(&statistics) {
+        let closed = &mut state.closed;
+        let count = statistics.len().max(closed.topics.len());
+        closed.topics.resize(count, TopicStatistics::default());
+        for (total, file) in closed.topics.iter_mut().zip(&statistics) {
             total.merge(file);
         }
-        state.metadata = metadata.clone();
+        for (total, found) in closed.topics.iter_mut().zip(&found_again) {
+            let lost = &mut total.messages_lost_in_transport;
+            *lost = lost.saturating_sub(*found);
+        }
+        closed.metadata = metadata;
+        state.outcome.absorb(outcome);
     }
-    let shown = match next {
-        Some(next) => with_open_file(metadata, &topics, &next),
-        None => metadata,
+    let too_many = || {
+        // The open file counts, too.
+        let files = lock(state).closed.metadata.files.len() + usize::from(next.is_some());
+        settings.max_files > 0 && files > settings.max_files
     };
-    (shown, outcome)
-}
-
-/// The same bag without its files and counts.
-fn without_files(metadata: &BagMetadata) -> BagMetadata {
-    BagMetadata {
-        version: metadata.version,
-        storage_identifier: metadata.storage_identifier.clone(),
-        starting_time_ns: NO_START_TIME,
-        compression_format: metadata.compression_format.clone(),
-        compression_mode: metadata.compression_mode.clone(),
-        custom_data: metadata.custom_data.clone(),
-        ros_distro: metadata.ros_distro.clone(),
-        ..BagMetadata::default()
-    }
-}
-
-/// The account of each topic in a file, with what was lost before the storage.
-fn with_losses(summary: &FileSummary, losses: &[TopicStatistics]) -> Vec<TopicStatistics> {
-    let mut topics = summary.topics.clone();
-    topics.resize(topics.len().max(losses.len()), TopicStatistics::default());
-    for (topic, lost) in topics.iter_mut().zip(losses) {
-        topic.merge(lost);
-    }
-    topics
-}
-
-/// The metadata with one more finished file.
-fn with_file(
-    mut metadata: BagMetadata,
-    topics: &[TopicInfo],
-    name: &str,
-    statistics: &[TopicStatistics],
-) -> BagMetadata {
-    let mut total = TopicStatistics::default();
-    for (index, topic) in topics.iter().enumerate() {
-        if metadata.topics.len() <= index {
-            metadata.topics.push(TopicRecord::new(topic));
-        }
-        let Some(file) = statistics.get(index) else {
-            continue;
-        };
-        total.merge(file);
-        if let Some(record) = metadata.topics.get_mut(index) {
-            record.message_count += file.messages_recorded;
-            record.statistics.get_or_insert_default().merge(file);
-        }
-    }
-    let (start, end) = (total.first_time_ns, total.last_time_ns);
-    let file_start = start.unwrap_or(NO_START_TIME);
-    metadata.relative_file_paths.push(name.to_owned());
-    metadata.files.push(FileRecord {
-        path: name.to_owned(),
-        starting_time_ns: file_start,
-        duration_ns: end.map_or(0, |end| end.saturating_sub(file_start)),
-        message_count: total.messages_recorded,
-        topics_statistics: topics
-            .iter()
-            .zip(statistics)
-            .map(|(topic, file)| (topic.name.clone(), *file))
-            .collect(),
-        extra: Vec::new(),
-    });
-    metadata.message_count += total.messages_recorded;
-    let end = end.into_iter().chain(metadata.ending_time_ns()).max();
-    metadata.starting_time_ns = metadata.starting_time_ns.min(file_start);
-    metadata.duration_ns = end.map_or(0, |end| end.saturating_sub(metadata.starting_time_ns));
-    metadata
+    while too_many() && delete_oldest(settings, state).is_some() {}
 }

@@ -79,6 +79,8 @@ pub struct BagOptions {
     pub max_file_size: u64,
     /// A file is split when it covers more than this; 0 for never.
     pub max_file_duration_ns: i64,
+    /// The oldest file is deleted when there are more than this many; 0 keeps all.
+    pub max_files: usize,
     /// Names of the files.
     pub naming: FileNaming,
     /// 9 for readers that know nothing newer, 10 with statistics.
@@ -97,6 +99,7 @@ impl Default for BagOptions {
             compression_level: 1,
             max_file_size: 0,
             max_file_duration_ns: 0,
+            max_files: 0,
             naming: FileNaming::Numbered,
             metadata_version: STATISTICS_VERSION,
             ros_distro: String::new(),
@@ -116,6 +119,12 @@ impl BagOptions {
                     self.max_file_size,
                     self.storage.id().name()
                 ),
+            });
+        }
+        if self.max_files > 0 && self.max_file_size == 0 && self.max_file_duration_ns == 0 {
+            return Err(Error::Config {
+                key: "max_files".into(),
+                reason: "it needs a size or a duration at which files are split".into(),
             });
         }
         if !(ROSBAG2_VERSION..=STATISTICS_VERSION).contains(&self.metadata_version) {

@@ -41,17 +41,17 @@ pub(crate) struct WriterArguments {
 
 /// The same settings, wherever they come from.
 #[derive(Debug, Clone, Default)]
-pub(super) struct WriterSettings {
-    pub(super) storage: String,
-    pub(super) preset: String,
-    pub(super) config_file: Option<PathBuf>,
-    pub(super) compression_mode: String,
-    pub(super) compression_format: String,
-    pub(super) compression_threads: usize,
-    pub(super) max_file_size: u64,
-    pub(super) max_file_duration_ns: i64,
-    pub(super) metadata_version: Option<u32>,
-    pub(super) custom_data: Vec<(String, String)>,
+pub(crate) struct WriterSettings {
+    pub(crate) storage: String,
+    pub(crate) preset: String,
+    pub(crate) config_file: Option<PathBuf>,
+    pub(crate) compression_mode: String,
+    pub(crate) compression_format: String,
+    pub(crate) compression_threads: usize,
+    pub(crate) max_file_size: u64,
+    pub(crate) max_file_duration_ns: i64,
+    pub(crate) metadata_version: Option<u32>,
+    pub(crate) custom_data: Vec<(String, String)>,
 }
 
 impl WriterArguments {
@@ -93,7 +93,7 @@ impl WriterArguments {
 
 impl WriterSettings {
     /// The options of the library, checked.
-    pub(super) fn bag_options(&self) -> anyhow::Result<BagOptions> {
+    pub(crate) fn bag_options(&self) -> anyhow::Result<BagOptions> {
         let storage = if self.storage.is_empty() {
             StorageId::Mcap
         } else {
@@ -145,7 +145,7 @@ impl WriterSettings {
 }
 
 /// Bytes, with or without a unit.
-fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     let digits = text
         .find(|c: char| !c.is_ascii_digit())
         .unwrap_or(text.len());
@@ -168,7 +168,7 @@ fn size(text: &str) -> Result<u64, String> {
     size.ok_or_else(|| "expected bytes, or a number with kB, MB, GB, KiB, MiB or GiB".into())
 }
 
-fn duration(text: &str) -> Result<i64, String> {
+pub(crate) fn duration(text: &str) -> Result<i64, String> {
     span(text).ok_or_else(|| "expected seconds, or a duration such as 90s, 10m or 1h30m".into())
 }
 

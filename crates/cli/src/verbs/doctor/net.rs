@@ -5,7 +5,7 @@ use std::fs;
 
 use clap::Args;
 use serde_json::json;
-use timeloom_wire::environment::DiscoveryRange;
+use timeloom_wire::environment::{Backend, DiscoveryRange, Environment};
 use timeloom_wire::{EndpointKind, Graph};
 
 use super::interfaces::{Interface, interfaces};
@@ -76,10 +76,14 @@ fn examine(live: &Live, graph: &Graph, localhost: bool) -> Findings {
     let participants: BTreeSet<[u8; 12]> =
         graph.endpoints().map(|info| info.gid.prefix()).collect();
     let rmem = fs::read_to_string("/proc/sys/net/core/rmem_max").ok();
-    let rmem_max = rmem.and_then(|text| text.trim().parse().ok());
+    let rmem_max = rmem
+        .filter(|_| live.qos_must_fit())
+        .and_then(|text| text.trim().parse().ok());
     let interfaces = interfaces();
     let mut problems = Vec::new();
-    let subnet = live.environment().range == DiscoveryRange::Subnet && !localhost;
+    // Zenoh needs neither multicast nor matching QoS, and reads no UDP.
+    let dds = live.qos_must_fit();
+    let subnet = dds && live.environment().range == DiscoveryRange::Subnet && !localhost;
     let usable =
         |interface: &&Interface| interface.up && interface.multicast && !interface.loopback;
     if subnet && !interfaces.is_empty() && !interfaces.iter().any(|interface| usable(&interface)) {
@@ -91,7 +95,7 @@ fn examine(live: &Live, graph: &Graph, localhost: bool) -> Findings {
     }
     problems.extend(two_clocks(graph));
     problems.extend(doubles(&nodes));
-    for topic in &topics {
+    for topic in topics.iter().filter(|_| dds) {
         problems.extend(
             mismatches(graph, topic)
                 .iter()
@@ -163,6 +167,50 @@ fn ports(domain: u32) -> (u32, u32, u32) {
     (base, base + 10, base + 11)
 }
 
+fn where_it_listens(environment: &Environment) -> String {
+    match environment.backend {
+        Backend::Dds => {
+            let (multicast, discovery, data) = ports(environment.domain);
+            format!("; UDP ports {multicast} (multicast), {discovery} and {data} and up")
+        }
+        Backend::Zenoh => String::new(),
+    }
+}
+
+fn what_is_set(findings: &Findings, environment: &Environment) -> String {
+    let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "not set".to_owned());
+    match environment.backend {
+        Backend::Dds => {
+            let peers = &environment.static_peers;
+            format!(
+                "discovery range {}, static peers {}, CYCLONEDDS_URI {}",
+                findings.range,
+                if peers.is_empty() {
+                    "none".to_owned()
+                } else {
+                    peers.join(", ")
+                },
+                or(&environment.cyclonedds_uri),
+            )
+        }
+        Backend::Zenoh => {
+            let zenoh = &environment.zenoh;
+            let overrides: Vec<String> = zenoh
+                .overrides
+                .iter()
+                .map(|(key, value)| format!("{key}={value}"))
+                .collect();
+            let overrides = (!overrides.is_empty()).then(|| overrides.join(";"));
+            format!(
+                "ZENOH_SESSION_CONFIG_URI {}, ZENOH_ROUTER_CONFIG_URI {}, ZENOH_CONFIG_OVERRIDE {}",
+                or(&zenoh.session_config),
+                or(&zenoh.router_config),
+                or(&overrides),
+            )
+        }
+    }
+}
+
 fn print(findings: &Findings, live: &Live, context: &mut Context) -> anyhow::Result<()> {
     let environment = live.environment();
     let out = context.printer.data();
@@ -195,24 +243,18 @@ fn print(findings: &Findings, live: &Live, context: &mut Context) -> anyhow::Res
             grouped(given)
         )?;
     }
-    let (multicast, discovery, data) = ports(environment.domain);
     writeln!(
         out,
-        "Domain: {} ({}); UDP ports {multicast} (multicast), {discovery} and {data} and up",
+        "Domain: {} ({}){}",
         environment.domain,
-        live.participant().describe()
+        live.participant().describe(),
+        where_it_listens(environment)
     )?;
     writeln!(
         out,
-        "Environment: RMW_IMPLEMENTATION {}, discovery range {}, static peers {}, CYCLONEDDS_URI {}",
+        "Environment: RMW_IMPLEMENTATION {}, {}",
         environment.rmw.as_deref().unwrap_or("not set"),
-        findings.range,
-        if environment.static_peers.is_empty() {
-            "none".to_owned()
-        } else {
-            environment.static_peers.join(", ")
-        },
-        environment.cyclonedds_uri.as_deref().unwrap_or("not set"),
+        what_is_set(findings, environment)
     )?;
     for note in &environment.notes {
         writeln!(out, "  {note}")?;
@@ -259,6 +301,7 @@ fn as_json(findings: &Findings, live: &Live) -> serde_json::Value {
         "rmem_max": findings.rmem_max,
         "receive_buffer": findings.rmem_max.map(|limit| limit.min(WANTED_BUFFER)),
         "domain": environment.domain,
+        "transport": live.participant().describe(),
         "rmw_implementation": environment.rmw,
         "discovery_range": findings.range,
         "static_peers": environment.static_peers,

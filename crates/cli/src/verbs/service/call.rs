@@ -2,14 +2,13 @@
 
 use bytes::Bytes;
 use clap::Args;
+use timeloom_msg::QosProfile;
 use timeloom_time::Duration;
 use timeloom_wire::{Caller, EndpointKind, Graph};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::live::{
-    Live, LiveArguments, ServiceTypes, TypeFinder, full_name, message_value, seconds,
-};
+use crate::live::{Live, LiveArguments, TypeFinder, full_name, message_value, seconds};
 use crate::outcome::Outcome;
 
 const EXAMPLES: &str = "\
@@ -42,12 +41,12 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let service = full_name(&arguments.service)?;
-    let types = ServiceTypes::find(&TypeFinder::new(), &arguments.type_name)?;
+    let types = TypeFinder::new().service(&arguments.type_name)?;
     let request = types
         .request
         .encode(&message_value(&types.request, &arguments.request)?)?;
     let live = Live::join(&arguments.live, context)?;
-    let spec = types.spec(&service, &arguments.type_name)?;
+    let spec = types.spec(&service, QosProfile::SERVICES);
     let caller = Caller::new(live.node(), &spec, &live.base())?;
     // A wait of its own, so that a wrong type is told at once and Ctrl-C ends it.
     let is_there = |graph: &Graph| graph.on(&service, EndpointKind::Server).next().is_some();

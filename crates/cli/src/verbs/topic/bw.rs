@@ -42,6 +42,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         live: &arguments.live,
         window: arguments.window,
         limit: arguments.limit,
+        use_sim_time: false,
     };
     measure(&measurement, context, |window, account, now| {
         line(arguments.format, window, account, now)

@@ -15,6 +15,7 @@ EXAMPLES
   timeloom topic hz /imu/data                   one line a second
   timeloom topic hz /imu/data --window 100      over the last 100 messages
   timeloom topic hz /imu/data -n 500            500 messages, then it ends
+  timeloom topic hz /imu/data --use-sim-time    the rate in simulated time
 
 Messages that were lost are in every line; the exit code is then 3.";
 
@@ -30,6 +31,9 @@ pub(crate) struct Arguments {
     /// Stop after this many messages
     #[arg(short = 'n', long, value_name = "COUNT")]
     limit: Option<u64>,
+    /// Measure in the time of `/clock`, not the machine's
+    #[arg(short = 's', long)]
+    use_sim_time: bool,
     /// Form of the output
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
@@ -43,6 +47,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         live: &arguments.live,
         window: arguments.window,
         limit: arguments.limit,
+        use_sim_time: arguments.use_sim_time,
     };
     measure(&measurement, context, |window, account, _| {
         line(arguments.format, window, account)

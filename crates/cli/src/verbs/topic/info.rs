@@ -49,7 +49,11 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     }
     let publishers = endpoints(&graph, &topic, EndpointKind::Publisher);
     let subscriptions = endpoints(&graph, &topic, EndpointKind::Subscription);
-    let problems = mismatches(&graph, &topic);
+    let problems = if live.qos_must_fit() {
+        mismatches(&graph, &topic)
+    } else {
+        Vec::new()
+    };
     let out = context.printer.data();
     if arguments.format == Format::Json {
         let all = |found: &[&EndpointInfo]| {

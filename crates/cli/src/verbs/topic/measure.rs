@@ -4,7 +4,7 @@ use timeloom_time::{Clock, Duration, System};
 
 use super::window::Window;
 use crate::context::Context;
-use crate::live::{Account, Feed, FeedArguments, Live, LiveArguments};
+use crate::live::{Account, Feed, FeedArguments, Live, LiveArguments, SimClock};
 use crate::outcome::Outcome;
 
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -15,6 +15,7 @@ pub(super) struct Measurement<'a> {
     pub(super) live: &'a LiveArguments,
     pub(super) window: u32,
     pub(super) limit: Option<u64>,
+    pub(super) use_sim_time: bool,
 }
 
 /// Prints what `line` makes of the window, the account and the time, until the limit or Ctrl-C; once at the end too.
@@ -24,7 +25,10 @@ pub(super) fn measure(
     line: impl Fn(&Window, &Account, i64) -> Option<String>,
 ) -> anyhow::Result<Outcome> {
     let live = Live::join(measurement.live, context)?;
-    let Some(feed) = Feed::open(measurement.feed, &live, context)? else {
+    let simulated = measurement.use_sim_time.then(|| SimClock::new(&live));
+    let simulated = simulated.transpose()?;
+    let time = simulated.as_ref().map(SimClock::clock);
+    let Some(feed) = Feed::open_timed(measurement.feed, &live, time.clone(), context)? else {
         return Ok(Outcome::Done);
     };
     let mut window = Window::new(usize::try_from(measurement.window)?);
@@ -38,8 +42,12 @@ pub(super) fn measure(
         samples.clear();
         feed.wait(&mut samples, left.max(Duration::from_nanos(0)));
         feed.report_events(context);
+        if let Some(simulated) = &simulated {
+            simulated.report(context);
+        }
         for sample in &samples {
-            if !is_full(count) {
+            // Zero is a clock that has no time yet.
+            if !is_full(count) && sample.receive_time.nanos() != 0 {
                 count += 1;
                 window.add(sample.receive_time.nanos(), sample.payload.len());
             }
@@ -51,6 +59,9 @@ pub(super) fn measure(
             match text {
                 Some(text) if shown != count => writeln!(context.printer.data(), "{text}")?,
                 _ if ends => {}
+                None if time.as_ref().is_some_and(|time| !time.started()) => {
+                    context.printer.aside("no time on /clock yet");
+                }
                 _ => context
                     .printer
                     .aside(&format!("no new messages on {}", feed.topic)),

@@ -1,0 +1,133 @@
+//! The metadata of a bag as its files come and go.
+
+use crate::metadata::{FileRecord, NO_START_TIME, TopicRecord};
+use crate::storage::FileSummary;
+use crate::{BagMetadata, TopicInfo, TopicStatistics};
+
+/// The metadata with a file that was just opened.
+pub(super) fn with_open_file(
+    mut metadata: BagMetadata,
+    topics: &[TopicInfo],
+    name: &str,
+) -> BagMetadata {
+    metadata.relative_file_paths.push(name.to_owned());
+    metadata.files.push(FileRecord {
+        path: name.to_owned(),
+        starting_time_ns: NO_START_TIME,
+        ..FileRecord::default()
+    });
+    for topic in topics.get(metadata.topics.len()..).unwrap_or_default() {
+        metadata.topics.push(TopicRecord::new(topic));
+    }
+    metadata
+}
+
+/// The same bag without its files and counts.
+pub(super) fn without_files(metadata: &BagMetadata) -> BagMetadata {
+    BagMetadata {
+        version: metadata.version,
+        storage_identifier: metadata.storage_identifier.clone(),
+        starting_time_ns: NO_START_TIME,
+        compression_format: metadata.compression_format.clone(),
+        compression_mode: metadata.compression_mode.clone(),
+        custom_data: metadata.custom_data.clone(),
+        ros_distro: metadata.ros_distro.clone(),
+        ..BagMetadata::default()
+    }
+}
+
+/// The account of each topic in a file, with what was lost before the storage.
+pub(super) fn with_losses(
+    summary: &FileSummary,
+    losses: &[TopicStatistics],
+) -> Vec<TopicStatistics> {
+    let mut topics = summary.topics.clone();
+    topics.resize(topics.len().max(losses.len()), TopicStatistics::default());
+    for (topic, lost) in topics.iter_mut().zip(losses) {
+        topic.merge(lost);
+    }
+    topics
+}
+
+/// The metadata with one more finished file.
+pub(super) fn with_file(
+    mut metadata: BagMetadata,
+    topics: &[TopicInfo],
+    name: &str,
+    statistics: &[TopicStatistics],
+) -> BagMetadata {
+    let mut total = TopicStatistics::default();
+    for (index, topic) in topics.iter().enumerate() {
+        if metadata.topics.len() <= index {
+            metadata.topics.push(TopicRecord::new(topic));
+        }
+        let Some(file) = statistics.get(index) else {
+            continue;
+        };
+        total.merge(file);
+        if let Some(record) = metadata.topics.get_mut(index) {
+            record.message_count += file.messages_recorded;
+            record.statistics.get_or_insert_default().merge(file);
+        }
+    }
+    let (start, end) = (total.first_time_ns, total.last_time_ns);
+    let file_start = start.unwrap_or(NO_START_TIME);
+    metadata.relative_file_paths.push(name.to_owned());
+    metadata.files.push(FileRecord {
+        path: name.to_owned(),
+        starting_time_ns: file_start,
+        duration_ns: end.map_or(0, |end| end.saturating_sub(file_start)),
+        message_count: total.messages_recorded,
+        topics_statistics: topics
+            .iter()
+            .zip(statistics)
+            .map(|(topic, file)| (topic.name.clone(), *file))
+            .collect(),
+        extra: Vec::new(),
+    });
+    metadata.message_count += total.messages_recorded;
+    let end = end.into_iter().chain(metadata.ending_time_ns()).max();
+    metadata.starting_time_ns = metadata.starting_time_ns.min(file_start);
+    metadata.duration_ns = end.map_or(0, |end| end.saturating_sub(metadata.starting_time_ns));
+    metadata
+}
+
+/// Takes transport losses back that were none after all.
+pub(super) fn take_back(metadata: &mut BagMetadata, found_again: &[u64]) {
+    for (record, found) in metadata.topics.iter_mut().zip(found_again) {
+        if let Some(statistics) = &mut record.statistics {
+            let lost = &mut statistics.messages_lost_in_transport;
+            *lost = lost.saturating_sub(*found);
+        }
+    }
+}
+
+/// Takes the first file out of the metadata; gives how many messages it had.
+pub(super) fn forget_first_file(metadata: &mut BagMetadata) -> u64 {
+    if metadata.files.is_empty() || metadata.relative_file_paths.is_empty() {
+        return 0;
+    }
+    metadata.relative_file_paths.remove(0);
+    let gone = metadata.files.remove(0);
+    metadata.message_count = 0;
+    for record in &mut metadata.topics {
+        let mut left = TopicStatistics::default();
+        for file in &metadata.files {
+            let of_topic = file
+                .topics_statistics
+                .iter()
+                .filter(|(name, _)| *name == record.topic.name);
+            of_topic.for_each(|(_, statistics)| left.merge(statistics));
+        }
+        record.message_count = left.messages_recorded;
+        metadata.message_count += left.messages_recorded;
+        record.statistics = Some(left);
+    }
+    let starts = metadata.files.iter().map(|file| file.starting_time_ns);
+    metadata.starting_time_ns = starts.min().unwrap_or(NO_START_TIME);
+    let with_messages = metadata.files.iter().filter(|file| file.message_count > 0);
+    let ends = with_messages.map(|file| file.starting_time_ns.saturating_add(file.duration_ns));
+    let end = ends.max().unwrap_or(metadata.starting_time_ns);
+    metadata.duration_ns = end.saturating_sub(metadata.starting_time_ns);
+    gone.message_count
+}

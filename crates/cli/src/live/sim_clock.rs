@@ -1,0 +1,45 @@
+//! Time from `/clock`, for verbs that have `--use-sim-time`.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use timeloom_node::{NodeOptions, RosNode};
+use timeloom_time::{Clock, Ros};
+
+use crate::context::Context;
+use crate::live::Live;
+
+/// A hidden node that listens to `/clock`.
+pub(crate) struct SimClock {
+    node: RosNode,
+    words: Arc<Mutex<Vec<String>>>,
+}
+
+impl SimClock {
+    pub(crate) fn new(live: &Live) -> anyhow::Result<Self> {
+        let mut options = NodeOptions::new(&format!("_timeloom_{}_clock", std::process::id()));
+        options.use_sim_time = true;
+        options.rosout = false;
+        options.parameter_services = false;
+        options.type_description = false;
+        let node = RosNode::new(Arc::clone(live.participant()), options)?;
+        let words = Arc::new(Mutex::new(Vec::new()));
+        let said = Arc::clone(&words);
+        node.set_reporter(move |_, text| {
+            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+            said.push(text.to_owned());
+        });
+        Ok(Self { node, words })
+    }
+
+    pub(crate) fn clock(&self) -> Clock<Ros> {
+        self.node.clock()
+    }
+
+    /// Says what is wrong with the time, such as two nodes that publish it.
+    pub(crate) fn report(&self, context: &mut Context) {
+        let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        for text in words.drain(..) {
+            context.printer.warning(&text);
+        }
+    }
+}

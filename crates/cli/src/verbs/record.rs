@@ -1,0 +1,154 @@
+//! `timeloom record`: everything that a robot publishes goes into a bag, and what does not is counted.
+
+mod arguments;
+mod key_value;
+mod rules;
+mod setup;
+mod summary;
+mod view;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use timeloom_node::recorder::{Control, Note, NoteSeverity, Recorder};
+use timeloom_node::{NodeOptions, RosNode};
+use timeloom_time::{Duration, Event};
+
+pub(crate) use self::arguments::Arguments;
+use self::view::View;
+use crate::context::Context;
+use crate::live::{Key, Keyboard, Live};
+use crate::outcome::Outcome;
+
+/// How often the view is drawn and the recorder looked at.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// What the recorder's threads have to say, until the main thread says it.
+#[derive(Clone, Default)]
+struct Notes {
+    waiting: Arc<Mutex<Vec<Note>>>,
+    /// Whether what is only good to know is said.
+    info: bool,
+}
+
+impl Notes {
+    fn add(&self, note: Note) {
+        let mut notes = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.push(note);
+    }
+
+    fn take(&self) -> Vec<Note> {
+        std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Says all of it above the view.
+    fn print(&self, view: &mut View, context: &mut Context) {
+        for note in self.take() {
+            view.clear();
+            match note.severity {
+                NoteSeverity::Info if !self.info => {}
+                NoteSeverity::Info => context.printer.aside(&note.text),
+                NoteSeverity::Warning | NoteSeverity::Error => context.printer.warning(&note.text),
+            }
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let warnings = rules::check(arguments)?;
+    // Everything that may be refused is refused before anything is created.
+    let setup = setup::Setup::read(arguments)?;
+    context.printer.warnings(&warnings);
+    let live = Live::join(&arguments.live, context)?;
+    let node = RosNode::new(
+        Arc::clone(live.participant()),
+        NodeOptions {
+            use_sim_time: arguments.behaviour.use_sim_time,
+            ..NodeOptions::new(&arguments.behaviour.node_name)
+        },
+    )?;
+    let notes = Notes {
+        info: arguments.tells_info(),
+        ..Notes::default()
+    };
+    let told = notes.clone();
+    let mut options = setup.options(&node)?;
+    options.reporter = Some(Arc::new(move |note: &Note| told.add(note.clone())));
+    let directory = options.output.clone();
+    let recorder = Recorder::start(
+        Arc::clone(live.participant()),
+        Arc::clone(node.wire()),
+        options,
+    )?;
+    let text = format!("recording to {}", directory.display());
+    context.printer.note(&text);
+    watch(arguments, &live, &recorder, &notes, context)?;
+    let reports = recorder.finish()?;
+    let mut lost = false;
+    for report in &reports {
+        lost |= summary::print(report, context);
+    }
+    Ok(Outcome::lost_if(lost))
+}
+
+/// Shows what happens until somebody ends it, or it ends by itself.
+fn watch(
+    arguments: &Arguments,
+    live: &Live,
+    recorder: &Recorder,
+    notes: &Notes,
+    context: &mut Context,
+) -> anyhow::Result<()> {
+    let wake = Event::new(&live.base());
+    let waker = wake.clone();
+    live.interrupt().wakes(move || waker.set());
+    let keyboard = if arguments.behaviour.disable_keyboard_controls {
+        None
+    } else {
+        open_keyboard(recorder, notes, &wake, arguments.behaviour.snapshot_mode)?
+    };
+    if keyboard.is_some() {
+        let s = if arguments.behaviour.snapshot_mode {
+            "snapshot"
+        } else {
+            "split"
+        };
+        let text = format!("keys: space pauses and resumes, s {s}s, Ctrl-C ends");
+        context.printer.aside(&text);
+    }
+    let mut view = View::new(context.printer.shows_progress(), live.clock());
+    while !live.interrupt().happened() && recorder.ended().is_none() {
+        notes.print(&mut view, context);
+        view.draw(&recorder.status(), context);
+        wake.wait_for(LOOK);
+        wake.clear();
+    }
+    notes.print(&mut view, context);
+    view.clear();
+    drop(keyboard);
+    Ok(())
+}
+
+fn open_keyboard(
+    recorder: &Recorder,
+    notes: &Notes,
+    wake: &Event,
+    snapshot_mode: bool,
+) -> anyhow::Result<Option<Keyboard>> {
+    let (recorder, notes, wake) = (recorder.clone(), notes.clone(), wake.clone());
+    let keyboard = Keyboard::open(move |key| {
+        let control = match key {
+            Key::Char(' ') => Control::TogglePaused,
+            Key::Char('s') if snapshot_mode => Control::Snapshot,
+            Key::Char('s') => Control::Split,
+            _ => return,
+        };
+        if let Err(error) = recorder.control(&control) {
+            notes.add(Note {
+                severity: NoteSeverity::Warning,
+                text: error.to_string(),
+            });
+        }
+        wake.set();
+    })?;
+    Ok(keyboard)
+}

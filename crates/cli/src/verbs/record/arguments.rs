@@ -1,0 +1,290 @@
+//! The flags of `record`, spelt as in `ros2 bag record`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use fancy_regex::Regex;
+use timeloom_msg::Distro;
+use timeloom_node::recorder::DropPolicy;
+use timeloom_time::Duration;
+
+use super::key_value::KeyValue;
+use crate::live::LiveArguments;
+use crate::verbs::convert::writer_settings::{duration, size};
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  timeloom record -a                                     everything, into rosbag2_<date and time>
+  timeloom record --topics /tf /tf_static /scan -o drive
+  timeloom record -e '^/camera' --exclude-regex compressed$
+  timeloom record -a -d 10m --max-bag-files 6            the last hour, in files of ten minutes
+  timeloom record -a --snapshot-mode --max-cache-duration 30s    `s` writes the last half minute
+  timeloom record -a --min-free-space 2GiB               ends before the disk is full
+
+Lists end at the next flag. Every message is accounted for: recorded, lost on the wire, lost in the recorder; live, in
+the bag (`timeloom info -v`), on events/rosbag2_messages_lost and by ~/get_recorder_statistics. The exit code is 3 when
+anything was lost. Ctrl-C and SIGTERM close the bag.";
+
+/// Record the topics, services and actions of a running robot into a bag
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(super) selection: SelectionArguments,
+    #[command(flatten)]
+    pub(super) output: OutputArguments,
+    #[command(flatten)]
+    pub(super) discovery: DiscoveryArguments,
+    #[command(flatten)]
+    pub(super) behaviour: BehaviourArguments,
+    #[command(flatten)]
+    pub(super) limits: LimitArguments,
+    #[command(flatten)]
+    pub(crate) live: LiveArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What is recorded")]
+pub(super) struct SelectionArguments {
+    /// Topics; `--topics` is the same
+    #[arg(value_name = "TOPIC", conflicts_with = "topics")]
+    pub(super) topics_positional: Vec<String>,
+    /// These topics
+    #[arg(long, num_args = 1.., value_name = "TOPIC")]
+    pub(super) topics: Vec<String>,
+    /// The events of these services
+    #[arg(long, num_args = 1.., value_name = "SERVICE")]
+    pub(super) services: Vec<String>,
+    /// These actions: feedback, status and service events
+    #[arg(long, num_args = 1.., value_name = "ACTION")]
+    pub(super) actions: Vec<String>,
+    /// Topics of these types
+    #[arg(long, num_args = 1.., value_name = "TYPE")]
+    pub(super) topic_types: Vec<String>,
+    /// All topics, services and actions
+    #[arg(short, long)]
+    pub(super) all: bool,
+    /// All topics
+    #[arg(long)]
+    pub(super) all_topics: bool,
+    /// The events of all services
+    #[arg(long)]
+    pub(super) all_services: bool,
+    /// All actions
+    #[arg(long)]
+    pub(super) all_actions: bool,
+    /// Topics, services and actions whose name contains a match
+    #[arg(short = 'e', long, value_name = "REGEX")]
+    pub(super) regex: Option<Regex>,
+    /// Nothing whose name contains a match
+    #[arg(short = 'x', long, value_name = "REGEX")]
+    pub(super) exclude_regex: Option<Regex>,
+    /// Not topics of these types
+    #[arg(long, num_args = 1.., value_name = "TYPE")]
+    pub(super) exclude_topic_types: Vec<String>,
+    /// Not these topics
+    #[arg(long, num_args = 1.., value_name = "TOPIC")]
+    pub(super) exclude_topics: Vec<String>,
+    /// Not the events of these services
+    #[arg(long, num_args = 1.., value_name = "SERVICE")]
+    pub(super) exclude_services: Vec<String>,
+    /// Not these actions
+    #[arg(long, num_args = 1.., value_name = "ACTION")]
+    pub(super) exclude_actions: Vec<String>,
+    /// YAML file with topics and types that are subscribed to at once, published or not
+    #[arg(long, visible_alias = "static-topics-list", value_name = "FILE")]
+    pub(super) static_topics_path: Option<PathBuf>,
+    /// Topics that nobody publishes yet, too
+    #[arg(long)]
+    pub(super) include_unpublished_topics: bool,
+    /// Topics with a part that begins with an underscore, too
+    #[arg(long)]
+    pub(super) include_hidden_topics: bool,
+    /// Not topics that nobody else subscribes to
+    #[arg(long)]
+    pub(super) ignore_leaf_topics: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The bag")]
+pub(super) struct OutputArguments {
+    /// The directory of the bag [default: rosbag2_<date and time>]
+    #[arg(short, long, value_name = "DIRECTORY")]
+    pub(super) output: Option<PathBuf>,
+    /// mcap or sqlite3 [default: mcap]
+    #[arg(short, long, value_name = "STORAGE")]
+    pub(super) storage: Option<String>,
+    /// YAML file with options of the storage
+    #[arg(long, value_name = "FILE")]
+    pub(super) storage_config_file: Option<PathBuf>,
+    /// Preset of the storage; `timeloom list storage -v` shows them
+    #[arg(long, value_name = "PRESET")]
+    pub(super) storage_preset_profile: Option<String>,
+    /// How messages are encoded: as they come, which is cdr
+    #[arg(short = 'f', long, value_name = "FORMAT")]
+    pub(super) serialization_format: Option<String>,
+    /// Begin a new file at this size: bytes, or 500MB, 1GiB …
+    #[arg(short = 'b', long, value_name = "SIZE", value_parser = size)]
+    pub(super) max_bag_size: Option<u64>,
+    /// Begin a new file after this time: seconds, or 10m, 1h …
+    #[arg(short = 'd', long, value_name = "DURATION", value_parser = duration)]
+    pub(super) max_bag_duration: Option<i64>,
+    /// Keep so many files and delete the oldest
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) max_bag_files: Option<u32>,
+    /// Begin each further file and snapshot with the last messages of latched topics
+    #[arg(long, num_args = 1.., value_name = "TOPIC[=DEPTH]")]
+    pub(super) repeat_transient_local: Vec<KeyValue>,
+    /// The same for every latched topic
+    #[arg(long, value_name = "DEPTH", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) repeat_all_transient_local: Option<u32>,
+    /// Your own keys in the metadata
+    #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
+    pub(super) custom_data: Vec<KeyValue>,
+    /// none, file or message
+    #[arg(long, value_name = "MODE")]
+    pub(super) compression_mode: Option<String>,
+    /// zstd
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) compression_format: Option<String>,
+    /// As in ros2; here nothing waits for compression but in the cache, so nothing changes
+    #[arg(long, value_name = "COUNT", hide_short_help = true)]
+    pub(super) compression_queue_size: Option<u64>,
+    /// Threads that compress chunks; 0 for as many as there are cores
+    #[arg(long, value_name = "COUNT")]
+    pub(super) compression_threads: Option<usize>,
+    /// As in ros2; nothing changes
+    #[arg(
+        long,
+        value_name = "NICE",
+        hide_short_help = true,
+        allow_negative_numbers = true
+    )]
+    pub(super) compression_threads_priority: Option<i32>,
+    /// The distribution in the metadata, whose layouts the services speak [default: ROS_DISTRO, else jazzy]
+    #[arg(long, value_name = "NAME", value_parser = distro)]
+    pub(super) ros_distro: Option<Distro>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Discovery and QoS")]
+pub(super) struct DiscoveryArguments {
+    /// Stay with the topics that are there at the beginning
+    #[arg(long)]
+    pub(super) no_discovery: bool,
+    /// Changes are seen at once; a topic that was refused is tried again after this many milliseconds
+    #[arg(short, long, value_name = "MILLISECONDS", default_value_t = 100,
+        value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) polling_interval: u32,
+    /// YAML file with the QoS to ask for, by topic
+    #[arg(long, value_name = "FILE")]
+    pub(super) qos_profile_overrides_path: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Behaviour")]
+pub(super) struct BehaviourArguments {
+    /// What waits between receiving and writing at most; 0 lets each message wait until it is written
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(super) max_cache_size: Option<u64>,
+    /// For how long it waits at most
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(super) max_cache_duration: Option<i64>,
+    /// What goes when the cache is full: newest, oldest or block [default: newest]
+    #[arg(long, value_name = "POLICY")]
+    pub(super) drop_policy: Option<DropPolicy>,
+    /// The same for single topics
+    #[arg(long, num_args = 1.., value_name = "TOPIC=POLICY")]
+    pub(super) topic_drop_policy: Vec<KeyValue>,
+    /// Record topics at most so often, in Hz
+    #[arg(long, num_args = 1.., value_name = "TOPIC=HZ")]
+    pub(super) topic_throttle_frequency: Vec<KeyValue>,
+    /// Keep the newest messages in the cache and write them when ~/snapshot or `s` asks for it
+    #[arg(long)]
+    pub(super) snapshot_mode: bool,
+    /// Record nothing until ~/resume or the space bar
+    #[arg(long)]
+    pub(super) start_paused: bool,
+    /// Stamp messages with /clock
+    #[arg(long)]
+    pub(super) use_sim_time: bool,
+    /// The name of the node
+    #[arg(long, value_name = "NAME", default_value = "rosbag2_recorder")]
+    pub(super) node_name: String,
+    /// How often events/rosbag2_messages_lost is published at most, in Hz; 0 for never
+    #[arg(long = "stats_max_publishing_rate", visible_aliases = ["stats-max-publishing-rate", "statistics-update-rate"],
+        value_name = "HZ", default_value_t = 1.0)]
+    pub(super) statistics_rate: f64,
+    /// Leave the keyboard alone
+    #[arg(long)]
+    pub(super) disable_keyboard_controls: bool,
+    /// What is told on stderr
+    #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
+    pub(super) log_level: LogLevel,
+}
+
+/// What is told on stderr, as rosbag2 names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, ValueEnum)]
+pub(super) enum LogLevel {
+    /// As info
+    Debug,
+    /// What is good to know, too
+    #[default]
+    Info,
+    /// Only what is not as asked for
+    Warn,
+    /// As warn
+    Error,
+    /// As warn
+    Fatal,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "When it ends by itself")]
+pub(super) struct LimitArguments {
+    /// After this time
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(super) max_recording_duration: Option<i64>,
+    /// At this size of all files
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(super) max_recording_size: Option<u64>,
+    /// After so many messages
+    #[arg(long, value_name = "COUNT")]
+    pub(super) max_recording_messages: Option<u64>,
+    /// When less than this is free on the disk
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(super) min_free_space: Option<u64>,
+    /// When less than this part of the disk is free, in hundredths
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=99))]
+    pub(super) min_free_space_percent: Option<u8>,
+    /// What then happens [default: stop]
+    #[arg(long, value_enum, value_name = "ACTION")]
+    pub(super) low_free_space_action: Option<LowSpace>,
+}
+
+/// What happens when the disk is nearly full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(super) enum LowSpace {
+    /// The recording ends
+    Stop,
+    /// The oldest files of the recording are deleted
+    DeleteOldestFiles,
+}
+
+fn distro(text: &str) -> Result<Distro, String> {
+    text.parse()
+        .map_err(|error: timeloom_msg::Error| error.to_string())
+}
+
+impl Arguments {
+    /// Whether what is only good to know is told.
+    pub(super) fn tells_info(&self) -> bool {
+        self.behaviour.log_level <= LogLevel::Info
+    }
+}
+
+/// A duration that was given in nanoseconds, or none.
+pub(super) fn span(nanoseconds: Option<i64>) -> Duration {
+    Duration::from_nanos(nanoseconds.unwrap_or(0))
+}

@@ -1,0 +1,133 @@
+//! What is seen while it records: a table on a terminal, a line now and then elsewhere.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+
+use timeloom_node::recorder::{Phase, Status, TopicStatus};
+use timeloom_time::{Clock, Duration, Steady, Time};
+
+use super::summary::{bytes, table};
+use crate::context::Context;
+use crate::json_text::grouped;
+
+/// How often a line is written where no table can be.
+const LINE: Duration = Duration::from_secs(10);
+/// The topics that are shown; more would not fit on a screen.
+const ROWS: usize = 20;
+
+pub(super) struct View {
+    terminal: bool,
+    clock: Clock<Steady>,
+    /// Lines that stand on the terminal.
+    drawn: usize,
+    line: Time<Steady>,
+    last: Option<Look>,
+}
+
+/// The counts at one moment, to make rates of.
+struct Look {
+    at: Time<Steady>,
+    topics: BTreeMap<String, (u64, u64)>,
+}
+
+impl View {
+    pub(super) fn new(terminal: bool, clock: Clock<Steady>) -> Self {
+        Self {
+            terminal,
+            line: clock.now(),
+            clock,
+            drawn: 0,
+            last: None,
+        }
+    }
+
+    /// Takes the table away, so that other lines can be written.
+    pub(super) fn clear(&mut self) {
+        if self.drawn > 0 {
+            let text = format!("\x1b[{}A\r\x1b[J", self.drawn);
+            // A terminal that went away is no reason to stop recording.
+            self.terminal = io::stderr().write_all(text.as_bytes()).is_ok();
+            self.drawn = 0;
+        }
+    }
+
+    pub(super) fn draw(&mut self, status: &Status, context: &mut Context) {
+        let now = self.clock.now();
+        if !self.terminal {
+            if now - self.line >= LINE {
+                self.line = now;
+                context.printer.note(&line(status));
+            }
+            return;
+        }
+        let rates = self.rates(status, now);
+        let mut topics: Vec<&TopicStatus> = status.topics.iter().collect();
+        // Those with losses first, then the largest.
+        topics.sort_by_key(|topic| {
+            let lost = topic.statistics.messages_lost();
+            std::cmp::Reverse((lost, topic.statistics.bytes_written))
+        });
+        let hidden = topics.len().saturating_sub(ROWS);
+        topics.truncate(ROWS);
+        let mut text = line(status);
+        text.push('\n');
+        text.push_str(&table(&topics, Some(&rates)));
+        if hidden > 0 {
+            text.push_str(&format!("  … and {hidden} more topics\n"));
+        }
+        self.clear();
+        self.drawn = text.lines().count();
+        self.terminal = io::stderr().write_all(text.as_bytes()).is_ok();
+    }
+
+    /// Messages and bytes a second since the last look, by topic.
+    fn rates(&mut self, status: &Status, now: Time<Steady>) -> BTreeMap<String, (f64, f64)> {
+        let counts = |topic: &TopicStatus| {
+            let statistics = &topic.statistics;
+            (statistics.messages_recorded, statistics.bytes_written)
+        };
+        let topics: BTreeMap<_, _> = status
+            .topics
+            .iter()
+            .map(|topic| (topic.name.clone(), counts(topic)))
+            .collect();
+        let mut rates = BTreeMap::new();
+        if let Some(last) = &self.last {
+            let seconds = (now - last.at).as_secs_f64().max(1e-3);
+            for (name, (messages, size)) in &topics {
+                let before = last.topics.get(name).copied().unwrap_or_default();
+                let rate = |now: u64, then: u64| now.saturating_sub(then) as f64 / seconds;
+                rates.insert(
+                    name.clone(),
+                    (rate(*messages, before.0), rate(*size, before.1)),
+                );
+            }
+        }
+        self.last = Some(Look { at: now, topics });
+        rates
+    }
+}
+
+/// Everything in one line.
+fn line(status: &Status) -> String {
+    let total = status.total();
+    let seconds = status.elapsed.nanos() / 1_000_000_000;
+    let state = match status.phase {
+        Phase::Recording => "recording",
+        Phase::Paused => "paused",
+        Phase::Stopped => "stopped",
+    };
+    let percent = status.queue_bytes * 100 / status.queue_limit.max(1);
+    format!(
+        "{state} {:02}:{:02}:{:02}  {} topics  {} messages  {}  cache {percent} %  lost: {} in transport, {} in \
+         recorder",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60,
+        status.topics.len(),
+        grouped(total.messages_recorded),
+        bytes(total.bytes_written),
+        grouped(total.messages_lost_in_transport),
+        grouped(total.messages_lost_in_recorder()),
+    )
+}

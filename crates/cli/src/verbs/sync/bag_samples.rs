@@ -1,0 +1,114 @@
+//! The samples of one topic of a bag.
+
+use std::path::Path;
+
+use timeloom_bag::{BagReader, StorageReader as _, TopicInfo};
+use timeloom_sync::Sample;
+
+use super::device_field::{FieldArguments, SampleFields};
+use crate::context::Context;
+use crate::damage;
+use crate::decode::Decoders;
+use crate::failure::Failure;
+use crate::hint;
+use crate::json_text::counted;
+use crate::suggestion::nearest;
+
+/// Whether a path is a bag rather than a table.
+pub(crate) fn is_bag(path: &Path) -> bool {
+    path.is_dir() || timeloom_bag::StorageId::from_path(path).is_some()
+}
+
+/// What is done with each sample.
+pub(crate) type TakeSample<'a> = dyn FnMut(&Sample, &mut Context) -> anyhow::Result<()> + 'a;
+
+/// How reading went.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct BagAccount {
+    /// Messages whose times could not be read.
+    pub(crate) unread: u64,
+    /// Whether the bag is damaged.
+    pub(crate) damaged: bool,
+}
+
+/// Hands every sample of a topic to `take`, in the order of receiving.
+pub(crate) fn read_topic(
+    bag: &Path,
+    topic: Option<&str>,
+    fields: &FieldArguments,
+    context: &mut Context,
+    take: &mut TakeSample<'_>,
+) -> anyhow::Result<BagAccount> {
+    let mut reader = BagReader::open(bag)?;
+    let info = reader.info().clone();
+    let topic = chosen(&info.topics, topic)?;
+    let decoders = Decoders::new(&info.topics, &info.ros_distro);
+    let place = info.topics.iter().position(|one| one.name == topic);
+    let schema = decoders.schema(place.unwrap_or_default());
+    let schema = schema.map_err(Failure::new)?;
+    let mut fields = SampleFields::new(fields, schema, &topic)?;
+    context.printer.warnings(&info.damage);
+    let mut account = BagAccount {
+        damaged: damage::means_loss(&info.damage),
+        ..BagAccount::default()
+    };
+    reader.start(&reader.query_for(&[&topic]))?;
+    let mut first_problem = None;
+    loop {
+        let message = match reader.next_message() {
+            Ok(Some(message)) => message,
+            Ok(None) => break,
+            Err(error) => {
+                context.printer.warning(&error.to_string());
+                account.damaged = true;
+                continue;
+            }
+        };
+        let sample = decoders.decode(&message).map_err(Failure::new);
+        let sample = sample.and_then(|value| fields.sample(&value, message.log_time_ns));
+        let checked = sample.and_then(|sample| {
+            let sample = Sample::Passive(sample);
+            let failed = |error: timeloom_sync::Error| Failure::new(error.to_string());
+            sample.check().map_err(failed).map(|()| sample)
+        });
+        match checked {
+            Ok(sample) => take(&sample, context)?,
+            Err(failure) => {
+                account.unread += 1;
+                first_problem.get_or_insert(failure);
+            }
+        }
+    }
+    if let Some(problem) = first_problem {
+        let unread = counted(account.unread, "message");
+        context
+            .printer
+            .warning(&format!("{unread} left out; the first: {problem}"));
+    }
+    if account.damaged {
+        context.printer.hint(&hint::recover(bag));
+    }
+    Ok(account)
+}
+
+/// The topic that is asked for, or the only one that has stamps of a device.
+fn chosen(topics: &[TopicInfo], wanted: Option<&str>) -> Result<String, Failure> {
+    let names = || topics.iter().map(|topic| topic.name.as_str());
+    if let Some(wanted) = wanted {
+        if names().any(|name| name == wanted) {
+            return Ok(wanted.to_owned());
+        }
+        let hint = match nearest(wanted, names()) {
+            Some(near) => format!("did you mean {near}?"),
+            None => "`timeloom info <bag>` lists what there is".into(),
+        };
+        return Err(Failure::new(format!("no topic {wanted} in the bag")).hint(hint));
+    }
+    let known = |topic: &&TopicInfo| topic.type_name.starts_with("pf_interfaces/msg/PFR2");
+    let mut found = topics.iter().filter(known);
+    match (found.next(), found.next()) {
+        (Some(topic), None) => Ok(topic.name.clone()),
+        _ => Err(Failure::usage("a bag has many topics: which one?")
+            .hint("name the one with the device's stamps with --topic; `timeloom info -t <bag>` lists them")),
+    }
+}

@@ -1,0 +1,58 @@
+//! What the clocks are trusted with: flags of every verb that estimates.
+
+use clap::Args;
+use timeloom_sync::{Limits, Method};
+use timeloom_time::Duration;
+
+/// The estimator and what it may rely on.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Estimate")]
+pub(crate) struct LimitsArguments {
+    /// How to estimate: envelope, psle, hull, mean or regression
+    #[arg(long, value_name = "NAME", default_value_t, value_parser = method)]
+    pub(crate) estimator: Method,
+    /// The clocks never differ by more than this
+    #[arg(long, value_name = "PPM", default_value_t = Limits::default().skew_ppm, value_parser = positive)]
+    max_skew: f64,
+    /// The rate of the clocks never changes faster than this, in ppm per minute
+    #[arg(long, value_name = "PPM", default_value_t = Limits::default().drift_ppm_per_minute, value_parser = positive)]
+    max_drift: f64,
+    /// No packet takes less than this many microseconds; it is taken off all results
+    #[arg(long, value_name = "MICROSECONDS", default_value_t = 0.0, value_parser = not_negative)]
+    least_delay: f64,
+}
+
+impl LimitsArguments {
+    pub(crate) fn limits(&self) -> Limits {
+        let micros = Duration::try_from_secs_f64(self.least_delay * 1e-6);
+        Limits {
+            skew_ppm: self.max_skew,
+            drift_ppm_per_minute: self.max_drift,
+            least_delay: micros.unwrap_or_default(),
+            ..Limits::default()
+        }
+    }
+}
+
+fn method(text: &str) -> Result<Method, String> {
+    text.parse()
+        .map_err(|error: timeloom_sync::Error| error.to_string())
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    not_negative(text).and_then(|number| match number {
+        0.0 => Err("a number above 0 is expected".into()),
+        number => Ok(number),
+    })
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    let number: f64 = text
+        .parse()
+        .map_err(|error| format!("a number is expected: {error}"))?;
+    if (0.0..=1e6).contains(&number) {
+        Ok(number)
+    } else {
+        Err("a number from 0 to 1000000 is expected".into())
+    }
+}

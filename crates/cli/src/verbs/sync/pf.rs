@@ -1,0 +1,229 @@
+//! `timeloom sync pf`: a Pepperl+Fuchs lidar as a ROS node, and its clock live.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clap::Args;
+use timeloom_node::{LidarNode, NodeOptions, RosNode, Severity};
+use timeloom_pf::simulator::SimulatedLidar;
+use timeloom_pf::{Lidar, LidarEvent, LidarSink, LidarStatus, Scan, ScanStamp};
+use timeloom_time::{Clock, Duration, Steady, TimeBase, WaitOptions};
+
+use super::pf_arguments::LidarArguments;
+use super::pf_device::DeviceArguments;
+use super::pf_lines::Lines;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::json_text::{counted, grouped};
+use crate::live::{Interrupt, Live, LiveArguments, seconds};
+use crate::outcome::Outcome;
+use crate::verbs::info::Format;
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  timeloom sync pf --host 10.0.10.9                           publish /scan, /r2000_header and /diagnostics
+  timeloom sync pf --host 10.0.10.9 --set scan_frequency=20 --set samples_per_scan=3600
+  timeloom sync pf --host 10.0.10.9 --no-publish              only look at its clock
+  timeloom sync pf --simulate                                 without a device: a simulated one, and the truth
+  timeloom sync pf --host 10.0.10.9 --method average --period 10000     stamps as the vendor's driver makes them
+
+Stamps are the time of the first point. The node's parameters have the names of the vendor's driver.
+The exit code is 3 when packets were lost; the count is printed.";
+
+/// How often the view is renewed.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// Words that are kept until they are printed.
+const MOST_WORDS: usize = 1_000;
+
+/// Drive a Pepperl+Fuchs lidar: scans with true stamps on ROS, and its clock live
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    lidar: LidarArguments,
+    /// Only drive the device and show its clock; nothing of ROS is touched
+    #[arg(long)]
+    no_publish: bool,
+    /// Drive a simulated device instead of a real one, and show the true error
+    #[arg(long, conflicts_with = "host")]
+    simulate: bool,
+    /// Stop after this many lines
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    limit: Option<u64>,
+    /// Stop after this many seconds
+    #[arg(short, long, value_name = "SECONDS", value_parser = seconds)]
+    duration: Option<Duration>,
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+    #[command(flatten)]
+    live: LiveArguments,
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let device = if arguments.simulate {
+        let options = DeviceArguments::default().options();
+        Some(SimulatedLidar::start(options, &TimeBase::machine())?)
+    } else {
+        None
+    };
+    let host = match (&arguments.lidar.host, &device) {
+        (_, Some(device)) => device.address().to_string(),
+        (Some(host), None) => host.clone(),
+        (None, None) => {
+            return Err(Failure::usage("which lidar?")
+                .hint("name it with --host 10.0.10.9, or try --simulate")
+                .into());
+        }
+    };
+    let driven = Driven::start(arguments, host, context)?;
+    let lost = driven.show(arguments, device.as_ref(), context)?;
+    Ok(Outcome::lost_if(lost))
+}
+
+/// What the threads of a driver have to say, until it is printed.
+#[derive(Default)]
+struct Words(Mutex<Vec<(Severity, String)>>);
+
+impl Words {
+    fn add(&self, severity: Severity, text: &str) {
+        let mut words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if words.len() < MOST_WORDS {
+            words.push((severity, text.to_owned()));
+        }
+    }
+
+    fn print(&self, context: &mut Context) {
+        let mut words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (severity, text) in words.drain(..) {
+            if severity >= Severity::Warn {
+                context.printer.warning(&text);
+            } else {
+                context.printer.aside(&text);
+            }
+        }
+    }
+}
+
+impl LidarSink for Words {
+    fn scan(&self, _scan: &Scan, _stamp: &ScanStamp) {}
+
+    fn event(&self, event: &LidarEvent) {
+        let severity = match event.severity() {
+            timeloom_pf::Severity::Normal => Severity::Info,
+            timeloom_pf::Severity::Warning => Severity::Warn,
+            timeloom_pf::Severity::Error => Severity::Error,
+        };
+        self.add(severity, &event.to_string());
+    }
+}
+
+/// A lidar that runs, on ROS or without it.
+struct Driven {
+    kind: Kind,
+    words: Arc<Words>,
+    interrupt: Interrupt,
+}
+
+enum Kind {
+    Node {
+        lidar: LidarNode,
+        // Ends after the lidar.
+        _live: Live,
+    },
+    Bare(Lidar),
+}
+
+impl Driven {
+    fn start(arguments: &Arguments, host: String, context: &mut Context) -> anyhow::Result<Self> {
+        let words = Arc::new(Words::default());
+        if arguments.no_publish {
+            let settings = arguments.lidar.settings(host)?;
+            let sink: Arc<dyn LidarSink> = Arc::clone(&words) as Arc<dyn LidarSink>;
+            return Ok(Self {
+                kind: Kind::Bare(Lidar::start(settings, &TimeBase::machine(), sink)?),
+                words,
+                interrupt: Interrupt::new()?,
+            });
+        }
+        let live = Live::join(&arguments.live, context)?;
+        let options = NodeOptions::new(&arguments.lidar.node_name);
+        let node = RosNode::new(Arc::clone(live.participant()), options)?;
+        let tell = Arc::clone(&words);
+        node.set_reporter(move |severity, text| tell.add(severity, text));
+        let lidar = LidarNode::new(&node, arguments.lidar.options(host)?)?;
+        let interrupt = live.interrupt().clone();
+        let kind = Kind::Node { lidar, _live: live };
+        Ok(Self {
+            kind,
+            words,
+            interrupt,
+        })
+    }
+
+    fn status(&self) -> LidarStatus {
+        match &self.kind {
+            Kind::Node { lidar, .. } => lidar.status(),
+            Kind::Bare(lidar) => lidar.status(),
+        }
+    }
+
+    /// Shows the clock until it is enough; whether packets were lost.
+    fn show(
+        &self,
+        arguments: &Arguments,
+        device: Option<&SimulatedLidar>,
+        context: &mut Context,
+    ) -> anyhow::Result<bool> {
+        let clock = Clock::<Steady>::new();
+        let wait = WaitOptions::new().cancel(self.interrupt.token());
+        let end = arguments
+            .duration
+            .map(|duration| clock.now().saturating_add(duration));
+        let mut lines = Lines::new(arguments.format);
+        let mut next = clock.now();
+        for shown in 1_u64.. {
+            next = next.saturating_add(INTERVAL).max(clock.now());
+            let until = end.map_or(next, |end| next.min(end));
+            let interrupted = !clock.sleep_until_with(until, &wait).is_reached();
+            self.words.print(context);
+            lines.show(&self.status(), device, context)?;
+            context.printer.flush()?;
+            let over = interrupted || end.is_some_and(|end| clock.now() >= end);
+            if over || arguments.limit.is_some_and(|limit| shown >= limit) {
+                break;
+            }
+        }
+        Ok(self.report(context))
+    }
+
+    fn report(&self, context: &mut Context) -> bool {
+        let status = self.status();
+        if let Kind::Node { lidar, .. } = &self.kind {
+            let scans = counted(lidar.published(), "scan");
+            let topic = &lidar.options().topic;
+            context
+                .printer
+                .note(&format!("published {scans} on {topic}"));
+            if lidar.unpublished() > 0 {
+                let text = format!(
+                    "{} could not be published",
+                    counted(lidar.unpublished(), "message")
+                );
+                context.printer.warning(&text);
+            }
+        }
+        let (scans, packets) = (&status.scans, &status.packets);
+        if scans.packets_lost + packets.bad == 0 {
+            return false;
+        }
+        context.printer.warning(&format!(
+            "{} lost of {}, {} damaged; {} incomplete, {} lost",
+            counted(scans.packets_lost, "packet"),
+            grouped(scans.packets + scans.packets_lost),
+            grouped(packets.bad),
+            counted(scans.scans_incomplete, "scan"),
+            grouped(scans.scans_lost),
+        ));
+        true
+    }
+}

@@ -1,0 +1,208 @@
+//! How a lidar and its clock are, as lines.
+
+use std::collections::VecDeque;
+
+use serde_json::json;
+use timeloom_pf::simulator::SimulatedLidar;
+use timeloom_pf::{ClockReport, LidarStatus, LinkState};
+use timeloom_time::{Duration, Time};
+
+use super::sparkline::sparkline;
+use super::summary::micros;
+use crate::context::Context;
+use crate::json_text::grouped;
+use crate::verbs::info::Format;
+
+/// How many seconds the sparklines show.
+const SHOWN: usize = 60;
+
+/// Draws a table anew, or prints a line, once a second.
+pub(crate) struct Lines {
+    format: Format,
+    drawn: usize,
+    drifts: VecDeque<f64>,
+    bounds: VecDeque<f64>,
+    jitters: VecDeque<f64>,
+}
+
+impl Lines {
+    pub(crate) fn new(format: Format) -> Self {
+        Self {
+            format,
+            drawn: 0,
+            drifts: VecDeque::new(),
+            bounds: VecDeque::new(),
+            jitters: VecDeque::new(),
+        }
+    }
+
+    /// Shows a status; of a simulated device with the true error.
+    pub(crate) fn show(
+        &mut self,
+        status: &LidarStatus,
+        device: Option<&SimulatedLidar>,
+        context: &mut Context,
+    ) -> anyhow::Result<()> {
+        let error = status
+            .clock
+            .as_ref()
+            .zip(device)
+            .and_then(|(clock, device)| {
+                // A restart that the driver has not noticed yet would be a large error.
+                (clock.newest.epoch + 1 == device.boots()).then(|| true_error(clock, device))
+            });
+        let text = match self.format {
+            Format::Json => json_line(status, error),
+            Format::Text if context.printer.shows_progress() => {
+                self.remember(status);
+                let table = self.table(status, error);
+                let up = std::mem::replace(&mut self.drawn, table.lines().count());
+                if up > 0 {
+                    write!(context.printer.data(), "\x1b[{up}A\x1b[J")?;
+                }
+                table
+            }
+            Format::Text => text_line(status, error),
+        };
+        writeln!(context.printer.data(), "{text}")?;
+        Ok(())
+    }
+
+    fn remember(&mut self, status: &LidarStatus) {
+        let Some(clock) = &status.clock else {
+            return;
+        };
+        let bound = clock.newest.bounds.width().map_or(0, Duration::nanos);
+        let values = [clock.drift_ppm, bound as f64, clock.jitter.nanos() as f64];
+        let series = [&mut self.drifts, &mut self.bounds, &mut self.jitters];
+        for (series, value) in series.into_iter().zip(values) {
+            series.push_back(value);
+            if series.len() > SHOWN {
+                series.pop_front();
+            }
+        }
+    }
+
+    fn table(&self, status: &LidarStatus, error: Option<i64>) -> String {
+        let line = |name: &str, value: String, series: &VecDeque<f64>| {
+            format!(
+                "{name:8} {value:>18}  {}",
+                sparkline(series.iter().copied())
+            )
+        };
+        let mut lines = vec![format!("{}  {}", status.device.product, link(status))];
+        if let Some(clock) = &status.clock {
+            let drift = format!("{:.3} ppm", clock.drift_ppm);
+            lines.push(line("drift", drift, &self.drifts));
+            lines.push(line("bound", bound(clock), &self.bounds));
+            lines.push(line("jitter", micros(clock.jitter.nanos()), &self.jitters));
+        }
+        let scans = &status.scans;
+        lines.push(format!(
+            "{:8} {:>18}  {} incomplete, {} lost; {} packets, {} lost",
+            "scans",
+            grouped(scans.scans),
+            grouped(scans.scans_incomplete),
+            grouped(scans.scans_lost),
+            grouped(scans.packets),
+            grouped(scans.packets_lost)
+        ));
+        lines.extend(
+            error.map(|error| format!("{:8} {:>18}  against the truth", "error", micros(error))),
+        );
+        lines.join("\n")
+    }
+}
+
+fn link(status: &LidarStatus) -> String {
+    match (status.link, &status.clock) {
+        (LinkState::Waiting, _) => "not connected".to_owned(),
+        (LinkState::Connecting, _) => "connecting".to_owned(),
+        (LinkState::Running, None) => "unsynced".to_owned(),
+        (LinkState::Running, Some(clock)) => {
+            format!("{}  epoch {}", clock.newest.health, clock.newest.epoch)
+        }
+    }
+}
+
+fn bound(clock: &ClockReport) -> String {
+    let newest = &clock.newest;
+    let above = newest.bounds.upper.map(|upper| upper - newest.host);
+    let below = newest.bounds.lower.map(|lower| newest.host - lower);
+    match (below, above) {
+        (Some(below), Some(above)) => {
+            format!("-{} +{}", micros(below.nanos()), micros(above.nanos()))
+        }
+        (None, Some(above)) => format!("+{}", micros(above.nanos())),
+        _ => "none".to_owned(),
+    }
+}
+
+fn text_line(status: &LidarStatus, error: Option<i64>) -> String {
+    let scans = &status.scans;
+    let mut line = link(status);
+    if let Some(clock) = &status.clock {
+        line += &format!(
+            "  drift: {:.3} ppm  jitter: {}  bound: {}",
+            clock.drift_ppm,
+            micros(clock.jitter.nanos()),
+            bound(clock)
+        );
+    }
+    line += &format!(
+        "  scans: {}  packets: {}  lost: {}",
+        scans.scans + scans.scans_incomplete,
+        scans.packets,
+        scans.packets_lost
+    );
+    if let Some(error) = error {
+        line += &format!("  true error: {}", micros(error));
+    }
+    line
+}
+
+fn json_line(status: &LidarStatus, error: Option<i64>) -> String {
+    let clock = status.clock.as_ref();
+    let newest = clock.map(|clock| clock.newest);
+    let (scans, packets) = (&status.scans, &status.packets);
+    let link = match status.link {
+        LinkState::Waiting => "waiting",
+        LinkState::Connecting => "connecting",
+        LinkState::Running => "running",
+    };
+    json!({
+        "link": link,
+        "product": status.device.product,
+        "flags": status.flags.0,
+        "health": newest.map(|newest| newest.health.name()),
+        "epoch": newest.map(|newest| newest.epoch),
+        "offset_ns": clock.map(|clock| clock.offset_ns),
+        "drift_ppm": clock.map(|clock| clock.drift_ppm),
+        "jitter_ns": clock.map(|clock| clock.jitter.nanos()),
+        "sigma_ns": newest.map(|newest| newest.sigma.nanos()),
+        "bound_ns": newest.and_then(|newest| newest.bounds.width()).map(Duration::nanos),
+        "true_error_ns": error,
+        "scans": scans.scans,
+        "scans_incomplete": scans.scans_incomplete,
+        "scans_lost": scans.scans_lost,
+        "packets": scans.packets,
+        "packets_lost": scans.packets_lost,
+        "packets_bad": packets.bad,
+        "duplicates": scans.duplicates,
+        "kernel_stamps": packets.kernel_stamps,
+        "user_stamps": packets.user_stamps,
+        "requests": status.times_told,
+        "requests_failed": status.requests_failed,
+        "connections": status.connections,
+        "last_error": status.last_error,
+    })
+    .to_string()
+}
+
+/// The newest device time on the host's clock, minus when it really was.
+fn true_error(clock: &ClockReport, device: &SimulatedLidar) -> i64 {
+    let device_ns = clock.newest.host.nanos().saturating_sub(clock.offset_ns);
+    let ticks = i128::from(device_ns) * (1 << 32) / 1_000_000_000;
+    let truth: Time<_> = device.clock().host_of(u64::try_from(ticks).unwrap_or(0));
+    (clock.newest.host - truth).nanos()
+}

@@ -1,0 +1,208 @@
+//! Copies a bag, with other stamps in some of its topics.
+
+use std::path::Path;
+
+use timeloom_bag::{
+    BagOptions, BagReader, BagWriter, LossCause, Message, MessageDefinition, Query,
+    StorageReader as _, TopicId, TopicInfo,
+};
+use timeloom_msg::{Definitions, Schema};
+use timeloom_sync::{DeviceTime, Mapping};
+use timeloom_time::Time;
+
+use super::ORIGINAL;
+use super::stamps::StampWriter;
+use crate::progress::Progress;
+
+const HEADER: &str = "std_msgs/msg/Header";
+
+/// A topic that gets other stamps.
+pub(super) struct Rewrite {
+    name: String,
+    writer: StampWriter,
+    mapping: Mapping,
+    done: TopicDone,
+}
+
+/// What was done to a topic.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TopicDone {
+    pub(super) name: String,
+    pub(super) retimed: u64,
+    pub(super) unchanged: u64,
+    pub(super) problem: String,
+    shift_s: f64,
+}
+
+impl TopicDone {
+    /// How far stamps moved on average, in seconds.
+    pub(super) fn mean_shift_s(&self) -> f64 {
+        self.shift_s / self.retimed.max(1) as f64
+    }
+}
+
+/// What was done.
+#[derive(Debug, Default)]
+pub(super) struct Rewritten {
+    pub(super) topics: Vec<TopicDone>,
+    pub(super) messages: u64,
+    pub(super) damage: Vec<String>,
+}
+
+impl Rewrite {
+    pub(super) fn new(name: &str, writer: StampWriter, mapping: Mapping) -> Self {
+        Self {
+            name: name.to_owned(),
+            writer,
+            mapping,
+            done: TopicDone {
+                name: name.to_owned(),
+                ..TopicDone::default()
+            },
+        }
+    }
+
+    /// The payload with another stamp, and the original header; none if it has to stay as it is.
+    fn apply(&mut self, message: &Message<'_>, header: &Schema) -> Option<(Vec<u8>, Vec<u8>)> {
+        let result = self.try_apply(message.data, message.log_time_ns, header);
+        match result {
+            Ok(pair) => Some(pair),
+            Err(problem) => {
+                self.done.unchanged += 1;
+                if self.done.problem.is_empty() {
+                    self.done.problem = problem;
+                }
+                None
+            }
+        }
+    }
+
+    fn try_apply(
+        &mut self,
+        payload: &[u8],
+        received_ns: i64,
+        header: &Schema,
+    ) -> Result<(Vec<u8>, Vec<u8>), String> {
+        let told = |error: &dyn std::fmt::Display| error.to_string();
+        let original = self.writer.read(payload)?;
+        let device = DeviceTime::from_nanos(original);
+        let mapped = self
+            .mapping
+            .convert_near(device, Time::from_nanos(received_ns));
+        let mapped = mapped.map_err(|error| told(&error))?;
+        let restamped = self.writer.replace(payload, mapped.host.nanos())?;
+        let kept = header.encode(&restamped.original);
+        let kept = kept.map_err(|error| told(&error))?;
+        self.done.retimed += 1;
+        self.done.shift_s += (i128::from(mapped.host.nanos()) - i128::from(original)) as f64 * 1e-9;
+        Ok((restamped.payload, kept))
+    }
+}
+
+/// Copies a bag.
+pub(super) fn run(
+    mut reader: BagReader,
+    output: &Path,
+    options: BagOptions,
+    mut rewrites: Vec<Rewrite>,
+    progress: &mut Progress,
+) -> anyhow::Result<Rewritten> {
+    let info = reader.info().clone();
+    let header = Definitions::builtin().schema(HEADER)?;
+    let mut writer = BagWriter::create(output, options)?;
+    let mut targets = Vec::with_capacity(info.topics.len());
+    for topic in &info.topics {
+        let id = writer.add_topic(topic)?;
+        let place = rewrites
+            .iter()
+            .position(|rewrite| rewrite.name == topic.name);
+        let beside = match place {
+            Some(place) => Some((place, writer.add_topic(&original_topic(topic, &header)?)?)),
+            None => None,
+        };
+        targets.push((id, beside));
+    }
+    keep_losses(
+        &mut writer,
+        &reader,
+        &targets.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
+    );
+    reader.start(&Query::default())?;
+    let mut rewritten = Rewritten::default();
+    let total = info.message_count().max(1) as f64;
+    loop {
+        let message = match reader.next_message() {
+            Ok(Some(message)) => message,
+            Ok(None) => break,
+            Err(error) => {
+                rewritten.damage.push(error.to_string());
+                continue;
+            }
+        };
+        let Some((topic, beside)) = targets.get(message.topic.index()).copied() else {
+            continue;
+        };
+        let copy = Message { topic, ..message };
+        let changed = beside.and_then(|(place, original)| {
+            let pair = rewrites.get_mut(place)?.apply(&message, &header)?;
+            Some((pair, original))
+        });
+        let outcome = match &changed {
+            None => writer.write(&[copy], 0),
+            Some(((payload, kept), original)) => {
+                let retimed = Message {
+                    data: payload,
+                    ..copy
+                };
+                let kept = Message {
+                    topic: *original,
+                    data: kept,
+                    ..copy
+                };
+                writer.write(&[retimed, kept], 0)
+            }
+        };
+        outcome.into_result()?;
+        rewritten.messages += 1;
+        progress.update(rewritten.messages as f64 / total, rewritten.messages);
+    }
+    let (_, outcome) = writer.finish()?;
+    outcome.into_result()?;
+    rewritten.topics = rewrites.into_iter().map(|rewrite| rewrite.done).collect();
+    Ok(rewritten)
+}
+
+fn original_topic(topic: &TopicInfo, header: &Schema) -> anyhow::Result<TopicInfo> {
+    Ok(TopicInfo {
+        name: format!("{}{ORIGINAL}", topic.name),
+        type_name: HEADER.into(),
+        type_description_hash: header.type_hash()?.to_string(),
+        definition: MessageDefinition {
+            encoding: "ros2msg".into(),
+            text: header.ros2msg()?,
+        },
+        ..topic.clone()
+    })
+}
+
+/// The new bag keeps the account of what the old one never got.
+fn keep_losses(writer: &mut BagWriter, reader: &BagReader, ids: &[TopicId]) {
+    let records = reader
+        .bags()
+        .iter()
+        .filter_map(|bag| bag.metadata.as_ref())
+        .flat_map(|metadata| &metadata.topics);
+    for record in records {
+        let at = reader.info().topics.iter().position(|topic| {
+            topic.name == record.topic.name && topic.type_name == record.topic.type_name
+        });
+        let (Some(lost), Some(id)) = (&record.statistics, at.and_then(|at| ids.get(at))) else {
+            continue;
+        };
+        writer.lost_in_transport(*id, lost.messages_lost_in_transport);
+        let causes = lost.lost_in_recorder;
+        writer.lost_in_recorder(*id, LossCause::Queue, causes.queue);
+        writer.lost_in_recorder(*id, LossCause::Compression, causes.compression);
+        writer.lost_in_recorder(*id, LossCause::Storage, causes.storage);
+    }
+}

@@ -1,0 +1,305 @@
+//! What an estimate was like as a whole, in constant memory.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+use timeloom_sync::{EventKind, Health, Mapped, Sample, SyncEvent};
+
+use crate::json_text::{counted, grouped};
+
+mod quantiles;
+
+use quantiles::Quantiles;
+
+/// Restarts and shifts that are told one by one.
+const MOST_TOLD: usize = 20;
+
+/// The account of a fit.
+#[derive(Debug, Default)]
+pub(crate) struct Summary {
+    passive: u64,
+    active: u64,
+    first_rx: Option<i64>,
+    last_rx: i64,
+    delay: Quantiles,
+    sigma: Quantiles,
+    width: Quantiles,
+    above: Quantiles,
+    health: BTreeMap<&'static str, u64>,
+    epochs: Vec<Epoch>,
+    epoch_count: u64,
+    last: Option<Mapped>,
+    told: Vec<(f64, String)>,
+    untold: u64,
+    resets: u64,
+}
+
+/// One epoch, from its first to its last row.
+#[derive(Debug, Clone, Copy)]
+struct Epoch {
+    number: u32,
+    rows: u64,
+    first: Point,
+    /// Where the last minute begins; slopes are taken from there.
+    recent: Point,
+    candidate: Point,
+    last: Point,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    device: i64,
+    offset: i64,
+}
+
+/// The drift is that of the last minute or two.
+const RECENT: i64 = 60_000_000_000;
+/// Epochs beyond these are counted only.
+const MOST_EPOCHS: usize = 1_000;
+
+impl Point {
+    /// The slope to a later point, in ppm.
+    fn ppm_to(self, later: Self) -> Option<f64> {
+        let seconds = later.device.checked_sub(self.device)? as f64 * 1e-9;
+        let nanos = later.offset.checked_sub(self.offset)? as f64;
+        (seconds >= 1.0).then_some(nanos / seconds * 1e-3)
+    }
+}
+
+impl Summary {
+    /// Adds a row.
+    pub(crate) fn add(&mut self, sample: &Sample, mapped: &Mapped) {
+        match sample {
+            Sample::Passive(_) => self.passive += 1,
+            Sample::Active(_) => self.active += 1,
+        }
+        let rx = sample.host_rx().nanos();
+        self.first_rx.get_or_insert(rx);
+        self.last_rx = self.last_rx.max(rx);
+        *self.health.entry(mapped.health.name()).or_default() += 1;
+        let host = mapped.host.nanos();
+        if matches!(sample, Sample::Passive(_)) {
+            self.delay.add(rx.saturating_sub(host));
+        }
+        if mapped.health != Health::Unsynced {
+            self.sigma.add(mapped.sigma.nanos());
+            if let Some(width) = mapped.bounds.width() {
+                self.width.add(width.nanos());
+            }
+            if let Some(upper) = mapped.bounds.upper {
+                self.above.add(upper.nanos().saturating_sub(host));
+            }
+        }
+        self.add_to_epoch(sample, mapped);
+        self.last = Some(*mapped);
+    }
+
+    fn add_to_epoch(&mut self, sample: &Sample, mapped: &Mapped) {
+        let device = sample.device().nanos();
+        let point = Point {
+            device,
+            offset: mapped.host.nanos().saturating_sub(device),
+        };
+        let is_new = self.last.is_none_or(|last| last.epoch != mapped.epoch);
+        self.epoch_count += u64::from(is_new);
+        if is_new && self.epochs.len() < MOST_EPOCHS {
+            self.epochs.push(Epoch {
+                number: mapped.epoch,
+                rows: 0,
+                first: point,
+                recent: point,
+                candidate: point,
+                last: point,
+            });
+        }
+        let current = self.epochs.last_mut();
+        let Some(epoch) = current.filter(|epoch| epoch.number == mapped.epoch) else {
+            return;
+        };
+        epoch.rows += 1;
+        if device <= epoch.last.device {
+            return;
+        }
+        epoch.last = point;
+        if device.saturating_sub(epoch.candidate.device) > RECENT {
+            epoch.recent = epoch.candidate;
+            epoch.candidate = point;
+        }
+    }
+
+    /// Adds an event of the live view.
+    pub(crate) fn event(&mut self, event: &SyncEvent) {
+        let text = match event.kind {
+            EventKind::NewEpoch { epoch, reason } => {
+                self.resets += 1;
+                format!("epoch {epoch} begins: {reason}")
+            }
+            EventKind::PathShift { extra } => {
+                format!(
+                    "the path is {} longer than at its best",
+                    micros(extra.nanos())
+                )
+            }
+            EventKind::Gap { silence } => format!("nothing for {:.3} s", silence.as_secs_f64()),
+            EventKind::Outliers { count } => {
+                format!("{} that fit nothing", counted(u64::from(count), "sample"))
+            }
+            _ => return,
+        };
+        let first = self.first_rx.unwrap_or_else(|| event.host_rx.nanos());
+        let at = event.host_rx.nanos().saturating_sub(first) as f64 * 1e-9;
+        if self.told.len() < MOST_TOLD {
+            self.told.push((at, text));
+        } else {
+            self.untold += 1;
+        }
+    }
+
+    fn samples(&self) -> u64 {
+        self.passive + self.active
+    }
+
+    fn seconds(&self) -> f64 {
+        let first = self.first_rx.unwrap_or(self.last_rx);
+        self.last_rx.saturating_sub(first) as f64 * 1e-9
+    }
+
+    /// For people.
+    pub(crate) fn text(&self, estimator: &str) -> String {
+        let mut lines = vec![
+            ("samples", self.samples_text()),
+            ("estimator", estimator.to_owned()),
+        ];
+        if let Some(epoch) = self.epochs.last() {
+            let offset = epoch.last.offset as f64 * 1e-9;
+            lines.push((
+                "offset",
+                format!("{offset:.9} s, host minus device at the end"),
+            ));
+            lines.push(("drift", drift_text(epoch)));
+        }
+        if self.delay.count() > 0 {
+            let [p50, p99, most] = self.delay.shares().map(micros);
+            let text = format!("p50 {p50}, p99 {p99}, most {most} behind the estimate");
+            lines.push(("jitter", text));
+        }
+        if self.sigma.count() > 0 {
+            let [p50, p99, _] = self.sigma.shares().map(micros);
+            lines.push(("sigma", format!("p50 {p50}, p99 {p99}")));
+        }
+        lines.push(("bound", self.bound_text()));
+        lines.push(("health", self.health_text()));
+        lines.push(("epochs", grouped(self.epoch_count)));
+        lines.push(("resets", grouped(self.resets)));
+        for (at, text) in &self.told {
+            lines.push(("", format!("at {at:.1} s: {text}")));
+        }
+        if self.untold > 0 {
+            lines.push(("", format!("and {} more", grouped(self.untold))));
+        }
+        let lines = lines.iter().map(|(name, text)| format!("{name:10} {text}"));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    fn samples_text(&self) -> String {
+        let seconds = self.seconds();
+        let rate = if seconds > 0.0 {
+            format!(", {:.1} per second", self.samples() as f64 / seconds)
+        } else {
+            String::new()
+        };
+        format!(
+            "{} ({} passive, {} active) in {seconds:.1} s{rate}",
+            grouped(self.samples()),
+            grouped(self.passive),
+            grouped(self.active)
+        )
+    }
+
+    fn bound_text(&self) -> String {
+        if self.width.count() > 0 {
+            let [p50, p99, _] = self.width.shares().map(micros);
+            return format!("p50 {p50}, p99 {p99} wide");
+        }
+        if self.above.count() == 0 {
+            return "none yet".into();
+        }
+        let [p50, p99, _] = self.above.shares().map(micros);
+        format!("p50 {p50}, p99 {p99} above the estimate; none below, as that takes requests")
+    }
+
+    fn health_text(&self) -> String {
+        let Some(last) = &self.last else {
+            return "no samples".into();
+        };
+        let all = self.samples().max(1) as f64;
+        let shares: Vec<String> = self
+            .health
+            .iter()
+            .map(|(name, rows)| format!("{name} {:.1} %", *rows as f64 / all * 100.0))
+            .collect();
+        format!("{} at the end ({})", last.health, shares.join(", "))
+    }
+
+    /// For programs.
+    pub(crate) fn json(&self, estimator: &str) -> Json {
+        let quantiles = |quantiles: &Quantiles| {
+            let [p50, p99, most] = quantiles.shares();
+            (quantiles.count() > 0).then(|| json!({ "p50": p50, "p99": p99, "max": most }))
+        };
+        let epochs: Vec<Json> = self.epochs.iter().map(epoch_json).collect();
+        let events = self.told.iter();
+        json!({
+            "estimator": estimator,
+            "samples": self.samples(),
+            "passive": self.passive,
+            "active": self.active,
+            "seconds": self.seconds(),
+            "offset_ns": self.epochs.last().map(|epoch| epoch.last.offset),
+            "drift_ppm": self.epochs.last().and_then(|epoch| epoch.recent.ppm_to(epoch.last)),
+            "jitter_ns": quantiles(&self.delay),
+            "sigma_ns": quantiles(&self.sigma),
+            "bound_width_ns": quantiles(&self.width),
+            "upper_bound_ns": quantiles(&self.above),
+            "health": self.last.map(|last| last.health.name()),
+            "health_rows": self.health,
+            "epochs": epochs,
+            "epoch_count": self.epoch_count,
+            "resets": self.resets,
+            "events": events.map(|(at, text)| json!({ "at_s": at, "text": text })).collect::<Vec<_>>(),
+            "events_left_out": self.untold,
+        })
+    }
+}
+
+fn drift_text(epoch: &Epoch) -> String {
+    let Some(ppm) = epoch.recent.ppm_to(epoch.last) else {
+        return "unknown: there is less than a second of samples".into();
+    };
+    let whole = epoch.first.ppm_to(epoch.last).unwrap_or(ppm);
+    format!("{ppm:.3} ppm, host against device at the end; {whole:.3} ppm over the epoch")
+}
+
+fn epoch_json(epoch: &Epoch) -> Json {
+    json!({
+        "epoch": epoch.number,
+        "samples": epoch.rows,
+        "first_device_ns": epoch.first.device,
+        "last_device_ns": epoch.last.device,
+        "first_offset_ns": epoch.first.offset,
+        "last_offset_ns": epoch.last.offset,
+        "drift_ppm": epoch.first.ppm_to(epoch.last),
+    })
+}
+
+/// Nanoseconds as people read them.
+pub(crate) fn micros(nanos: i64) -> String {
+    let size = nanos.unsigned_abs();
+    if size < 10_000_000 {
+        format!("{:.1} µs", nanos as f64 * 1e-3)
+    } else if size < 10_000_000_000 {
+        format!("{:.1} ms", nanos as f64 * 1e-6)
+    } else {
+        format!("{:.1} s", nanos as f64 * 1e-9)
+    }
+}

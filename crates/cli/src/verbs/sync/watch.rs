@@ -1,0 +1,272 @@
+//! `timeloom sync watch`: the clock behind a topic's stamps, live.
+
+use std::collections::VecDeque;
+
+use clap::Args;
+use serde_json::json;
+use timeloom_msg::Schema;
+use timeloom_sync::{ClockPair, Diagnostics, Sample as ClockSample, SensorClock};
+use timeloom_time::{Clock, Duration, Steady, System, Time};
+
+use super::device_field::{FieldArguments, SampleFields};
+use super::limits_arguments::LimitsArguments;
+use super::sparkline::sparkline;
+use super::summary::micros;
+use crate::context::Context;
+use crate::json_text::{counted, grouped};
+use crate::live::{Feed, FeedArguments, Live, LiveArguments, TypeFinder};
+use crate::outcome::Outcome;
+use crate::verbs::info::Format;
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  timeloom sync watch /scan                                       the clock behind header.stamp
+  timeloom sync watch /r2000_header                               timestamp_raw of a Pepperl+Fuchs lidar
+  timeloom sync watch /imu --device-field ticks --device-unit us --device-bits 32
+  timeloom sync watch /scan --format json -n 10                   ten lines for a program
+
+On a terminal a table with sparklines of the last minute is drawn anew every second; else a line is printed.
+offset is host minus device time, drift is host against device, bound is how far above the estimate the truth can be.";
+
+/// How often the view is renewed.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// How many of them the sparklines show.
+const SHOWN: usize = 60;
+
+/// Watch the clock of a running sensor: offset, drift, bound, health
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    feed: FeedArguments,
+    /// Stop after this many lines
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    limit: Option<u64>,
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+    #[command(flatten)]
+    fields: FieldArguments,
+    #[command(flatten)]
+    limits: LimitsArguments,
+    #[command(flatten)]
+    live: LiveArguments,
+}
+
+/// The last minute of the diagnostics.
+#[derive(Default)]
+struct History {
+    offsets: VecDeque<f64>,
+    drifts: VecDeque<f64>,
+    bounds: VecDeque<f64>,
+}
+
+impl History {
+    fn add(&mut self, told: &Diagnostics) {
+        let above = told.newest.bounds.upper.map_or(0, |upper| {
+            upper.nanos().saturating_sub(told.newest.host.nanos())
+        });
+        let values = [told.offset_ns as f64, told.skew_ppm, above as f64];
+        let series = [&mut self.offsets, &mut self.drifts, &mut self.bounds];
+        for (series, value) in series.into_iter().zip(values) {
+            series.push_back(value);
+            if series.len() > SHOWN {
+                series.pop_front();
+            }
+        }
+    }
+}
+
+/// What is watched.
+struct Watch {
+    fields: SampleFields,
+    schema: Schema,
+    clock: SensorClock,
+    history: History,
+    unread: u64,
+    problem: Option<String>,
+    drawn: usize,
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let live = Live::join(&arguments.live, context)?;
+    let Some(feed) = Feed::open(&arguments.feed, &live, context)? else {
+        return Ok(Outcome::Done);
+    };
+    let schema = TypeFinder::new().of_endpoint(&live, &feed.publisher);
+    let schema = schema?;
+    let mut watch = Watch {
+        fields: SampleFields::new(&arguments.fields, &schema, &feed.topic)?,
+        schema,
+        clock: arguments.limits.estimator.clock(arguments.limits.limits()),
+        history: History::default(),
+        unread: 0,
+        problem: None,
+        drawn: 0,
+    };
+    context.printer.aside(&format!(
+        "device time is {} of {}",
+        watch.fields.device_field(),
+        feed.topic
+    ));
+    let steady = live.clock();
+    let system = Clock::<System>::on(&live.base());
+    let mut next = steady.now().saturating_add(INTERVAL);
+    let (mut lines, mut samples) = (0, Vec::new());
+    loop {
+        let left = next.checked_since(steady.now()).unwrap_or_default();
+        samples.clear();
+        feed.wait(&mut samples, left.max(Duration::from_nanos(0)));
+        feed.report_events(context);
+        // Stamps of the system clock become steady ones right away: a step later on does not touch them.
+        let pair = ClockPair::between(steady.now(), system.now(), steady.now());
+        for sample in &samples {
+            watch.take(&sample.payload, pair.to_steady(sample.receive_time));
+        }
+        let ends = live.interrupt().happened();
+        if ends || steady.now() >= next {
+            next = next.saturating_add(INTERVAL).max(steady.now());
+            lines += 1;
+            watch.show(arguments.format, &feed.topic, context)?;
+            context.printer.flush()?;
+        }
+        if ends || arguments.limit.is_some_and(|limit| lines >= limit) {
+            let lost = feed.report_loss(context);
+            return Ok(Outcome::lost_if(watch.report(context) || lost));
+        }
+    }
+}
+
+impl Watch {
+    fn take(&mut self, payload: &[u8], received: Time<Steady>) {
+        let value = self.schema.decode(payload);
+        let sample = value.map_err(|error| error.to_string()).and_then(|value| {
+            let sample = self.fields.sample(&value, received.nanos());
+            sample.map_err(|failure| failure.to_string())
+        });
+        let pushed = sample.and_then(|sample| {
+            let pushed = self.clock.push(&ClockSample::Passive(sample));
+            pushed.map_err(|error| error.to_string())
+        });
+        if let Err(problem) = pushed {
+            self.unread += 1;
+            self.problem.get_or_insert(problem);
+        }
+    }
+
+    /// Draws the table or prints a line.
+    fn show(&mut self, format: Format, topic: &str, context: &mut Context) -> anyhow::Result<()> {
+        let Some(told) = self.clock.diagnostics() else {
+            context
+                .printer
+                .aside(&format!("no new messages on {topic}"));
+            return Ok(());
+        };
+        self.history.add(&told);
+        let text = match format {
+            Format::Json => json_line(&told),
+            Format::Text if context.printer.shows_progress() => self.table(topic, &told),
+            Format::Text => text_line(&told),
+        };
+        if format == Format::Text && context.printer.shows_progress() {
+            let up = std::mem::replace(&mut self.drawn, text.lines().count());
+            if up > 0 {
+                write!(context.printer.data(), "\x1b[{up}A\x1b[J")?;
+            }
+        }
+        writeln!(context.printer.data(), "{text}")?;
+        Ok(())
+    }
+
+    fn table(&self, topic: &str, told: &Diagnostics) -> String {
+        let line = |name: &str, value: String, series: &VecDeque<f64>| {
+            format!(
+                "{name:8} {value:>24}  {}",
+                sparkline(series.iter().copied())
+            )
+        };
+        let counters = told.counters;
+        [
+            format!(
+                "{topic}  {}  epoch {}",
+                told.newest.health, told.newest.epoch
+            ),
+            line("offset", seconds(told.offset_ns), &self.history.offsets),
+            line(
+                "drift",
+                format!("{:.3} ppm", told.skew_ppm),
+                &self.history.drifts,
+            ),
+            line("bound", bound(told), &self.history.bounds),
+            format!("{:8} {:>24}", "sigma", micros(told.newest.sigma.nanos())),
+            format!(
+                "{:8} {:>24}  {} outliers, {} late, {} twice",
+                "samples",
+                grouped(counters.samples),
+                grouped(counters.outliers),
+                grouped(counters.late),
+                grouped(counters.duplicates)
+            ),
+        ]
+        .join("\n")
+    }
+
+    /// Says what could not be read; whether anything.
+    fn report(&self, context: &mut Context) -> bool {
+        if let Some(problem) = &self.problem {
+            let unread = counted(self.unread, "message");
+            let text = format!("{unread} left out; the first: {problem}");
+            context.printer.warning(&text);
+        }
+        self.problem.is_some()
+    }
+}
+
+fn seconds(nanos: i64) -> String {
+    format!("{:.9} s", nanos as f64 * 1e-9)
+}
+
+fn bound(told: &Diagnostics) -> String {
+    let newest = &told.newest;
+    let above = newest.bounds.upper.map(|upper| upper - newest.host);
+    let below = newest.bounds.lower.map(|lower| newest.host - lower);
+    match (below, above) {
+        (Some(below), Some(above)) => {
+            format!("-{} +{}", micros(below.nanos()), micros(above.nanos()))
+        }
+        (None, Some(above)) => format!("+{}", micros(above.nanos())),
+        _ => "none".into(),
+    }
+}
+
+fn text_line(told: &Diagnostics) -> String {
+    format!(
+        "offset: {}  drift: {:.3} ppm  sigma: {}  bound: {}  health: {}  epoch: {}  samples: {}",
+        seconds(told.offset_ns),
+        told.skew_ppm,
+        micros(told.newest.sigma.nanos()),
+        bound(told),
+        told.newest.health,
+        told.newest.epoch,
+        told.counters.samples
+    )
+}
+
+fn json_line(told: &Diagnostics) -> String {
+    let newest = &told.newest;
+    let distance = |time: Option<Time<Steady>>| time.map(|time| (time - newest.host).nanos());
+    json!({
+        "offset_ns": told.offset_ns,
+        "drift_ppm": told.skew_ppm,
+        "sigma_ns": newest.sigma.nanos(),
+        "lower_ns": distance(newest.bounds.lower),
+        "upper_ns": distance(newest.bounds.upper),
+        "health": newest.health.name(),
+        "epoch": newest.epoch,
+        "samples": told.counters.samples,
+        "outliers": told.counters.outliers,
+        "late": told.counters.late,
+        "duplicates": told.counters.duplicates,
+    })
+    .to_string()
+}

@@ -1,0 +1,55 @@
+//! `timeloom trace`: which inputs made an output, how late, and what broke.
+
+mod analysis;
+mod bag_input;
+mod check;
+mod diff;
+mod export;
+mod path;
+mod report;
+mod sink;
+mod text;
+
+use clap::{Args, Subcommand};
+
+use crate::context::Context;
+use crate::outcome::Outcome;
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  timeloom trace report my_bag                            latencies, hops and losses of every path
+  timeloom trace report my_bag --format html -o page.html the same as one page, with graph and flows
+  timeloom trace path my_bag --to /cmd                    the ways to one topic, hop by hop
+  timeloom trace check budget.yaml my_bag                 exit code 1 when a budget is missed, for CI
+  timeloom trace diff before after                        what got slower
+  timeloom trace export my_bag --format chrome -o t.json  for Perfetto; also otlp, mermaid, dot
+
+Lineage comes from the tags of tracked nodes and of TILDE (tilde_msg/msg/MessageTrackingTag), from Autoware's
+PublishedTime, or, without any change of code, from equal stamps or a node model. Each link says how it is known.";
+
+/// Lineage of messages: which inputs made an output, how late, what broke: report, path, check, diff, export
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Report(report::Arguments),
+    Path(path::Arguments),
+    Check(check::Arguments),
+    Diff(diff::Arguments),
+    Export(export::Arguments),
+}
+
+pub(crate) fn run(arguments: Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    match arguments.verb {
+        Verb::Report(arguments) => report::run(&arguments, context),
+        Verb::Path(arguments) => path::run(&arguments, context),
+        Verb::Check(arguments) => check::run(&arguments, context),
+        Verb::Diff(arguments) => diff::run(&arguments, context),
+        Verb::Export(arguments) => export::run(&arguments, context),
+    }
+}

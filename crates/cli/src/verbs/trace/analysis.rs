@@ -1,0 +1,192 @@
+//! What the verbs of lineage share: their arguments, and a bag's report.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use timeloom_bag::{BagReader, StorageReader as _};
+use timeloom_time::Duration;
+use timeloom_trace::{Engine, EngineOptions, Linker, Plan, RecorderLoss, Report, main_topic};
+
+use super::bag_input::{BagInput, Intake};
+use super::sink::Sink;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::json_text::counted;
+use crate::live::seconds;
+use crate::time_range::TimeRangeArguments;
+
+/// What to look at, and how.
+#[derive(Debug, Args, Default)]
+pub(crate) struct AnalysisArguments {
+    /// Topics at which paths end; all that nothing else is made of, unless given
+    #[arg(long = "to", value_name = "TOPIC", num_args = 1.., value_delimiter = ',')]
+    pub(crate) targets: Vec<String>,
+    /// Topics at which paths begin; those without inputs, unless given
+    #[arg(long = "from", value_name = "TOPIC", num_args = 1.., value_delimiter = ',')]
+    pub(crate) sources: Vec<String>,
+    /// Topics to leave out
+    #[arg(long, value_name = "TOPIC", num_args = 1.., value_delimiter = ',')]
+    pub(crate) ignore: Vec<String>,
+    /// Budgets, node models and hosts, as YAML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
+    /// How links are found
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    pub(crate) links: Links,
+    /// How long a message may take to its last use
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub(crate) keep: Duration,
+    #[command(flatten)]
+    pub(crate) range: TimeRangeArguments,
+}
+
+/// How links are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Links {
+    /// By tags; without any, by the plan's node model or by equal stamps
+    #[default]
+    Auto,
+    /// By tags only
+    Tags,
+    /// By equal stamps
+    Stamp,
+    /// By the plan's node model
+    Model,
+}
+
+/// A bag's report, and whether all of the bag could be read.
+pub(super) struct Analysis {
+    pub(super) report: Report,
+    pub(super) lost: bool,
+}
+
+impl AnalysisArguments {
+    pub(super) fn read_plan(&self) -> anyhow::Result<Plan> {
+        self.plan
+            .as_deref()
+            .map_or_else(|| Ok(Plan::default()), read_plan)
+    }
+
+    pub(super) fn options(&self, plan: &Plan) -> EngineOptions {
+        let mut options = EngineOptions {
+            targets: self.targets.clone(),
+            sources: self.sources.clone(),
+            ignored: self.ignore.clone(),
+            keep: self.keep,
+            ..EngineOptions::default()
+        };
+        plan.apply(&mut options);
+        options
+    }
+
+    fn linker(&self, plan: &Plan) -> anyhow::Result<Option<Linker>> {
+        let has_model = !plan.model.nodes.is_empty();
+        Ok(match self.links {
+            Links::Model if !has_model => {
+                let hint = "give --plan a file with `nodes:`";
+                return Err(Failure::usage("there is no node model").hint(hint).into());
+            }
+            Links::Model => Some(Linker::with_model(plan.model.clone())),
+            Links::Auto if has_model => Some(Linker::with_model(plan.model.clone())),
+            Links::Stamp => Some(Linker::by_stamp()),
+            Links::Auto | Links::Tags => None,
+        })
+    }
+
+    /// Reads a bag into any sink.
+    pub(super) fn read(
+        &self,
+        bag: &Path,
+        plan: &Plan,
+        sink: &mut dyn Sink,
+        context: &mut Context,
+    ) -> anyhow::Result<Intake> {
+        let mut reader = BagReader::open(bag)?;
+        let info = reader.info().clone();
+        context.printer.warnings(&info.damage);
+        let range = self.range.resolve(&info)?;
+        let linker = self.linker(plan)?;
+        let mut input = BagInput {
+            reader: &mut reader,
+            range,
+            links: self.links,
+            linker,
+        };
+        let intake = input.run(sink, context)?;
+        if intake.tags == 0 && self.links == Links::Tags {
+            let text = format!("{} has no tags", bag.display());
+            let hint = "without --links tags, links are found by stamps or by a node model";
+            return Err(Failure::new(text).hint(hint).into());
+        }
+        Ok(intake)
+    }
+
+    /// The report of a bag.
+    pub(super) fn analyse(
+        &self,
+        bag: &Path,
+        plan: &Plan,
+        context: &mut Context,
+    ) -> anyhow::Result<Analysis> {
+        let mut engine = Engine::new(self.options(plan));
+        let intake = self.read(bag, plan, &mut engine, context)?;
+        add_losses(bag, &mut engine)?;
+        let mut report = engine.report();
+        report.notes.splice(0..0, notes(&intake));
+        Ok(Analysis {
+            report,
+            lost: intake.broken + intake.damaged > 0,
+        })
+    }
+}
+
+pub(super) fn read_plan(path: &Path) -> anyhow::Result<Plan> {
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Plan::parse(&text).with_context(|| path.display().to_string())
+}
+
+/// What the recorder says it lost of the tags.
+fn add_losses(bag: &Path, engine: &mut Engine) -> anyhow::Result<()> {
+    let reader = BagReader::open(bag)?;
+    let metadata = reader.info().metadata.clone();
+    for record in metadata.iter().flat_map(|metadata| &metadata.topics) {
+        let main = main_topic(&record.topic.name);
+        if let (Some(main), Some(statistics)) = (main, &record.statistics) {
+            let loss = RecorderLoss {
+                in_transport: statistics.messages_lost_in_transport,
+                in_recorder: statistics.messages_lost_in_recorder(),
+            };
+            engine.recorder_loss(main, loss);
+        }
+    }
+    Ok(())
+}
+
+/// What is to be known of the bag itself.
+fn notes(intake: &Intake) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(how) = intake.inferred {
+        let why = if intake.tags == 0 {
+            "there are no tags: "
+        } else {
+            ""
+        };
+        notes.push(format!("{why}links are found by {how}"));
+    }
+    if intake.sim_time {
+        notes.push(
+            "tags are in simulated time: topics without tags count from their reception".to_owned(),
+        );
+    }
+    if intake.header_only > 0 {
+        let tags = counted(intake.header_only, "tag");
+        notes.push(format!("{tags} of tilde_lite name no inputs"));
+    }
+    if intake.broken > 0 {
+        let tags = counted(intake.broken, "tag");
+        notes.push(format!("{tags} could not be decoded"));
+    }
+    notes
+}

@@ -1,0 +1,261 @@
+//! The lineage that a bag holds, message by message.
+
+use std::collections::{BTreeSet, HashMap};
+
+use timeloom_bag::{BagReader, Message, Query, StorageReader as _, TopicId, TopicInfo};
+use timeloom_msg::StampProgram;
+use timeloom_time::{Ros, Time};
+use timeloom_trace::{
+    AnyTag, Input, Linker, Moment, PUBLISHED_TIME_TYPE, PlainMessage, Publication, PublishedTime,
+    TAG_TYPE, main_topic,
+};
+
+use super::analysis::Links;
+use super::sink::Sink;
+use crate::context::Context;
+use crate::decode::Decoders;
+use crate::time_range::TimeRange;
+
+/// Tags that are this far from when they were recorded do not show the time of the machine.
+const SIM_TIME: i64 = 60_000_000_000;
+
+/// What a topic of a bag means.
+enum Role {
+    Tags,
+    Notes(String),
+    Messages(Option<StampProgram>),
+}
+
+/// What there was, and what could not be read.
+#[derive(Debug, Default)]
+pub(super) struct Intake {
+    pub(super) tags: u64,
+    /// Tags of `tilde_lite`: they name no inputs.
+    pub(super) header_only: u64,
+    pub(super) broken: u64,
+    pub(super) damaged: u64,
+    /// Tags carry simulated time, messages the machine's.
+    pub(super) sim_time: bool,
+    /// How links were found, when there were no tags.
+    pub(super) inferred: Option<&'static str>,
+}
+
+/// Reads a bag's lineage into a sink.
+pub(super) struct BagInput<'a> {
+    pub(super) reader: &'a mut BagReader,
+    pub(super) range: TimeRange,
+    pub(super) links: Links,
+    pub(super) linker: Option<Linker>,
+}
+
+impl BagInput<'_> {
+    pub(super) fn run(
+        &mut self,
+        sink: &mut dyn Sink,
+        context: &mut Context,
+    ) -> anyhow::Result<Intake> {
+        let info = self.reader.info().clone();
+        let decoders = Decoders::new(&info.topics, &info.ros_distro);
+        let mut intake = Intake::default();
+        let named = self.look_ahead(&info.topics, &mut intake)?;
+        let has_tags = intake.tags > 0;
+        let model = match (self.links, has_tags) {
+            (Links::Tags, _) | (Links::Auto, true) => None,
+            (Links::Auto, false) | (Links::Stamp | Links::Model, _) => self.linker.take(),
+        };
+        let infers = model.is_some() || (self.links != Links::Tags && !has_tags);
+        let mut linker = model.or_else(|| infers.then(Linker::by_stamp));
+        intake.inferred = match self.links {
+            _ if !infers => None,
+            Links::Model => Some("a node model"),
+            _ => Some("equal stamps"),
+        };
+        let roles = roles(&info.topics, &named, infers, &decoders);
+        for (index, role) in &roles {
+            // In simulated time, a message's own times say nothing: what it makes counts from its reception.
+            let comes = matches!(role, Role::Tags) || !intake.sim_time;
+            let name = info.topics.get(*index).map(|topic| topic.name.as_str());
+            if let Some(name) = name.filter(|_| comes) {
+                let main = match role {
+                    Role::Tags => main_topic(name),
+                    Role::Notes(main) => Some(main.as_str()),
+                    Role::Messages(_) => Some(name),
+                };
+                main.into_iter().for_each(|main| sink.expect(main));
+            }
+        }
+        let wanted = roles.keys().copied().filter_map(TopicId::from_index);
+        self.start(wanted.collect())?;
+        let mut progress = context.progress("tracing");
+        let (mut count, range) = (0, self.range);
+        loop {
+            let message = match self.reader.next_message() {
+                Ok(Some(message)) => message,
+                Ok(None) => break,
+                Err(error) => {
+                    context.printer.warning(&error.to_string());
+                    intake.damaged += 1;
+                    continue;
+                }
+            };
+            count += 1;
+            progress.update(range.fraction(&info, message.log_time_ns), count);
+            let Some((role, topic)) = roles
+                .get(&message.topic.index())
+                .zip(info.topics.get(message.topic.index()))
+            else {
+                continue;
+            };
+            take(role, &topic.name, &message, &mut linker, &mut intake, sink);
+        }
+        Ok(intake)
+    }
+
+    fn start(&mut self, topics: Vec<TopicId>) -> anyhow::Result<()> {
+        let query = Query {
+            topics: Some(topics),
+            start_ns: self.range.start_ns,
+            end_ns: self.range.end_ns,
+            ..Query::default()
+        };
+        Ok(self.reader.start(&query)?)
+    }
+
+    /// Reads all tags once for the names of topics, so that main topics that matter, and no others, are read with them.
+    fn look_ahead(
+        &mut self,
+        topics: &[TopicInfo],
+        intake: &mut Intake,
+    ) -> anyhow::Result<BTreeSet<String>> {
+        let is_tag = |(_, topic): &(usize, &TopicInfo)| topic.type_name == TAG_TYPE;
+        let tags = topics.iter().enumerate().filter(is_tag);
+        let tags = tags.filter_map(|(index, _)| TopicId::from_index(index));
+        self.start(tags.collect())?;
+        let mut names = BTreeSet::new();
+        let mut distances = Vec::new();
+        loop {
+            // What is damaged is told in the second pass.
+            let Some(message) = self.reader.next_message().unwrap_or_default() else {
+                break;
+            };
+            if let Ok(AnyTag::Full(tag)) = AnyTag::parse(message.data) {
+                intake.tags += 1;
+                for name in std::iter::once(tag.topic).chain(tag.inputs().map(|input| input.topic))
+                {
+                    if !names.contains(name) {
+                        names.insert(name.to_owned());
+                    }
+                }
+                if distances.len() < 1000 {
+                    distances.push(tag.published.ros.nanos().abs_diff(message.log_time_ns));
+                }
+            }
+        }
+        distances.sort_unstable();
+        let middle = distances.get(distances.len() / 2).copied().unwrap_or(0);
+        intake.sim_time = middle > SIM_TIME.unsigned_abs();
+        intake.tags = if names.is_empty() { 0 } else { intake.tags };
+        Ok(names)
+    }
+}
+
+fn roles(
+    topics: &[TopicInfo],
+    named: &BTreeSet<String>,
+    infers: bool,
+    decoders: &Decoders,
+) -> HashMap<usize, Role> {
+    let mut roles = HashMap::new();
+    for (index, topic) in topics.iter().enumerate() {
+        let role = match topic.type_name.as_str() {
+            TAG_TYPE if infers => continue,
+            TAG_TYPE => Role::Tags,
+            PUBLISHED_TIME_TYPE => match main_topic(&topic.name) {
+                Some(main) => Role::Notes(main.to_owned()),
+                None => continue,
+            },
+            _ if infers || named.contains(&topic.name) => {
+                let schema = decoders.schema(index).ok();
+                let program = schema.and_then(StampProgram::compile);
+                if infers && program.is_none() {
+                    continue;
+                }
+                Role::Messages(program)
+            }
+            _ => continue,
+        };
+        roles.insert(index, role);
+    }
+    roles
+}
+
+fn take(
+    role: &Role,
+    topic: &str,
+    message: &Message<'_>,
+    linker: &mut Option<Linker>,
+    intake: &mut Intake,
+    sink: &mut dyn Sink,
+) {
+    let now = message.log_time_ns;
+    match role {
+        Role::Tags => match AnyTag::parse(message.data) {
+            Ok(AnyTag::Full(tag)) => {
+                tag.with_publication(|publication| sink.publication(publication, true, now));
+            }
+            Ok(AnyTag::HeaderOnly { .. }) => intake.header_only += 1,
+            Err(_) => intake.broken += 1,
+        },
+        Role::Notes(main) => match PublishedTime::decode(message.data) {
+            Ok(note) => sink.note(main, note, now),
+            Err(_) => intake.broken += 1,
+        },
+        Role::Messages(program) => {
+            let stamp = program.as_ref().and_then(|program| {
+                let stamp = program.read(message.data).ok()?;
+                Some(Time::<Ros>::from_nanos(stamp.nanos()))
+            });
+            let published = Moment {
+                ros: Time::from_nanos(message.publish_time_ns),
+                ..Moment::UNKNOWN
+            };
+            match linker {
+                Some(linker) => {
+                    let plain = PlainMessage {
+                        topic,
+                        stamp,
+                        published,
+                    };
+                    link(linker, &plain, sink, now);
+                }
+                // Simulated and real time cannot be joined.
+                None if intake.sim_time => {}
+                None => sink.message(topic, stamp, published, now),
+            }
+        }
+    }
+}
+
+fn link(linker: &mut Linker, message: &PlainMessage<'_>, sink: &mut dyn Sink, now: i64) {
+    let linked = linker.link(message);
+    let inputs: Vec<_> = linked
+        .inputs
+        .iter()
+        .map(|(topic, stamp, evidence)| Input {
+            topic,
+            stamp: *stamp,
+            received: Moment::UNKNOWN,
+            arrived: None,
+            evidence: *evidence,
+        })
+        .collect();
+    let publication = Publication {
+        topic: message.topic,
+        node: &linked.node,
+        sequence: None,
+        stamp: message.stamp,
+        published: message.published,
+        inputs: &inputs,
+    };
+    sink.publication(&publication, false, now);
+}

@@ -1,0 +1,105 @@
+//! `timeloom trace check`: budgets held against a bag.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use timeloom_trace::Verdict;
+
+use super::analysis::{AnalysisArguments, read_plan};
+use super::text::Table;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::json_text::counted;
+use crate::outcome::Outcome;
+use crate::verbs::info::Format;
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  timeloom trace check budget.yaml my_bag
+  timeloom trace check budget.yaml my_bag --format json
+
+A budget file:
+  paths:
+    - name: lidar to brake
+      from: /points
+      to: /cmd
+      via: [/fused]                     # optional
+      latency: {p50: 40ms, p99: 80ms, max: 120ms}
+      reaction: {max: 250ms}            # also worst, age
+      deadline: 100ms                   # for each message; 0 means none
+      misses: 0                         # how often it may be missed
+      lost: 3                           # messages of the source that may be lost or stuck
+      count: 100                        # flows that there must be
+
+Exit code 1 says that a budget was missed, or that its path is not there.";
+
+/// Check budgets: exit code 1 when one is missed, for CI
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The budgets, as YAML
+    #[arg(value_name = "BUDGET")]
+    budget: PathBuf,
+    /// The bag: a directory, or one .mcap or .db3 file
+    #[arg(value_name = "BAG")]
+    bag: PathBuf,
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+    #[command(flatten)]
+    analysis: AnalysisArguments,
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let mut plan = read_plan(&arguments.budget)?;
+    if plan.budgets.is_empty() {
+        let text = format!("{} has no budget", arguments.budget.display());
+        return Err(Failure::usage(text)
+            .hint("`paths:` lists them; see --help")
+            .into());
+    }
+    if arguments.analysis.targets.is_empty() {
+        let targets = plan.budgets.iter().map(|budget| budget.to.clone());
+        plan.targets.extend(targets.collect::<Vec<_>>());
+    }
+    let analysis = arguments.analysis.analyse(&arguments.bag, &plan, context)?;
+    let checks = plan
+        .budgets
+        .iter()
+        .map(|budget| budget.check(&analysis.report));
+    let verdicts: Vec<Verdict> = checks.flatten().collect();
+    let missed = verdicts.iter().filter(|verdict| !verdict.kept).count();
+    match arguments.format {
+        Format::Json => {
+            let json = serde_json::to_string_pretty(&verdicts)?;
+            writeln!(context.printer.data(), "{json}")?;
+        }
+        Format::Text => write!(context.printer.data(), "{}", text(&verdicts))?,
+    }
+    if missed > 0 {
+        let words = counted(missed as u64, "limit");
+        context.printer.warning(&format!("{words} missed"));
+        return Ok(Outcome::ProblemFound);
+    }
+    Ok(Outcome::lost_if(analysis.lost))
+}
+
+fn text(verdicts: &[Verdict]) -> String {
+    let mut table = Table::new("", &["budget", "what", "allowed", "actual", ""]);
+    for verdict in verdicts {
+        let verdict_text = if verdict.kept { "ok" } else { "MISSED" };
+        let what = if verdict.path.is_empty() {
+            verdict.what.clone()
+        } else {
+            format!("{} of {}", verdict.what, verdict.path)
+        };
+        table.row(vec![
+            verdict.budget.clone(),
+            what,
+            verdict.allowed.clone(),
+            verdict.actual.clone(),
+            verdict_text.to_owned(),
+        ]);
+    }
+    table.text()
+}

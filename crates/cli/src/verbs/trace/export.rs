@@ -1,0 +1,88 @@
+//! `timeloom trace export`: lineage in the forms of other tools.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use timeloom_trace::{ChromeTrace, OtlpTrace, dot, mermaid};
+
+use super::analysis::AnalysisArguments;
+use super::report::write_out;
+use crate::context::Context;
+use crate::json_text::counted;
+use crate::outcome::Outcome;
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  timeloom trace export my_bag --format chrome -o trace.json   open it in https://ui.perfetto.dev
+  timeloom trace export my_bag --format otlp -o spans.json     for an OpenTelemetry collector, Jaeger, Tempo
+  timeloom trace export my_bag --format mermaid                the graph, for Markdown
+  timeloom trace export my_bag --format dot | dot -Tsvg > graph.svg
+  timeloom trace export my_bag --format chrome --start +10s --end +12s -o part.json";
+
+/// Write lineage for Perfetto, OpenTelemetry, Mermaid or Graphviz
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The bag: a directory, or one .mcap or .db3 file
+    #[arg(value_name = "BAG")]
+    bag: PathBuf,
+    /// Form of the output
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: ExportFormat,
+    /// Where to write; stdout unless given
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    analysis: AnalysisArguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ExportFormat {
+    /// JSON for Perfetto and chrome://tracing
+    #[value(alias = "perfetto")]
+    Chrome,
+    /// JSON of OpenTelemetry: a span for each message, links for its inputs
+    Otlp,
+    /// The graph for Markdown
+    Mermaid,
+    /// The graph for Graphviz
+    Dot,
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let plan = arguments.analysis.read_plan()?;
+    let output = arguments.output.as_deref();
+    let (text, lost) = match arguments.format {
+        ExportFormat::Chrome => {
+            let mut trace = ChromeTrace::default();
+            let intake = arguments
+                .analysis
+                .read(&arguments.bag, &plan, &mut trace, context)?;
+            (trace.finish(), intake.broken + intake.damaged)
+        }
+        ExportFormat::Otlp => {
+            let mut trace = OtlpTrace::default();
+            let intake = arguments
+                .analysis
+                .read(&arguments.bag, &plan, &mut trace, context)?;
+            (trace.finish(), intake.broken + intake.damaged)
+        }
+        ExportFormat::Mermaid | ExportFormat::Dot => {
+            let analysis = arguments.analysis.analyse(&arguments.bag, &plan, context)?;
+            let text = if arguments.format == ExportFormat::Dot {
+                dot(&analysis.report)
+            } else {
+                mermaid(&analysis.report)
+            };
+            (text, u64::from(analysis.lost))
+        }
+    };
+    write_out(output, &text, context)?;
+    if lost > 0 {
+        let words = counted(lost, "message");
+        context
+            .printer
+            .warning(&format!("{words} could not be read"));
+    }
+    Ok(Outcome::lost_if(lost > 0))
+}

@@ -1,0 +1,319 @@
+//! Reports as text for people.
+
+use std::fmt::Write as _;
+
+use timeloom_trace::{
+    DeadlineReport, HopReport, PathReport, Report, Summary, TargetReport, span_text,
+};
+
+use crate::json_text::{counted, grouped};
+
+/// A table whose first column is text and the others numbers.
+pub(super) struct Table {
+    rows: Vec<Vec<String>>,
+    indent: &'static str,
+}
+
+impl Table {
+    pub(super) fn new(indent: &'static str, head: &[&str]) -> Self {
+        Self {
+            rows: vec![head.iter().map(ToString::to_string).collect()],
+            indent,
+        }
+    }
+
+    pub(super) fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    pub(super) fn text(&self) -> String {
+        let columns = self.rows.first().map_or(0, Vec::len);
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let mut text = String::new();
+        for row in &self.rows {
+            let mut line = self.indent.to_owned();
+            for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+                let space = " ".repeat(width.saturating_sub(cell.chars().count()));
+                if column == 0 {
+                    line = line + cell + &space;
+                } else {
+                    line = line + "  " + &space + cell;
+                }
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// The whole report.
+pub(super) fn report_text(report: &Report, bag: &str) -> String {
+    let mut text = format!(
+        "Lineage of {bag}: {} and {} in {}\n",
+        counted(report.tags, "tag"),
+        counted(report.messages, "message"),
+        span_text(report.span_ns)
+    );
+    for target in &report.targets {
+        text.push_str(&target_text(target));
+    }
+    if report.targets.is_empty() {
+        text.push_str("\nNo links: nothing here says what was made of what\n");
+    }
+    text.push_str(&hops_text(&report.hops));
+    text.push_str(&deadlines_text(&report.deadlines));
+    text.push_str(&tail_text(report));
+    text
+}
+
+pub(super) fn target_text(target: &TargetReport) -> String {
+    let late = if target.completed_late > 0 {
+        format!(", {} of them by a late tag", target.completed_late)
+    } else {
+        String::new()
+    };
+    let mut text = format!(
+        "\nTarget {}: {}, {} complete{late}\n\n",
+        target.topic,
+        counted(target.messages, "message"),
+        grouped(target.complete)
+    );
+    text.push_str(&sources_text(target));
+    text.push('\n');
+    text.push_str(&paths_text(&target.paths));
+    if target.more_paths {
+        text.push_str("  there are more paths than these\n");
+    }
+    text
+}
+
+fn sources_text(target: &TargetReport) -> String {
+    let head = [
+        "source",
+        "published",
+        "completed",
+        "superseded",
+        "partial",
+        "lost transport",
+        "lost recorder",
+        "no tag",
+        "expired",
+        "in flight",
+    ];
+    let mut table = Table::new("  ", &head);
+    let mut missing = String::new();
+    for source in &target.sources {
+        let found = &source.outcomes;
+        let counts = [
+            source.published,
+            found.completed,
+            found.superseded,
+            found.partial,
+            found.lost_in_transport,
+            found.lost_in_recorder,
+            found.no_tag,
+            found.expired,
+            found.in_flight,
+        ];
+        let mut row = vec![source.topic.clone()];
+        row.extend(counts.into_iter().map(grouped));
+        table.row(row);
+        for (hop, count) in &found.missing_hops {
+            // Writing to a string cannot fail.
+            let _ok = writeln!(
+                missing,
+                "  {} of {} ended before {hop}",
+                counted(*count, "message"),
+                source.topic
+            );
+        }
+    }
+    table.text() + &missing
+}
+
+fn paths_text(paths: &[PathReport]) -> String {
+    let head = [
+        "path", "flows", "p50", "p90", "p99", "p99.9", "max", "worst", "reaction", "age",
+    ];
+    let mut table = Table::new("  ", &head);
+    let mut doubts = String::new();
+    for path in paths {
+        let name = path.topics.join(" → ");
+        let mut row = vec![name.clone(), grouped(path.best.count)];
+        row.extend(percentiles(&path.best));
+        row.extend([&path.worst, &path.reaction, &path.data_age].map(|summary| max(summary)));
+        table.row(row);
+        doubts.push_str(&doubt_text(path, &name));
+    }
+    table.text() + &doubts
+}
+
+pub(super) fn percentiles(summary: &Summary) -> [String; 5] {
+    if summary.count == 0 {
+        return std::array::from_fn(|_| "-".to_owned());
+    }
+    [
+        summary.p50_ns,
+        summary.p90_ns,
+        summary.p99_ns,
+        summary.p999_ns,
+        summary.max_ns,
+    ]
+    .map(span_text)
+}
+
+fn max(summary: &Summary) -> String {
+    if summary.count == 0 {
+        "-".to_owned()
+    } else {
+        span_text(summary.max_ns)
+    }
+}
+
+fn doubt_text(path: &PathReport, name: &str) -> String {
+    let mut text = String::new();
+    let mut line = |words: String| text = format!("{text}  {name}: {words}\n");
+    if path.suspicious > 0 {
+        let count = counted(path.suspicious, "latency").replace("latencys", "latencies");
+        line(format!(
+            "{count} left out: negative, or across a jump of a clock"
+        ));
+    }
+    if path.unbounded > 0 {
+        line(
+            "it crosses hosts whose clocks nobody compared: `hosts:` in a plan gives the bound"
+                .into(),
+        );
+    }
+    if path.bound_ns > 0 {
+        line(format!("± {}", span_text(path.bound_ns)));
+    }
+    text
+}
+
+/// The hops of one path, on average.
+pub(super) fn steps_text(path: &PathReport) -> String {
+    let head = ["hop, on average", "in all", "transport", "queue", "node"];
+    let mut table = Table::new("    ", &head);
+    let optional = |nanos: Option<u64>| nanos.map_or_else(|| "-".to_owned(), span_text);
+    for step in &path.steps {
+        table.row(vec![
+            format!("{} → {}", step.from, step.to),
+            span_text(step.total_ns),
+            optional(step.transport_ns),
+            optional(step.queue_ns),
+            optional(step.node_ns),
+        ]);
+    }
+    table.text()
+}
+
+fn hops_text(hops: &[HopReport]) -> String {
+    if hops.is_empty() {
+        return String::new();
+    }
+    let head = [
+        "hop",
+        "node",
+        "links",
+        "known by",
+        "transport p50",
+        "p99",
+        "node p50",
+        "p99",
+        "not found",
+    ];
+    let mut table = Table::new("  ", &head);
+    for hop in hops {
+        let known: Vec<_> = hop
+            .known_by
+            .keys()
+            .map(|evidence| evidence.name())
+            .collect();
+        let some = |summary: &Summary, nanos: u64| {
+            if summary.count == 0 {
+                "-".to_owned()
+            } else {
+                span_text(nanos)
+            }
+        };
+        table.row(vec![
+            format!("{} → {}", hop.from, hop.to),
+            hop.nodes.join(", "),
+            grouped(hop.known_by.values().sum()),
+            known.join(", "),
+            some(&hop.transport, hop.transport.p50_ns),
+            some(&hop.transport, hop.transport.p99_ns),
+            some(&hop.node, hop.node.p50_ns),
+            some(&hop.node, hop.node.p99_ns),
+            grouped(hop.unresolved),
+        ]);
+    }
+    format!("\nHops\n\n{}", table.text())
+}
+
+fn deadlines_text(deadlines: &[DeadlineReport]) -> String {
+    if deadlines.is_empty() {
+        return String::new();
+    }
+    let head = [
+        "deadline",
+        "limit",
+        "checked",
+        "missed",
+        "by a late tag",
+        "never came",
+        "longest streak",
+    ];
+    let mut table = Table::new("  ", &head);
+    for deadline in deadlines {
+        let mut row = vec![deadline.name.clone(), span_text(deadline.limit_ns)];
+        let counts = [
+            deadline.checked,
+            deadline.missed,
+            deadline.missed_by_late_link,
+            deadline.missed_by_timer,
+            deadline.longest_streak,
+        ];
+        row.extend(counts.into_iter().map(grouped));
+        table.row(row);
+    }
+    format!("\nDeadlines\n\n{}", table.text())
+}
+
+/// Loops, clocks, notes.
+fn tail_text(report: &Report) -> String {
+    let mut lines = Vec::new();
+    for circle in &report.loops {
+        let first = circle.first().map_or("", String::as_str);
+        lines.push(format!("loop, cut: {} → {first}", circle.join(" → ")));
+    }
+    if report.clocks.hosts.len() > 1 {
+        lines.push(format!(
+            "hosts by their clocks: {}",
+            report.clocks.hosts.join(", ")
+        ));
+    }
+    if report.clocks.jumps > 0 {
+        lines.push(format!(
+            "ROS time went back {}",
+            counted(report.clocks.jumps, "time")
+        ));
+    }
+    for (from, to, count) in &report.clocks.negative {
+        let times = counted(*count, "time");
+        lines.push(format!(
+            "{times} an effect on {to} was before its cause on {from}: their clocks differ"
+        ));
+    }
+    lines.extend(report.notes.iter().cloned());
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("\n{}\n", lines.join("\n"))
+}

@@ -1,0 +1,142 @@
+//! A domain of its own, and what runs in it: verbs of ours, participants, foreign peers.
+
+use std::io::Read as _;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use timeloom_dds::{DdsParticipant, DiscoveryRange, Options};
+use timeloom_time::{Clock, Duration, Steady};
+
+use crate::support::{Run, Sandbox};
+
+pub(crate) const STRING: &str = "std_msgs/msg/String";
+
+/// Cyclone DDS on the loopback interface and nowhere else.
+pub(crate) const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
+    <NetworkInterface address=\"127.0.0.1\" multicast=\"false\"/></Interfaces>\
+    <AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>\
+    <MaxAutoParticipantIndex>64</MaxAutoParticipantIndex><Peers><Peer Address=\"127.0.0.1\"/></Peers>\
+    </Discovery></Domain></CycloneDDS>";
+
+/// A domain that nobody else uses, and what runs in it.
+pub(crate) struct Robot {
+    sandbox: Sandbox,
+    pub(crate) domain: u32,
+}
+
+/// A verb that goes on until the test is over.
+pub(crate) struct Running(Child);
+
+impl Robot {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let domain = (std::process::id() * 11 + NEXT.fetch_add(1, Ordering::Relaxed)) % 200 + 1;
+        let mut sandbox = Sandbox::new();
+        sandbox.set("ROS_DOMAIN_ID", &domain.to_string());
+        Self { sandbox, domain }
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.sandbox.command("");
+        command.args(arguments).arg("--localhost");
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Run {
+        Run::new(&self.command(arguments).output().unwrap())
+    }
+
+    pub(crate) fn start(&self, arguments: &[&str]) -> Running {
+        let mut command = self.command(arguments);
+        Running(
+            command
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap(),
+        )
+    }
+
+    /// A publisher that goes on and on.
+    pub(crate) fn publisher(&self, topic: &str, more: &[&str]) -> Running {
+        let mut arguments = vec![
+            "topic",
+            "pub",
+            topic,
+            STRING,
+            r#"{"data":"hi"}"#,
+            "-r",
+            "50",
+        ];
+        arguments.extend(more);
+        self.start(&arguments)
+    }
+
+    /// Runs the verb again and again until what it prints is as it should be: discovery takes its time.
+    pub(crate) fn until(&self, arguments: &[&str], condition: impl Fn(&Run) -> bool) -> Run {
+        let clock = Clock::<Steady>::new();
+        let end = clock.now().saturating_add(Duration::from_secs(60));
+        loop {
+            let run = self.run(arguments);
+            if condition(&run) {
+                return run;
+            }
+            assert!(clock.now() < end, "{arguments:?} stays at\n{run}");
+        }
+    }
+}
+
+impl Running {
+    /// Waits for its end.
+    pub(crate) fn end(mut self) -> Run {
+        let mut output = std::process::Output {
+            status: std::process::ExitStatus::default(),
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+        };
+        self.0
+            .stdout
+            .take()
+            .unwrap()
+            .read_to_end(&mut output.stdout)
+            .unwrap();
+        self.0
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_end(&mut output.stderr)
+            .unwrap();
+        output.status = self.0.wait().unwrap();
+        Run::new(&output)
+    }
+
+    pub(crate) fn interrupt(&self) {
+        let pid = self.0.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-INT", &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended is no failure.
+        let _killed = self.0.kill();
+        let _ended = self.0.wait();
+    }
+}
+
+/// A participant of the test itself.
+pub(crate) fn participant(domain: u32) -> DdsParticipant {
+    let options = Options {
+        domain,
+        range: DiscoveryRange::SystemDefault,
+        configuration: LOOPBACK.into(),
+        ..Options::default()
+    };
+    DdsParticipant::new(&options).unwrap()
+}

@@ -1,0 +1,47 @@
+use timeloom_msg::QosProfile;
+use timeloom_pf::LidarSettings;
+use timeloom_time::Duration;
+
+/// What to do with a scan that has points missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Incomplete {
+    /// Publish it; what is missing is not a number.
+    #[default]
+    Publish,
+    /// Leave it out; it is counted.
+    Drop,
+}
+
+/// Which lidar, and what becomes of its scans.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LidarOptions {
+    /// The device and its clock. The node's parameters have these as defaults.
+    pub settings: LidarSettings,
+    /// Where scans are published (`scan_topic`); each layer of an R2300 with several has `_0`, `_1`, … behind it.
+    pub topic: String,
+    /// The frame of the scans (`frame_id`); layers as with the topic.
+    pub frame_id: String,
+    /// What to do with a scan that has points missing.
+    pub incomplete: Incomplete,
+    /// How scans are published.
+    pub qos: QosProfile,
+    /// Whether the header of every packet is published on `r2000_header` or `r2300_header`.
+    pub headers: bool,
+    /// How often `/diagnostics` is published.
+    pub diagnostics_period: Duration,
+}
+
+impl LidarOptions {
+    /// The options for a device, all others as the vendor's driver has them.
+    pub fn new(settings: LidarSettings) -> Self {
+        Self {
+            settings,
+            topic: "/scan".to_owned(),
+            frame_id: "scanner_link".to_owned(),
+            incomplete: Incomplete::default(),
+            qos: QosProfile::SENSOR_DATA,
+            headers: true,
+            diagnostics_period: Duration::from_secs(1),
+        }
+    }
+}

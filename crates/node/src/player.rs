@@ -1,0 +1,38 @@
+//! Plays bags: publishes their messages as their time comes, on a clock that can be paused, moved and scaled.
+//!
+//! Three threads: the loader reads ahead, the playback thread publishes, and one publishes `/clock`. Everything that
+//! is asked of a player becomes a [`Control`] and is done by the playback thread, one after the other; so an answer
+//! tells what really happened, and nothing is published after a pause was answered.
+
+mod board;
+mod clock_message;
+mod clock_publisher;
+mod control;
+mod handle;
+mod jumps;
+mod loader;
+mod mailbox;
+mod meter;
+mod notice;
+mod open;
+mod options;
+mod outlet;
+mod playback;
+mod publisher_qos;
+mod rate;
+mod read_ahead;
+mod run;
+mod source;
+mod status;
+
+pub use clock_message::{decode_clock, encode_clock};
+pub use control::{Answer, Control, Mark, Refusal};
+pub use handle::PlayerHandle;
+pub use notice::{Notice, Reporter};
+pub use open::Player;
+pub use options::{
+    AckWait, ClockPublishing, ClockTrigger, MessageOrder, Options, Pace, PlayRange, PlayStart,
+    ReadAheadLimits, Repeat, RequestSource, Selection, ServiceReplay, TimeSituation,
+};
+pub use rate::sane_rate;
+pub use status::{State, Status, TopicStatus};

@@ -1,0 +1,79 @@
+use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use timeloom_time::{Ros, Steady, Time};
+
+use super::meter::Meter;
+use super::status::State;
+
+/// What the playback thread writes down and [`Status`](super::Status) reads.
+#[derive(Debug, Default)]
+pub(super) struct Board {
+    state: AtomicU8,
+    /// The player's time of the message that is waited for; `i64::MAX` if none is.
+    pub(super) next_due: AtomicI64,
+    /// How far the player's time is ahead of the bag's: more with each lap of a monotonic loop.
+    pub(super) offset: AtomicI64,
+    pub(super) laps: AtomicU64,
+    /// How often the read-ahead was empty when a message was wanted.
+    pub(super) starved: AtomicU64,
+    /// The largest lateness of a message so far, in nanoseconds of the player's time.
+    pub(super) latest: AtomicI64,
+    pub(super) topics: Vec<TopicCounters>,
+    details: Mutex<Details>,
+}
+
+/// What changes seldom.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Details {
+    pub(super) range: Option<(Time<Ros>, Time<Ros>)>,
+    pub(super) loop_range: Option<(Time<Ros>, Time<Ros>)>,
+    pub(super) damage: Vec<String>,
+    pub(super) meter: Meter,
+}
+
+/// What became of a topic's messages.
+#[derive(Debug, Default)]
+pub(super) struct TopicCounters {
+    pub(super) played: AtomicU64,
+    pub(super) bytes: AtomicU64,
+    pub(super) failed: AtomicU64,
+    pub(super) dropped: AtomicU64,
+}
+
+/// A count that only one thread adds to.
+pub(super) fn add(counter: &AtomicU64, count: u64) {
+    counter.fetch_add(count, Ordering::Relaxed);
+}
+
+impl Board {
+    pub(super) fn new(topics: usize) -> Self {
+        Self {
+            next_due: AtomicI64::new(i64::MAX),
+            topics: (0..topics).map(|_| TopicCounters::default()).collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn state(&self) -> State {
+        State::of_number(self.state.load(Ordering::SeqCst))
+    }
+
+    pub(super) fn set_state(&self, state: State) {
+        self.state.store(state as u8, Ordering::SeqCst);
+    }
+
+    pub(super) fn details(&self) -> MutexGuard<'_, Details> {
+        self.details.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The achieved rate must not count across a pause or a jump.
+    pub(super) fn forget_rate(&self) {
+        self.details().meter.reset();
+    }
+
+    /// The achieved rate, with one more sample.
+    pub(super) fn measure(&self, steady: Time<Steady>, progress: i64) -> Option<f64> {
+        self.details().meter.sample(steady.nanos(), progress)
+    }
+}

@@ -1,0 +1,141 @@
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use timeloom_time::{Clock, Duration, Event, PlayerClock, Ros, Steady, Time, TimeBase};
+
+use super::board::{Board, TopicCounters};
+use super::control::{Answer, Control, Refusal};
+use super::mailbox::{Letter, Mailbox};
+use super::read_ahead::ReadAhead;
+use super::status::{State, Status, TopicStatus};
+
+/// The way to control a player and to see what it does. Clones are the same player.
+#[derive(Clone)]
+pub struct PlayerHandle(pub(super) Arc<Shared>);
+
+/// What handles and threads share.
+pub(super) struct Shared {
+    pub(super) base: TimeBase,
+    pub(super) steady: Clock<Steady>,
+    pub(super) clock: Arc<dyn PlayerClock>,
+    pub(super) mailbox: Arc<Mailbox>,
+    pub(super) board: Arc<Board>,
+    pub(super) read_ahead: Arc<ReadAhead>,
+    pub(super) ended: Event,
+    /// Names and types of the topics, by topic of the bag; none for those that are not played.
+    pub(super) names: Vec<Option<(String, String)>>,
+}
+
+impl PlayerHandle {
+    /// Asks for something and blocks until it was done. A burst is done when its last message is out.
+    ///
+    /// # Errors
+    /// [`Refusal`] says why it was not done.
+    pub fn control(&self, control: Control) -> Result<Answer, Refusal> {
+        let done = Event::new(&self.0.base);
+        let answer = Arc::new(Mutex::new(Err(Refusal::Ended)));
+        let (tell, slot) = (done.clone(), Arc::clone(&answer));
+        self.control_then(control, move |answer| {
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = answer;
+            tell.set();
+        });
+        done.wait();
+        *answer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks for something and has `reply` called when it was done, on the playback thread; it must not block.
+    pub fn control_then(
+        &self,
+        control: Control,
+        reply: impl FnOnce(Result<Answer, Refusal>) + Send + 'static,
+    ) {
+        self.0.mailbox.post(Letter {
+            control,
+            reply: Box::new(reply),
+        });
+    }
+
+    /// The player as it is now.
+    pub fn status(&self) -> Status {
+        let shared = &*self.0;
+        let board = &shared.board;
+        let now = shared.clock.now().nanos();
+        let offset = board.offset.load(Ordering::SeqCst);
+        // A message that is late holds playing back, wherever the clock is.
+        let progress = now.min(board.next_due.load(Ordering::Relaxed)) - offset;
+        let state = board.state();
+        let achieved_rate = if state == State::Playing {
+            board.measure(shared.steady.now(), progress.saturating_add(offset))
+        } else {
+            None
+        };
+        let details = board.details();
+        let mut status = Status {
+            state,
+            time: Time::from_nanos(progress),
+            range: details.range,
+            loop_range: details.loop_range,
+            rate: shared.clock.rate(),
+            achieved_rate,
+            laps: board.laps.load(Ordering::Relaxed),
+            read_ahead_messages: 0,
+            read_ahead_bytes: 0,
+            starved: board.starved.load(Ordering::Relaxed),
+            latest: Duration::from_nanos(board.latest.load(Ordering::Relaxed)),
+            topics: shared.topics(),
+            damage: details.damage.clone(),
+        };
+        drop(details);
+        status.set_load(shared.read_ahead.load());
+        status
+    }
+
+    /// Whether time stands because it was paused.
+    pub fn is_paused(&self) -> bool {
+        self.0.clock.is_paused()
+    }
+
+    /// How fast time goes or will go; for an external clock how fast it seems to, if that is known.
+    pub fn rate(&self) -> Option<f64> {
+        self.0.clock.rate()
+    }
+
+    /// The player's clock: to read, to wait on, and to hear of its jumps. Controls go through [`control`](Self::control).
+    pub fn clock(&self) -> &Clock<Ros> {
+        self.0.clock.clock()
+    }
+
+    /// Blocks until nothing is played any more; at once if nothing is.
+    pub fn wait(&self) {
+        self.0.ended.wait();
+    }
+
+    /// The same, for so much steady time at most; true if nothing is played.
+    pub fn wait_for(&self, timeout: Duration) -> bool {
+        self.0.ended.wait_for(timeout)
+    }
+}
+
+impl Shared {
+    fn topics(&self) -> Vec<TopicStatus> {
+        let topics = self.names.iter().zip(&self.board.topics);
+        let of = |(names, counters): (&Option<(String, String)>, &TopicCounters)| {
+            let (name, type_name) = names.clone()?;
+            Some(TopicStatus {
+                name,
+                type_name,
+                played: counters.played.load(Ordering::Relaxed),
+                bytes: counters.bytes.load(Ordering::Relaxed),
+                failed: counters.failed.load(Ordering::Relaxed),
+                dropped: counters.dropped.load(Ordering::Relaxed),
+            })
+        };
+        topics.filter_map(of).collect()
+    }
+}
+
+impl std::fmt::Debug for PlayerHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PlayerHandle({:?})", self.0.board.state())
+    }
+}

@@ -1,0 +1,232 @@
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::{Bytes, BytesMut};
+use timeloom_bag::TopicId;
+use timeloom_time::{Event, TimeBase};
+
+use super::mailbox::Mailbox;
+use super::notice::{Notice, Reporter};
+use super::read_ahead::{Block, ReadAhead, ReadPlan, Work};
+use super::source::{BagSource, Item, Part, Position};
+
+/// Messages up to this size share one allocation per block.
+const SMALL: usize = 4 << 10;
+/// A reader that fails this often in a row has nothing more to give.
+const FAILURES: u32 = 1000;
+
+/// Reads ahead, on a thread of its own.
+pub(super) struct Loader {
+    pub(super) source: BagSource,
+    pub(super) read_ahead: Arc<ReadAhead>,
+    pub(super) mailbox: Arc<Mailbox>,
+    pub(super) questions: Arc<Questions>,
+    pub(super) reporter: Reporter,
+    /// The latched topics and how many messages each keeps.
+    pub(super) latched: Vec<(TopicId, usize)>,
+    /// The first log time.
+    pub(super) bag_start: i64,
+    pub(super) state: LoaderState,
+}
+
+/// Where the loader is within its plan.
+#[derive(Default)]
+pub(super) struct LoaderState {
+    epoch: u64,
+    plan: Option<ReadPlan>,
+    lap: u64,
+    /// Messages of this lap so far.
+    read: u64,
+}
+
+/// The one question to the loader that cannot wait for its turn: what came before?
+pub(super) struct Questions {
+    slot: Mutex<Option<(Position, i64)>>,
+    answer: Mutex<Option<Item>>,
+    answered: Event,
+}
+
+impl Questions {
+    pub(super) fn new(base: &TimeBase) -> Self {
+        Self {
+            slot: Mutex::default(),
+            answer: Mutex::default(),
+            answered: Event::new(base),
+        }
+    }
+
+    /// Asks for the message before a place and blocks for the answer; the plan must be [void](ReadAhead::invalidate).
+    pub(super) fn previous(
+        &self,
+        read_ahead: &ReadAhead,
+        before: Position,
+        start: i64,
+    ) -> Option<Item> {
+        self.answered.clear();
+        *lock(&self.slot) = Some((before, start));
+        read_ahead.wake_loader();
+        self.answered.wait();
+        lock(&self.answer).take()
+    }
+
+    fn take(&self) -> Option<(Position, i64)> {
+        lock(&self.slot).take()
+    }
+
+    fn give(&self, item: Option<Item>) {
+        *lock(&self.answer) = item;
+        self.answered.set();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Loader {
+    /// Reads until the read-ahead is closed.
+    pub(super) fn run(mut self) {
+        loop {
+            match self.read_ahead.wait_for_work(self.state.epoch) {
+                Work::Close => break,
+                Work::Question => self.answer(),
+                Work::Plan(epoch, plan) => self.begin(epoch, plan),
+                Work::More => self.read_block(),
+            }
+        }
+        // Nobody waits for ever.
+        self.questions.give(None);
+    }
+
+    fn answer(&mut self) {
+        let Some((before, start)) = self.questions.take() else {
+            return;
+        };
+        let found = self.source.previous(before, start);
+        let item = found.unwrap_or_else(|error| {
+            self.damage(&error);
+            None
+        });
+        self.questions.give(item);
+    }
+
+    fn begin(&mut self, epoch: u64, plan: ReadPlan) {
+        self.state = LoaderState {
+            epoch,
+            plan: Some(plan),
+            lap: plan.lap,
+            ..LoaderState::default()
+        };
+        if plan.latched && plan.from.time > self.bag_start {
+            self.push_latched(plan.from.time);
+        }
+        self.start(plan.from, plan.end);
+    }
+
+    fn push_latched(&mut self, before: i64) {
+        match self.source.latched(before, &self.latched, self.state.lap) {
+            Ok(items) => {
+                let mut block = Block::new(self.state.epoch);
+                items.into_iter().for_each(|item| block.push(item));
+                self.push(block);
+            }
+            Err(error) => self.damage(&error),
+        }
+    }
+
+    fn start(&mut self, from: Position, end: i64) {
+        if let Err(error) = self.source.start(from, end) {
+            self.damage(&error);
+            self.finish();
+        }
+    }
+
+    /// Reads until a block is full, the consumer is hungry, or there is no more.
+    fn read_block(&mut self) {
+        let limits = self.read_ahead.block_limits();
+        let mut block = Block::new(self.state.epoch);
+        let mut pool = Pool::default();
+        let mut failures = 0;
+        while block.load().messages < limits.messages && block.load().bytes < limits.bytes {
+            match self.source.next() {
+                Ok(Some((message, time, index))) => {
+                    failures = 0;
+                    self.state.read += 1;
+                    block.push(Item {
+                        topic: message.topic,
+                        time,
+                        index,
+                        data: pool.keep(message.data),
+                        part: Part::Lap(self.state.lap),
+                    });
+                }
+                Ok(None) => {
+                    self.push(block);
+                    self.lap_ended();
+                    return;
+                }
+                Err(error) => {
+                    failures += 1;
+                    self.damage(&error);
+                    if failures >= FAILURES {
+                        self.push(block);
+                        self.finish();
+                        return;
+                    }
+                }
+            }
+            if self.read_ahead.is_starving() && !block.items.is_empty() {
+                break;
+            }
+        }
+        self.push(block);
+    }
+
+    /// Begins the next lap, or ends. A lap without messages is the last: it would go round and round.
+    fn lap_ended(&mut self) {
+        let Some(plan) = self.state.plan else { return };
+        let from_start = plan.lap != self.state.lap || plan.from.time <= plan.start;
+        if plan.endless && (self.state.read > 0 || !from_start) {
+            self.state.lap += 1;
+            self.state.read = 0;
+            if plan.start > self.bag_start {
+                self.push_latched(plan.start);
+            }
+            self.start(Position::at(plan.start), plan.end);
+        } else {
+            self.finish();
+        }
+    }
+
+    fn finish(&self) {
+        if self.read_ahead.finish(self.state.epoch) {
+            self.mailbox.ring();
+        }
+    }
+
+    fn push(&self, block: Block) {
+        if self.read_ahead.push(block) {
+            self.mailbox.ring();
+        }
+    }
+
+    fn damage(&self, error: &timeloom_bag::Error) {
+        self.reporter.report(Notice::Damage(error.to_string()));
+    }
+}
+
+/// Puts the small messages of a block side by side into one allocation.
+#[derive(Default)]
+struct Pool(BytesMut);
+
+impl Pool {
+    fn keep(&mut self, data: &[u8]) -> Bytes {
+        if data.len() > SMALL {
+            return Bytes::copy_from_slice(data);
+        }
+        if self.0.capacity() - self.0.len() < data.len() {
+            self.0 = BytesMut::with_capacity(SMALL * 8);
+        }
+        self.0.extend_from_slice(data);
+        self.0.split().freeze()
+    }
+}

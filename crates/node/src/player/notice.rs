@@ -1,0 +1,156 @@
+use std::fmt;
+use std::sync::Arc;
+
+/// Something that a player noticed and its owner should know; libraries do not print.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// A stretch of a bag cannot be read; playing goes on behind it.
+    Damage(String),
+    /// A topic cannot be played.
+    TopicSkipped {
+        /// The topic.
+        topic: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The publishers of a topic had different `QoS`; the strongest is offered.
+    MixedQos {
+        /// The topic.
+        topic: String,
+    },
+    /// A message was refused by the middleware, for the first time on that topic.
+    PublishFailed {
+        /// The topic.
+        topic: String,
+        /// What the middleware said.
+        reason: String,
+    },
+    /// Messages came out of the bag too late to be sorted by their time of sending.
+    SentTooLate {
+        /// How many.
+        messages: u64,
+    },
+    /// Reliable subscriptions have not acknowledged everything in time.
+    NotAcknowledged {
+        /// The topics.
+        topics: Vec<String>,
+    },
+    /// Acknowledgements were to be waited for, but these topics have none: they are best effort.
+    NoAcknowledgements {
+        /// The topics.
+        topics: Vec<String>,
+    },
+    /// More than one node publishes `/clock`.
+    ManyClocks {
+        /// Who.
+        nodes: Vec<String>,
+    },
+    /// The external clock is silent.
+    ClockSilent {
+        /// What it showed last, in seconds, and who sent it; empty if nobody ever did.
+        source: String,
+    },
+    /// The external clock is outside of the bag: nothing will be played before it gets there.
+    ClockElsewhere {
+        /// What it shows, in nanoseconds.
+        clock_ns: i64,
+        /// The first and last time of the bag, in nanoseconds.
+        bag_ns: (i64, i64),
+    },
+    /// A service request was not sent: nobody answers that service, or its type is not known.
+    RequestDropped {
+        /// The service.
+        service: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Damage(text) => write!(f, "damaged, played on behind it: {text}"),
+            Self::TopicSkipped { topic, reason } => write!(f, "{topic} is not played: {reason}"),
+            Self::MixedQos { topic } => write!(
+                f,
+                "{topic} was recorded from publishers of different QoS; the strongest is offered"
+            ),
+            Self::PublishFailed { topic, reason } => {
+                write!(f, "messages of {topic} are refused: {reason}")
+            }
+            Self::SentTooLate { messages } => write!(
+                f,
+                "{messages} messages came too late to be sorted by their time of sending; a larger \
+                 read-ahead sorts further"
+            ),
+            Self::NotAcknowledged { topics } => write!(
+                f,
+                "not every subscription has acknowledged all messages of {}",
+                topics.join(", ")
+            ),
+            Self::NoAcknowledgements { topics } => write!(
+                f,
+                "best-effort topics have no acknowledgements to wait for: {}",
+                topics.join(", ")
+            ),
+            Self::ManyClocks { nodes } => write!(
+                f,
+                "{} publishers of /clock: {}; time jumps between them, stop all but one",
+                nodes.len(),
+                nodes.join(", ")
+            ),
+            Self::ClockSilent { source } if source.is_empty() => {
+                f.write_str("nobody publishes /clock: time stands until somebody does")
+            }
+            Self::ClockSilent { source } => write!(f, "/clock is silent: {source}"),
+            Self::ClockElsewhere { clock_ns, bag_ns } => write!(
+                f,
+                "/clock shows {}, the bag is from {} to {}: messages wait for their time",
+                seconds(*clock_ns),
+                seconds(bag_ns.0),
+                seconds(bag_ns.1)
+            ),
+            Self::RequestDropped { service, reason } => {
+                write!(f, "a request to {service} was not sent: {reason}")
+            }
+        }
+    }
+}
+
+fn seconds(nanoseconds: i64) -> String {
+    let whole = nanoseconds.div_euclid(1_000_000_000);
+    let rest = nanoseconds.rem_euclid(1_000_000_000);
+    format!("{whole}.{:03} s", rest / 1_000_000)
+}
+
+/// Where notices go.
+#[derive(Clone)]
+pub struct Reporter(Arc<dyn Fn(&Notice) + Send + Sync>);
+
+impl Reporter {
+    /// Calls the function with each notice, on the thread that noticed; it must not block.
+    pub fn new(report: impl Fn(&Notice) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(report))
+    }
+
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "notices are made for the report"
+    )]
+    pub(super) fn report(&self, notice: Notice) {
+        (self.0)(&notice);
+    }
+}
+
+impl Default for Reporter {
+    fn default() -> Self {
+        Self::new(|_| {})
+    }
+}
+
+impl fmt::Debug for Reporter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reporter")
+    }
+}

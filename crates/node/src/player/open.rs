@@ -1,0 +1,197 @@
+use std::sync::Arc;
+
+use timeloom_bag::storage::FileInfo;
+use timeloom_bag::{BagReader, StorageReader as _};
+use timeloom_time::{
+    BaseThread, Clock, ControlledClock, Event, JumpHandle, PlayerClock, Time, TimeBase,
+};
+
+use super::board::Board;
+use super::clock_publisher::{CLOCK_TOPIC, ClockPublisher};
+use super::handle::{PlayerHandle, Shared};
+use super::jumps::Jumps;
+use super::loader::{Loader, LoaderState, Questions};
+use super::mailbox::Mailbox;
+use super::notice::{Notice, Reporter};
+use super::options::Options;
+use super::outlet::Outlets;
+use super::playback::{Playback, PlaybackState};
+use super::read_ahead::ReadAhead;
+use super::run::RunRange;
+use super::source::BagSource;
+use crate::{Error, Result, RosNode};
+
+/// A player of bags. Dropping it stops it.
+///
+/// Its publishers are there from the beginning, so that subscriptions can find them; messages go out from
+/// [`Control::Play`](super::Control::Play) on.
+pub struct Player {
+    handle: PlayerHandle,
+    threads: Vec<BaseThread<()>>,
+    _jumps: JumpHandle,
+}
+
+/// What the two threads are made of.
+struct Parts {
+    playback: Playback,
+    loader: Loader,
+    shared: Shared,
+    jumps: JumpHandle,
+}
+
+impl Player {
+    /// Opens the bags and makes the publishers; what is not as it should be is reported.
+    ///
+    /// # Errors
+    /// When no bag can be read, or the operating system has no thread to give. A topic that cannot be published is no
+    /// error: the others are played.
+    pub fn open(node: &RosNode, options: Options, reporter: Reporter) -> Result<Self> {
+        let base = node.participant().time_base();
+        let Parts {
+            playback,
+            loader,
+            shared,
+            jumps,
+        } = Parts::new(&base, node, options, reporter)?;
+        let spawned = base
+            .spawn("bag loader", move || loader.run())
+            .and_then(|loader| {
+                let playback = base.spawn("bag player", move || playback.run());
+                if playback.is_err() {
+                    shared.read_ahead.close();
+                }
+                Ok((vec![loader, playback?], shared))
+            });
+        let (threads, shared) = spawned.map_err(|source| Error::Thread(source))?;
+        Ok(Self {
+            handle: PlayerHandle(Arc::new(shared)),
+            threads,
+            _jumps: jumps,
+        })
+    }
+
+    /// The way to control it and to see what it does.
+    pub fn handle(&self) -> &PlayerHandle {
+        &self.handle
+    }
+}
+
+impl std::ops::Deref for Player {
+    type Target = PlayerHandle;
+
+    fn deref(&self) -> &PlayerHandle {
+        &self.handle
+    }
+}
+
+impl Drop for Player {
+    fn drop(&mut self) {
+        self.handle.0.mailbox.quit();
+        self.handle.0.read_ahead.close();
+        for thread in self.threads.drain(..) {
+            // A panic was a bug; dropping must not make a second one of it.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Parts {
+    fn new(base: &TimeBase, node: &RosNode, options: Options, reporter: Reporter) -> Result<Self> {
+        let reader = BagReader::open_all(&options.bags)?;
+        let info = reader.info().clone();
+        let bag = bounds(&info);
+        let start = Time::from_nanos(bag.map_or(0, |bag| bag.start));
+        let controlled = ControlledClock::new(base, start);
+        let _paused = controlled.set_rate(options.rate);
+        let clock: Arc<dyn PlayerClock> = Arc::new(controlled);
+
+        let mailbox = Arc::new(Mailbox::default());
+        let board = Arc::new(Board::new(info.topics.len()));
+        let read_ahead = Arc::new(ReadAhead::new(base, options.read_ahead));
+        let questions = Arc::new(Questions::new(base));
+        let reporter = keeping_damage(&board, reporter);
+        for damage in &info.damage {
+            reporter.report(Notice::Damage(damage.clone()));
+        }
+        let outlets = Outlets::open(&reader, node, &options, &mailbox, &reporter);
+        let clock_publisher = clock_publisher(node, &clock, &options)?;
+        let jumps = Jumps::new(&read_ahead, &mailbox, &board);
+        let handle = jumps.follow(&*clock);
+        let ended = Event::new(base);
+        ended.set();
+        let window = (options.read_ahead.bytes / 4).min(32 << 20);
+        let loader = Loader {
+            source: BagSource::new(reader, outlets.topics(), options.order, window),
+            read_ahead: Arc::clone(&read_ahead),
+            mailbox: Arc::clone(&mailbox),
+            questions: Arc::clone(&questions),
+            reporter: reporter.clone(),
+            latched: outlets.latched(),
+            bag_start: start.nanos(),
+            state: LoaderState::default(),
+        };
+        let shared = Shared {
+            base: base.clone(),
+            steady: Clock::on(base),
+            clock: Arc::clone(&clock),
+            mailbox: Arc::clone(&mailbox),
+            board: Arc::clone(&board),
+            read_ahead: Arc::clone(&read_ahead),
+            ended: ended.clone(),
+            names: outlets.names(),
+        };
+        let playback = Playback {
+            state: PlaybackState::new(&options),
+            options,
+            bag,
+            clock,
+            steady: Clock::on(base),
+            system: Clock::on(base),
+            mailbox,
+            read_ahead,
+            questions,
+            outlets,
+            board,
+            reporter,
+            jumps,
+            clock_publisher,
+            ended,
+        };
+        Ok(Self {
+            playback,
+            loader,
+            shared,
+            jumps: handle,
+        })
+    }
+}
+
+fn bounds(info: &FileInfo) -> Option<RunRange> {
+    Some(RunRange {
+        start: info.start_time_ns?,
+        end: info.end_time_ns?,
+    })
+}
+
+/// Damage is told, and kept for the status.
+fn keeping_damage(board: &Arc<Board>, reporter: Reporter) -> Reporter {
+    let board = Arc::clone(board);
+    Reporter::new(move |notice| {
+        if let Notice::Damage(text) = notice {
+            board.details().damage.push(text.clone());
+        }
+        reporter.report(notice.clone());
+    })
+}
+
+fn clock_publisher(
+    node: &RosNode,
+    clock: &Arc<dyn PlayerClock>,
+    options: &Options,
+) -> Result<Option<Arc<ClockPublisher>>> {
+    if !options.clock.is_on() {
+        return Ok(None);
+    }
+    let qos = options.qos_overrides.get(CLOCK_TOPIC).copied();
+    Ok(Some(Arc::new(ClockPublisher::new(node, clock, qos)?)))
+}

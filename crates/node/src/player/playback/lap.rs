@@ -1,0 +1,84 @@
+use std::sync::atomic::Ordering;
+
+use super::super::board::add;
+use super::super::source::Position;
+use super::super::status::State;
+use super::{Playback, Stage};
+
+impl Playback {
+    /// The next message is one of the next lap.
+    pub(super) fn next_lap(&mut self, lap: u64) {
+        let Some(run) = &self.state.run else { return };
+        let unlimited = run.burst.as_ref().is_some_and(|burst| burst.left.is_none());
+        if unlimited {
+            // All of it was played.
+            self.finish_burst();
+            return;
+        }
+        if run.burst.is_none() {
+            if self.state.paused {
+                self.rest();
+                return;
+            }
+            // A part ends at its end, the whole with its last message.
+            let end = run.loop_range.map(|part| run.due(part.end));
+            if let Some(end) = end
+                && !self.reach(end)
+            {
+                return;
+            }
+        }
+        self.turn(lap);
+    }
+
+    fn turn(&mut self, lap: u64) {
+        let Some(run) = &mut self.state.run else {
+            return;
+        };
+        let back = run.turn(lap);
+        let start = run.due(run.lap_range().start);
+        let plan = run.plan(Position::at(run.lap_range().start), true);
+        self.board.offset.store(run.offset, Ordering::SeqCst);
+        add(&self.board.laps, 1);
+        self.jumps.set_plan(Some(plan));
+        if back {
+            self.jump_along(start);
+            self.board.forget_rate();
+            self.tell_time();
+        }
+    }
+
+    /// `/clock` tells of every change at once.
+    pub(super) fn tell_time(&self) {
+        if let (Some(publisher), Some(_)) = (&self.clock_publisher, &self.state.ticker) {
+            publisher.publish();
+        }
+    }
+
+    /// All messages are out.
+    pub(super) fn finish(&mut self) {
+        self.board.set_state(State::Finishing);
+        self.wait_for_acks();
+        self.end(State::Ended);
+    }
+
+    /// Ends the run.
+    pub(super) fn end(&mut self, state: State) {
+        self.finish_burst();
+        self.refuse_deferred();
+        if self.state.stage != Stage::Idle {
+            self.state.ticker = None;
+            // Time stands until the next run; a follower's is not ours to stop.
+            if !self.is_external() {
+                let _paused = self.clock.pause();
+            }
+            self.jumps.set_plan(None);
+            self.read_ahead.invalidate();
+            self.state.run = None;
+            self.state.stage = Stage::Idle;
+            self.board.next_due.store(i64::MAX, Ordering::Relaxed);
+            self.board.set_state(state);
+        }
+        self.ended.set();
+    }
+}

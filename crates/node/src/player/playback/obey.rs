@@ -1,0 +1,225 @@
+use timeloom_time::{Duration, Ros, Time};
+
+use super::super::control::{Answer, Control, Mark, Refusal};
+use super::super::mailbox::{Letter, Reply};
+use super::super::options::MessageOrder;
+use super::super::rate::sane_rate;
+use super::super::run::{Burst, RunRange};
+use super::super::source::Position;
+use super::super::status::State;
+use super::{Playback, Stage};
+
+impl Playback {
+    /// Does what a letter asks for, or puts it aside until playing begins.
+    pub(super) fn obey(&mut self, letter: Letter) {
+        let moves = matches!(
+            letter.control,
+            Control::Seek(_)
+                | Control::SeekBy(_)
+                | Control::PlayNext
+                | Control::StepBack
+                | Control::Burst(_)
+                | Control::SetLoop(_)
+                | Control::Mark(_)
+        );
+        match (moves, self.state.stage) {
+            (true, Stage::Idle) => (letter.reply)(Err(Refusal::NotPlaying)),
+            (true, stage) if stage != Stage::Playing => self.state.deferred.push_back(letter),
+            _ => self.execute(letter),
+        }
+    }
+
+    pub(super) fn take_up_deferred(&mut self) {
+        while let Some(letter) = self.state.deferred.pop_front() {
+            self.execute(letter);
+        }
+    }
+
+    pub(super) fn refuse_deferred(&mut self) {
+        for letter in std::mem::take(&mut self.state.deferred) {
+            (letter.reply)(Err(Refusal::NotPlaying));
+        }
+    }
+
+    fn execute(&mut self, letter: Letter) {
+        let answer = match letter.control {
+            Control::PlayNext => return self.begin_burst(1, letter.reply),
+            Control::Burst(count) => return self.begin_burst(count, letter.reply),
+            Control::Play(_) if self.state.stage != Stage::Idle => Err(Refusal::AlreadyPlaying),
+            Control::Play(range) => {
+                self.begin(&range);
+                Ok(Answer::Done)
+            }
+            Control::Pause => self.set_paused(true),
+            Control::Resume => self.set_paused(false),
+            Control::TogglePaused => self.set_paused(!self.state.paused),
+            Control::SetRate(rate) => self.set_rate(rate),
+            Control::Seek(time) => self.seek(time),
+            Control::SeekBy(step) => self.seek_by(step),
+            Control::StepBack => self.step_back(),
+            Control::SetLoop(part) => self.set_loop(part),
+            Control::Mark(mark) => self.mark(mark),
+            Control::Stop => {
+                self.end(State::Stopped);
+                Ok(Answer::Done)
+            }
+        };
+        (letter.reply)(answer);
+    }
+
+    fn set_paused(&mut self, paused: bool) -> Result<Answer, Refusal> {
+        if paused || self.state.stage != Stage::Playing {
+            self.clock.pause()?;
+        } else {
+            self.clock.resume()?;
+            self.finish_burst();
+        }
+        self.state.paused = paused;
+        self.board.forget_rate();
+        self.show_state();
+        self.tell_time();
+        Ok(Answer::Paused(paused))
+    }
+
+    fn set_rate(&mut self, rate: f64) -> Result<Answer, Refusal> {
+        self.clock.set_rate(sane_rate(rate)?)?;
+        self.state.rate = rate;
+        self.board.forget_rate();
+        self.tell_time();
+        Ok(Answer::Rate(rate))
+    }
+
+    /// Goes elsewhere: the clock's jump makes the read-ahead follow.
+    fn seek(&mut self, time: Time<Ros>) -> Result<Answer, Refusal> {
+        let run = self.state.run.as_mut().ok_or(Refusal::NotPlaying)?;
+        let time = run.clamp(time.nanos());
+        let due = run.due(time);
+        run.position = Position::at(time);
+        self.clock.jump(due)?;
+        self.tell_time();
+        Ok(Answer::At(Time::from_nanos(time)))
+    }
+
+    fn seek_by(&mut self, step: Duration) -> Result<Answer, Refusal> {
+        let now = self.bag_time()?;
+        self.seek(now.saturating_add(step))
+    }
+
+    /// Where playing is, in the bag's time.
+    fn bag_time(&self) -> Result<Time<Ros>, Refusal> {
+        let run = self.state.run.as_ref().ok_or(Refusal::NotPlaying)?;
+        Ok(self
+            .clock
+            .now()
+            .saturating_sub(Duration::from_nanos(run.offset)))
+    }
+
+    fn begin_burst(&mut self, count: u64, reply: Reply) {
+        let refusal = if self.is_external() {
+            let action = "play single messages";
+            Some(timeloom_time::ControlRefused { action }.into())
+        } else if !self.state.paused {
+            Some(Refusal::NotPaused)
+        } else {
+            match &self.state.run {
+                None => Some(Refusal::NotPlaying),
+                Some(run) if run.burst.is_some() => Some(Refusal::Bursting),
+                Some(_) => None,
+            }
+        };
+        match (refusal, &mut self.state.run) {
+            (None, Some(run)) => {
+                run.burst = Some(Burst {
+                    left: (count > 0).then_some(count),
+                    played: 0,
+                    reply,
+                });
+            }
+            (refusal, _) => reply(Err(refusal.unwrap_or(Refusal::NotPlaying))),
+        }
+    }
+
+    /// Publishes the message before the last one; playing goes on behind it.
+    fn step_back(&mut self) -> Result<Answer, Refusal> {
+        if self.is_external() {
+            let action = "step back";
+            return Err(timeloom_time::ControlRefused { action }.into());
+        }
+        if !self.state.paused {
+            return Err(Refusal::NotPaused);
+        }
+        if self.options.order == MessageOrder::Sent {
+            return Err(Refusal::NoWayBack);
+        }
+        let run = self.state.run.as_ref().ok_or(Refusal::NotPlaying)?;
+        if run.burst.is_some() {
+            return Err(Refusal::Bursting);
+        }
+        let (here, start) = (run.position, run.range.start);
+        self.read_ahead.invalidate();
+        // Behind a message that was played, the one before that is meant; after a seek, the one before the place.
+        let at = Position {
+            skip: here.skip.saturating_sub(1),
+            ..here
+        };
+        let before = self.questions.previous(&self.read_ahead, at, start);
+        let behind = before
+            .as_ref()
+            .map_or(here, super::super::source::Item::after);
+        self.read_from(behind);
+        let Some(item) = before else {
+            return Ok(Answer::Played(0));
+        };
+        if let Some(run) = &mut self.state.run {
+            run.position = behind;
+            let due = run.due(item.time);
+            self.jump_along(due);
+        }
+        let sent = self.publish(&item);
+        self.tell_time();
+        Ok(Answer::Played(u64::from(sent)))
+    }
+
+    /// Reads from a place on; the latched topics are as they should be there.
+    fn read_from(&self, place: Position) {
+        if let Some(run) = &self.state.run {
+            let plan = run.plan(place, false);
+            self.jumps.set_plan(Some(plan));
+            self.read_ahead.restart(plan);
+        }
+    }
+
+    fn set_loop(&mut self, part: Option<(Time<Ros>, Time<Ros>)>) -> Result<Answer, Refusal> {
+        let now = self.bag_time()?.nanos();
+        let run = self.state.run.as_mut().ok_or(Refusal::NotPlaying)?;
+        if let Some((from, to)) = part
+            && (from >= to || from.nanos() > run.range.end || to.nanos() < run.range.start)
+        {
+            return Err(Refusal::EmptyLoop { from, to });
+        }
+        run.loop_range = part.map(|(from, to)| RunRange {
+            start: from.nanos().max(run.range.start),
+            end: to.nanos(),
+        });
+        self.board.details().loop_range = run.loop_range.map(RunRange::times);
+        let outside = run
+            .loop_range
+            .is_some_and(|part| now < part.start || now > part.end);
+        let (start, position) = (run.lap_range().start, run.position);
+        self.read_from(position);
+        if outside && !self.is_external() {
+            return self.seek(Time::from_nanos(start));
+        }
+        Ok(Answer::Done)
+    }
+
+    fn mark(&mut self, mark: Mark) -> Result<Answer, Refusal> {
+        let now = self.bag_time()?;
+        let run = self.state.run.as_ref().ok_or(Refusal::NotPlaying)?;
+        let (from, to) = run.loop_range.unwrap_or(run.range).times();
+        match mark {
+            Mark::A => self.set_loop(Some((now, to.max(now)))),
+            Mark::B => self.set_loop(Some((from.min(now), now))),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+use std::sync::atomic::Ordering;
+
+use timeloom_time::{Duration, OnJump, Time, WaitOptions};
+
+use super::super::clock_publisher::Ticker;
+use super::super::notice::Notice;
+use super::super::options::{AckWait, PlayRange, Repeat};
+use super::super::run::{Run, RunRange};
+use super::super::source::Position;
+use super::super::status::State;
+use super::{Playback, Stage};
+
+/// How often a wait for acknowledgements looks up.
+const ACK_STEP: Duration = Duration::from_millis(50);
+/// An external clock this far before the bag is told of.
+const FAR: i64 = 3600 * 1_000_000_000;
+
+impl Playback {
+    /// Begins a run: reading starts at once, messages go out when all that is to be waited for has come.
+    pub(super) fn begin(&mut self, asked: &PlayRange) {
+        self.ended.clear();
+        let range = PlayRange {
+            start: asked.start.or(self.options.range.start),
+            duration: asked.duration.or(self.options.range.duration),
+            until: asked.until.or(self.options.range.until),
+        };
+        let Some(range) = self.bag.map(|bag| RunRange::of(&range, bag)) else {
+            self.board.set_state(State::Ended);
+            self.ended.set();
+            return;
+        };
+        let run = Run::new(range, &self.options);
+        self.board.offset.store(0, Ordering::SeqCst);
+        self.board.laps.store(0, Ordering::SeqCst);
+        {
+            let mut details = self.board.details();
+            details.range = Some(range.times());
+            details.loop_range = run.loop_range.map(RunRange::times);
+        }
+        if !self.is_external() {
+            // Where time stands while it waits to begin.
+            self.jump_along(run.due(range.start));
+            self.read_ahead
+                .restart(run.plan(Position::at(range.start), true));
+        }
+        self.state.run = Some(run);
+        self.enter(Stage::Subscribers);
+    }
+
+    fn enter(&mut self, stage: Stage) {
+        self.state.stage = stage;
+        self.show_state();
+    }
+
+    /// Waits for what a stage waits for; goes on when it has come.
+    pub(super) fn prepare(&mut self, stage: Stage) {
+        match stage {
+            Stage::Subscribers => {
+                let wanted = self.options.wait_for_subscribers;
+                let has_enough =
+                    |outlet: &super::super::outlet::Outlet| outlet.publisher.matched() >= wanted;
+                if wanted == 0 || self.outlets.iter().all(has_enough) {
+                    self.enter(Stage::StartAt);
+                } else {
+                    // Publishers ring when they are matched.
+                    self.rest();
+                }
+            }
+            Stage::StartAt => self.wait_for_start(),
+            Stage::Delay(until) => {
+                if self.steady.now() >= until {
+                    self.enter(Stage::ClockStart);
+                } else {
+                    self.rest_until(until);
+                }
+            }
+            Stage::ClockStart => self.wait_for_clock(),
+            Stage::Idle | Stage::Playing => {}
+        }
+    }
+
+    fn wait_for_start(&mut self) {
+        let due = self.options.start_at.unwrap_or(Time::MIN);
+        if self.system.now() >= due {
+            let until = self.steady.now().saturating_add(self.options.delay);
+            self.enter(Stage::Delay(until));
+        } else if let Some(token) = self.mailbox.arm() {
+            let options = WaitOptions::new().cancel(&token).on_jump(OnJump::Ignore);
+            let _woke = self.system.sleep_until_with(due, &options);
+        }
+    }
+
+    fn wait_for_clock(&mut self) {
+        if !self.is_external() {
+            self.start_time();
+            return;
+        }
+        if self.clock.clock().started() {
+            self.join_clock();
+            return;
+        }
+        let Some(token) = self.mailbox.arm() else {
+            return;
+        };
+        let mut options = WaitOptions::new().cancel(&token);
+        if !self.state.silence_told {
+            options = options.real_timeout(Duration::from_secs(2));
+        }
+        let woke = self.clock.clock().wait_until_started(&options);
+        if woke == timeloom_time::Woke::TimedOut {
+            self.state.silence_told = true;
+            self.reporter.report(Notice::ClockSilent {
+                source: String::new(),
+            });
+        }
+    }
+
+    /// Time begins to run.
+    fn start_time(&mut self) {
+        let Some(run) = &self.state.run else { return };
+        self.jumps
+            .set_plan(Some(run.plan(Position::at(run.range.start), true)));
+        self.enter(Stage::Playing);
+        if !self.state.paused {
+            // Only a controlled clock gets here.
+            let _resumed = self.clock.resume();
+        }
+        if let (Some(publisher), Some(period)) = (&self.clock_publisher, self.options.clock.period)
+        {
+            // Without a thread there is no /clock; the player itself still plays.
+            self.state.ticker = Ticker::start(publisher, period).ok();
+        }
+        self.take_up_deferred();
+    }
+
+    /// Playing begins where the external clock is.
+    fn join_clock(&mut self) {
+        let Some(run) = &self.state.run else { return };
+        let now = self.clock.now().nanos();
+        let range = run.range;
+        let too_late = now > range.end && self.options.repeat == Repeat::Once;
+        if too_late || now < range.start.saturating_sub(FAR) {
+            self.reporter.report(Notice::ClockElsewhere {
+                clock_ns: now,
+                bag_ns: (range.start, range.end),
+            });
+        }
+        self.state.silence_told = false;
+        let plan = run.plan(Position::at(now.max(range.start)), true);
+        self.jumps.set_plan(Some(plan));
+        self.read_ahead.restart(plan);
+        self.enter(Stage::Playing);
+        self.take_up_deferred();
+    }
+
+    /// At the end, waits until reliable subscriptions have acknowledged everything; tells who has not.
+    pub(super) fn wait_for_acks(&mut self) {
+        let until = match self.options.wait_for_acks {
+            AckWait::No => return,
+            AckWait::For(timeout) => Some(timeout),
+            AckWait::Forever => None,
+        };
+        let name = |outlet: &super::super::outlet::Outlet| outlet.name.clone();
+        let (reliable, rest): (Vec<_>, Vec<_>) =
+            self.outlets.iter().partition(|outlet| outlet.reliable);
+        if !rest.is_empty() {
+            self.reporter.report(Notice::NoAcknowledgements {
+                topics: rest.into_iter().map(name).collect(),
+            });
+        }
+        let missing = reliable.into_iter().filter(|outlet| {
+            let end = until.map(|timeout| self.steady.now().saturating_add(timeout));
+            !self.is_acknowledged(&*outlet.publisher, end)
+        });
+        let topics: Vec<_> = missing.map(name).collect();
+        if !topics.is_empty() {
+            self.reporter.report(Notice::NotAcknowledged { topics });
+        }
+    }
+
+    fn is_acknowledged(
+        &self,
+        publisher: &dyn timeloom_wire::Publisher,
+        end: Option<Time<timeloom_time::Steady>>,
+    ) -> bool {
+        loop {
+            let left = end.map_or(ACK_STEP, |end| end - self.steady.now());
+            // A transport without acknowledgements has nothing to wait for.
+            if publisher
+                .wait_for_acknowledgements(left.min(ACK_STEP).max(Duration::ZERO))
+                .unwrap_or(true)
+            {
+                return true;
+            }
+            if left <= Duration::ZERO || self.mailbox.has_news() {
+                return false;
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+use timeloom_time::{Duration, OnJump, Precision, Ros, Steady, Time, WaitOptions, Woke};
+
+use super::super::notice::Notice;
+use super::Playback;
+
+/// Waits shorter than this are not worth spinning for: that would cost more than it gives.
+const WORTH_SPINNING: f64 = 400_000.0;
+/// An external clock that says nothing for so long is told of.
+const SILENCE: Duration = Duration::from_secs(2);
+
+impl Playback {
+    /// Waits for news alone.
+    pub(super) fn rest(&self) {
+        self.rest_until(Time::MAX);
+    }
+
+    /// Waits for news, or until a steady time.
+    pub(super) fn rest_until(&self, until: Time<Steady>) {
+        if let Some(token) = self.mailbox.arm() {
+            let options = WaitOptions::new().cancel(&token);
+            let _woke = self.steady.sleep_until_with(until, &options);
+        }
+    }
+
+    /// Waits until the player's time; false if something else came first.
+    pub(super) fn reach(&mut self, due: Time<Ros>) -> bool {
+        let now = self.clock.now();
+        if now >= due {
+            return !self.mailbox.has_news();
+        }
+        let Some(token) = self.mailbox.arm() else {
+            return false;
+        };
+        let mut options = WaitOptions::new().cancel(&token).on_jump(OnJump::Return);
+        if self.is_external() {
+            options = options.stall_after(SILENCE);
+        } else if (due - now).nanos() as f64 >= WORTH_SPINNING * self.state.rate {
+            options = options.precision(Precision::Precise);
+        }
+        let woke = self.clock.clock().sleep_until_with(due, &options);
+        self.watch_silence(&woke);
+        woke.is_reached()
+    }
+
+    /// Tells once that the external clock has stopped.
+    fn watch_silence(&mut self, woke: &Woke<Ros>) {
+        match woke {
+            Woke::Stalled if !self.state.silence_told => {
+                self.state.silence_told = true;
+                let shown = self.clock.now().as_secs_f64();
+                let source = format!("it shows {shown:.3} s for {SILENCE} now");
+                self.reporter.report(Notice::ClockSilent { source });
+            }
+            Woke::Reached | Woke::Jumped(_) => self.state.silence_told = false,
+            _ => {}
+        }
+    }
+}

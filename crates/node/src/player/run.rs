@@ -1,0 +1,169 @@
+use timeloom_time::{Duration, Ros, Time};
+
+use super::mailbox::Reply;
+use super::options::{Options, PlayRange, PlayStart, Repeat};
+use super::read_ahead::ReadPlan;
+use super::source::Position;
+
+/// One playing of the bags, from play to end or stop.
+pub(super) struct Run {
+    pub(super) range: RunRange,
+    pub(super) repeat: Repeat,
+    /// The part that is repeated; the whole range otherwise.
+    pub(super) loop_range: Option<RunRange>,
+    /// Which lap of the loop it is.
+    pub(super) lap: u64,
+    /// How far the player's time is ahead of the bag's.
+    pub(super) offset: i64,
+    /// Behind the last message that was played.
+    pub(super) position: Position,
+    pub(super) burst: Option<Burst>,
+}
+
+/// A burst that is going on.
+pub(super) struct Burst {
+    /// How many are still to be played; none for all.
+    pub(super) left: Option<u64>,
+    pub(super) played: u64,
+    pub(super) reply: Reply,
+}
+
+/// Times of the bag, both inclusive; nothing if the end is before the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RunRange {
+    pub(super) start: i64,
+    pub(super) end: i64,
+}
+
+impl RunRange {
+    /// The part of a bag that is asked for; the rules are those of `ros2 bag play`.
+    pub(super) fn of(range: &PlayRange, bag: Self) -> Self {
+        let start = match range.start {
+            None => bag.start,
+            Some(PlayStart::Offset(offset)) => bag.start.saturating_add(offset.nanos()),
+            Some(PlayStart::At(time)) => time.nanos(),
+        };
+        let start = start.max(bag.start);
+        let by_duration = range.duration.map(|duration| {
+            // Nothing is played in no time, not even what is there at the very start.
+            let last = if duration > Duration::ZERO {
+                duration.nanos()
+            } else {
+                -1
+            };
+            start.saturating_add(last)
+        });
+        let by_time = range.until.map(Time::nanos);
+        let end = by_duration.max(by_time).unwrap_or(bag.end).min(bag.end);
+        Self { start, end }
+    }
+
+    pub(super) fn times(self) -> (Time<Ros>, Time<Ros>) {
+        (Time::from_nanos(self.start), Time::from_nanos(self.end))
+    }
+
+    /// How much time a lap takes; the next one begins a nanosecond after the end of the last.
+    fn length(self) -> i64 {
+        self.end.saturating_sub(self.start).saturating_add(1).max(1)
+    }
+}
+
+impl Run {
+    pub(super) fn new(range: RunRange, options: &Options) -> Self {
+        let loop_range = options.loop_range.map(|(from, to)| RunRange {
+            start: from.nanos().max(range.start),
+            end: to.nanos(),
+        });
+        Self {
+            position: Position::at(range.start),
+            range,
+            repeat: options.repeat,
+            loop_range: loop_range.filter(|part| part.start < part.end),
+            lap: 0,
+            offset: 0,
+            burst: None,
+        }
+    }
+
+    /// What is repeated.
+    pub(super) fn lap_range(&self) -> RunRange {
+        self.loop_range.unwrap_or(self.range)
+    }
+
+    /// What to read from a place on.
+    pub(super) fn plan(&self, from: Position, latched: bool) -> ReadPlan {
+        let lap = self.lap_range();
+        ReadPlan {
+            from,
+            start: lap.start,
+            end: lap.end.min(self.range.end),
+            endless: self.repeat != Repeat::Once || self.loop_range.is_some(),
+            lap: self.lap,
+            latched,
+        }
+    }
+
+    /// The player's time of a time of the bag.
+    pub(super) fn due(&self, time: i64) -> Time<Ros> {
+        Time::from_nanos(time.saturating_add(self.offset))
+    }
+
+    /// Goes on to the next lap; true if time has to jump back.
+    pub(super) fn turn(&mut self, lap: u64) -> bool {
+        self.lap = lap;
+        self.position = Position::at(self.lap_range().start);
+        if self.repeat == Repeat::Monotonic {
+            self.offset = self.offset.saturating_add(self.lap_range().length());
+            return false;
+        }
+        true
+    }
+
+    /// A time that playing can go to.
+    pub(super) fn clamp(&self, time: i64) -> i64 {
+        let most = self.range.end.saturating_add(1).max(self.range.start);
+        time.clamp(self.range.start, most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BAG: RunRange = RunRange {
+        start: 1_000,
+        end: 2_000,
+    };
+
+    fn range(start: Option<i64>, duration: Option<i64>, until: Option<i64>) -> (i64, i64) {
+        let range = RunRange::of(
+            &PlayRange {
+                start: start.map(|offset| PlayStart::Offset(Duration::from_nanos(offset))),
+                duration: duration.map(Duration::from_nanos),
+                until: until.map(Time::from_nanos),
+            },
+            BAG,
+        );
+        (range.start, range.end)
+    }
+
+    #[test]
+    fn the_rules_of_rosbag2_hold() {
+        assert_eq!(range(None, None, None), (1_000, 2_000));
+        assert_eq!(range(Some(100), Some(50), None), (1_100, 1_150));
+        assert_eq!(range(Some(-5), None, None), (1_000, 2_000), "not before it");
+        assert_eq!(range(None, Some(0), None), (1_000, 999), "nothing");
+        assert_eq!(range(None, None, Some(0)), (1_000, 0), "nothing");
+        assert_eq!(
+            range(None, Some(50), Some(1_150)),
+            (1_000, 1_150),
+            "the later"
+        );
+        assert_eq!(
+            range(None, Some(300), Some(1_150)),
+            (1_000, 1_300),
+            "the later"
+        );
+        assert_eq!(range(None, Some(9_999), None), (1_000, 2_000));
+    }
+}

@@ -1,0 +1,308 @@
+use bytes::Bytes;
+use timeloom_bag::bag::SentOrder;
+use timeloom_bag::storage::FileInfo;
+use timeloom_bag::{BagReader, Message, Order, Query, Result, StorageReader as _, TopicId};
+
+use super::options::MessageOrder;
+
+/// A place between messages: before the `skip`th message (from 0) of those at `time`, or before the first later one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Position {
+    pub(super) time: i64,
+    pub(super) skip: u32,
+}
+
+impl Position {
+    /// Before all messages at that time.
+    pub(super) const fn at(time: i64) -> Self {
+        Self { time, skip: 0 }
+    }
+}
+
+/// A message out of the bags.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Item {
+    pub(super) topic: TopicId,
+    /// By the order that was asked for.
+    pub(super) time: i64,
+    /// Its number among the messages at that time.
+    pub(super) index: u32,
+    pub(super) data: Bytes,
+    pub(super) part: Part,
+}
+
+/// Why an item is in the read-ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// It is to be played, in this lap of a loop.
+    Lap(u64),
+    /// It is the state of a latched topic, from before the place where that lap begins.
+    Latched(u64),
+}
+
+impl Part {
+    /// The lap of a loop that it belongs to.
+    pub(super) const fn lap(self) -> u64 {
+        match self {
+            Self::Lap(lap) | Self::Latched(lap) => lap,
+        }
+    }
+}
+
+impl Item {
+    /// The place behind it.
+    pub(super) const fn after(&self) -> Position {
+        Position {
+            time: self.time,
+            skip: self.index.saturating_add(1),
+        }
+    }
+}
+
+/// Reads bags from any place on, forward; and finds what came before.
+pub(super) struct BagSource {
+    reader: Reader,
+    order: MessageOrder,
+    topics: Vec<TopicId>,
+    /// The first and last log time.
+    bounds: (i64, i64),
+    /// Where the forward reading is: how many to skip at which time, and the number of the last message.
+    skip: Position,
+    last: Option<Position>,
+    /// Messages in the order of sending are cut here.
+    sent_range: (i64, i64),
+}
+
+enum Reader {
+    Received(BagReader),
+    Sent(SentOrder<BagReader>),
+}
+
+/// How much earlier than its time of sending a message may have been received, by another machine's clock.
+const CLOCK_SKEW: i64 = 1_000_000_000;
+
+impl BagSource {
+    /// Reads `topics` of the bags; `window` bytes are held back to sort by the time of sending.
+    pub(super) fn new(
+        reader: BagReader,
+        topics: Vec<TopicId>,
+        order: MessageOrder,
+        window: u64,
+    ) -> Self {
+        let info = reader.info();
+        let bounds = (
+            info.start_time_ns.unwrap_or(0),
+            info.end_time_ns.unwrap_or(0),
+        );
+        let reader = match order {
+            MessageOrder::Received => Reader::Received(reader),
+            MessageOrder::Sent => Reader::Sent(SentOrder::new(reader, window)),
+        };
+        Self {
+            reader,
+            order,
+            topics,
+            bounds,
+            skip: Position::at(i64::MIN),
+            last: None,
+            sent_range: (i64::MIN, i64::MAX),
+        }
+    }
+
+    fn bags(&mut self) -> &mut BagReader {
+        match &mut self.reader {
+            Reader::Received(reader) => reader,
+            Reader::Sent(sent) => sent.reader_mut(),
+        }
+    }
+
+    /// What the bags hold.
+    pub(super) fn info(&mut self) -> &FileInfo {
+        self.bags().info()
+    }
+
+    /// Messages that came too late to be sorted by their time of sending.
+    pub(super) fn late(&self) -> u64 {
+        match &self.reader {
+            Reader::Received(_) => 0,
+            Reader::Sent(sent) => sent.late(),
+        }
+    }
+
+    /// Reads on from a place, up to `end` inclusive.
+    pub(super) fn start(&mut self, from: Position, end: i64) -> Result<()> {
+        self.skip = from;
+        self.last = None;
+        let mut query = Query {
+            topics: Some(self.topics.clone()),
+            start_ns: Some(from.time),
+            end_ns: Some(end),
+            ..Query::default()
+        };
+        match &mut self.reader {
+            Reader::Received(reader) => reader.start(&query),
+            Reader::Sent(sent) => {
+                // At the ends of the bag nothing is cut: times of sending may lie outside of the log times.
+                let first = if from.time <= self.bounds.0 {
+                    i64::MIN
+                } else {
+                    from.time
+                };
+                let last = if end >= self.bounds.1 { i64::MAX } else { end };
+                self.sent_range = (first, last);
+                query.start_ns = Some(first.saturating_sub(CLOCK_SKEW));
+                query.end_ns = None;
+                sent.start(&query)
+            }
+        }
+    }
+
+    /// The next message and its place among those of its time; a damaged stretch is an error, once.
+    pub(super) fn next(&mut self) -> Result<Option<(Message<'_>, i64, u32)>> {
+        loop {
+            let more = match &mut self.reader {
+                Reader::Received(reader) => reader.advance()?,
+                Reader::Sent(sent) => sent.advance()?,
+            };
+            let Some(time) = more
+                .then(|| self.message())
+                .flatten()
+                .map(|message| self.time_of(&message))
+            else {
+                return Ok(None);
+            };
+            if let Some(index) = self.count(time) {
+                return Ok(self.message().map(|message| (message, time, index)));
+            }
+        }
+    }
+
+    fn message(&self) -> Option<Message<'_>> {
+        match &self.reader {
+            Reader::Received(reader) => reader.message(),
+            Reader::Sent(sent) => sent.message(),
+        }
+    }
+
+    fn time_of(&self, message: &Message<'_>) -> i64 {
+        match self.order {
+            MessageOrder::Received => message.log_time_ns,
+            MessageOrder::Sent => message.publish_time_ns,
+        }
+    }
+
+    /// The number of the message at hand among those of its time; none if it is not wanted.
+    fn count(&mut self, time: i64) -> Option<u32> {
+        let outside = self.order == MessageOrder::Sent
+            && !(self.sent_range.0..=self.sent_range.1).contains(&time);
+        if outside {
+            return None;
+        }
+        let index = match self.last {
+            Some(last) if last.time == time => last.skip.saturating_add(1),
+            _ => 0,
+        };
+        self.last = Some(Position { time, skip: index });
+        (time != self.skip.time || index >= self.skip.skip).then_some(index)
+    }
+
+    /// The message before a place, not before `start`. Forward reading must be started anew.
+    pub(super) fn previous(&mut self, before: Position, start: i64) -> Result<Option<Item>> {
+        let here = if before.skip > 0 {
+            self.count_at(before.time)?.min(before.skip)
+        } else {
+            0
+        };
+        let behind = if here > 0 {
+            self.count_at(before.time)? - here
+        } else {
+            0
+        };
+        let end = if here > 0 {
+            before.time
+        } else {
+            before.time.saturating_sub(1)
+        };
+        let query = Query {
+            order: Order::ReverseLogTime,
+            topics: Some(self.topics.clone()),
+            start_ns: Some(start),
+            end_ns: Some(end),
+        };
+        let reader = self.bags();
+        reader.start(&query)?;
+        for _ in 0..behind {
+            reader.advance()?;
+        }
+        let Some(message) = reader.next_message()? else {
+            return Ok(None);
+        };
+        let mut item = Item {
+            topic: message.topic,
+            time: message.log_time_ns,
+            index: 0,
+            data: Bytes::copy_from_slice(message.data),
+            part: Part::Lap(0),
+        };
+        let of_its_time = if here > 0 {
+            here
+        } else {
+            self.count_at(item.time)?
+        };
+        item.index = of_its_time.saturating_sub(1);
+        Ok(Some(item))
+    }
+
+    fn count_at(&mut self, time: i64) -> Result<u32> {
+        let query = Query {
+            topics: Some(self.topics.clone()),
+            start_ns: Some(time),
+            end_ns: Some(time),
+            ..Query::default()
+        };
+        let reader = self.bags();
+        reader.start(&query)?;
+        let mut count = 0;
+        while reader.advance()? {
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// The last messages of latched topics before a time, oldest first: for each topic as many as it keeps.
+    /// Forward reading must be started anew.
+    pub(super) fn latched(
+        &mut self,
+        before: i64,
+        keeps: &[(TopicId, usize)],
+        lap: u64,
+    ) -> Result<Vec<Item>> {
+        let mut found = Vec::new();
+        let reader = self.bags();
+        // One by one: the others are not read again and again until the rarest is found.
+        for (topic, keep) in keeps {
+            reader.start(&Query {
+                order: Order::ReverseLogTime,
+                topics: Some(vec![*topic]),
+                start_ns: None,
+                end_ns: Some(before.saturating_sub(1)),
+            })?;
+            for _ in 0..*keep {
+                let Some(message) = reader.next_message()? else {
+                    break;
+                };
+                found.push(Item {
+                    topic: *topic,
+                    time: message.log_time_ns,
+                    index: 0,
+                    data: Bytes::copy_from_slice(message.data),
+                    part: Part::Latched(lap),
+                });
+            }
+        }
+        // Of one topic the newest came first; the sort keeps equal times as they are.
+        found.reverse();
+        found.sort_by_key(|item| item.time);
+        Ok(found)
+    }
+}

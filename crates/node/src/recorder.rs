@@ -1,0 +1,227 @@
+//! The recorder: everything that a robot publishes goes into a bag, and what does not is counted.
+//!
+//! Samples are taken where they arrive, on the middleware's receive threads ([`intake`]), and wait in a queue that is
+//! bounded in bytes ([`queue`]). One thread writes the bag in batches ([`writer`]); another looks at the graph and keeps
+//! the subscriptions ([`discovery`]). Files are closed in the background by `timeloom-bag`.
+
+mod budget;
+mod command;
+mod control;
+mod discovery;
+mod disk_guard;
+mod drop_policy;
+mod end_reason;
+mod entry;
+mod graph_index;
+mod intake;
+mod note;
+mod options;
+mod qos_class;
+mod queue;
+mod report;
+mod ring;
+mod selection;
+mod session;
+mod shared;
+mod status;
+mod throttle;
+mod transport_account;
+mod types;
+mod watchdog;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use timeloom_time::{Duration, Event};
+use timeloom_wire::{Node, Participant};
+
+pub use control::Control;
+pub use disk_guard::{DiskGuard, DiskSpace, LowSpaceAction};
+pub use drop_policy::DropPolicy;
+pub use end_reason::EndReason;
+pub use note::{Note, NoteSeverity};
+pub use options::{BagFactory, BeforeWrite, DiscoveryMode, Limits, Options, Reporter};
+pub use report::Report;
+pub use selection::Selection;
+pub use status::{Phase, SkippedMessages, Status, TopicStatus};
+pub use transport_account::UnknownMessages;
+pub use types::{BuiltinTypes, FoundType, TypeSource};
+
+use self::session::Session;
+use crate::{Error, Result};
+
+/// Records the topics of a ROS graph into a bag and accounts for every message.
+///
+/// The law: published = recorded + lost in transport + lost in recorder, per topic, between the first and the last
+/// sample that was seen of each publisher. What was left out on purpose (paused, throttled, overwritten in the circular
+/// buffer) is neither.
+///
+/// Clones are the same recorder. It ends with [`finish`](Self::finish).
+#[derive(Clone)]
+pub struct Recorder(Arc<Inner>);
+
+struct Inner {
+    participant: Arc<dyn Participant>,
+    node: Arc<dyn Node>,
+    options: Options,
+    state: Mutex<State>,
+    changed: Event,
+}
+
+struct State {
+    session: Option<Session>,
+    /// What the last bag came to.
+    reports: Vec<Report>,
+    last: Option<Status>,
+}
+
+impl Recorder {
+    /// Begins to record, as a node of that participant.
+    ///
+    /// # Errors
+    /// When options contradict each other, the bag cannot be created, or there is no thread to be had.
+    pub fn start(
+        participant: Arc<dyn Participant>,
+        node: Arc<dyn Node>,
+        options: Options,
+    ) -> Result<Self> {
+        options.check()?;
+        let session = Session::start(&participant, &node, &options, options.output.clone())?;
+        let changed = Event::new(&participant.time_base());
+        Ok(Self(Arc::new(Inner {
+            participant,
+            node,
+            options,
+            state: Mutex::new(State {
+                session: Some(session),
+                reports: Vec::new(),
+                last: None,
+            }),
+            changed,
+        })))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does what is asked for. Blocks until it is done: for a stop, until the bag is closed.
+    ///
+    /// # Errors
+    /// [`Error::NotRecording`] where there is no bag to do it to, [`Error::Recording`] where there is one already, and
+    /// whatever the bag says.
+    pub fn control(&self, control: &Control) -> Result<()> {
+        let mut state = self.state();
+        match control {
+            Control::Stop => return stop(&mut state),
+            Control::Record { output } => return self.record(&mut state, output.as_deref()),
+            _ => {}
+        }
+        let session = state.session.as_ref().ok_or(Error::NotRecording)?;
+        match control {
+            Control::Pause => session.set_paused(true),
+            Control::Resume => session.set_paused(false),
+            Control::TogglePaused => session.set_paused(!session.is_paused()),
+            Control::Split => session.split().map(drop)?,
+            Control::Snapshot => session.snapshot().map(drop)?,
+            Control::StartDiscovery => session.set_discovering(true),
+            Control::StopDiscovery => session.set_discovering(false),
+            Control::Stop | Control::Record { .. } => {}
+        }
+        drop(state);
+        self.0.changed.set();
+        Ok(())
+    }
+
+    fn record(&self, state: &mut State, output: Option<&Path>) -> Result<()> {
+        if let Some(session) = &state.session {
+            let path = session.shared.directory.clone();
+            return Err(Error::Recording { path });
+        }
+        let inner = &self.0;
+        let directory = free_directory(output.unwrap_or(&inner.options.output));
+        let started = Session::start(&inner.participant, &inner.node, &inner.options, directory)?;
+        state.session = Some(started);
+        state.last = None;
+        Ok(())
+    }
+
+    /// What it does and has done. Never blocks for long.
+    pub fn status(&self) -> Status {
+        let state = self.state();
+        match (&state.session, &state.last) {
+            (Some(session), _) => session.status(),
+            (None, Some(last)) => last.clone(),
+            (None, None) => Status {
+                phase: Phase::Stopped,
+                directory: self.0.options.output.clone(),
+                files: 0,
+                elapsed: Duration::ZERO,
+                queue_bytes: 0,
+                queue_limit: 0,
+                discovery: false,
+                topics: Vec::new(),
+            },
+        }
+    }
+
+    /// Why the recording is over, once a limit, a full disk or a vanished directory has ended it.
+    ///
+    /// The bag is closed by [`Control::Stop`] or [`finish`](Self::finish).
+    pub fn ended(&self) -> Option<EndReason> {
+        let state = self.state();
+        let session = state.session.as_ref()?;
+        let progress = session.shared.progress();
+        progress.ended.clone()
+    }
+
+    /// Ends the recording and closes the bag. Blocks until it is closed.
+    ///
+    /// Gives the reports of all bags since the last call, in order.
+    ///
+    /// # Errors
+    /// When the bag cannot be closed.
+    pub fn finish(&self) -> Result<Vec<Report>> {
+        let mut state = self.state();
+        match stop(&mut state) {
+            Ok(()) | Err(Error::NotRecording) => Ok(std::mem::take(&mut state.reports)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn stop(state: &mut State) -> Result<()> {
+    let session = state.session.take().ok_or(Error::NotRecording)?;
+    let mut last = session.status();
+    last.phase = Phase::Stopped;
+    let report = session.finish()?;
+    last.topics.clone_from(&report.topics);
+    last.elapsed = report.elapsed;
+    last.files = report.metadata.files.len();
+    last.queue_bytes = 0;
+    state.last = Some(last);
+    state.reports.push(report);
+    Ok(())
+}
+
+/// A directory that does not exist yet: that one, or with a number behind it, as rosbag2 does.
+fn free_directory(wanted: &Path) -> PathBuf {
+    let mut directory = wanted.to_path_buf();
+    let mut number = 0;
+    while directory.exists() {
+        number += 1;
+        let mut name = wanted.as_os_str().to_owned();
+        name.push(format!("({number})"));
+        directory = PathBuf::from(name);
+    }
+    directory
+}
+
+impl std::fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recorder")
+            .field("output", &self.0.options.output)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,89 @@
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use timeloom_bag::TopicInfo;
+use timeloom_time::{Event, TimeBase};
+
+use super::types::FoundType;
+use crate::Result;
+
+/// What the writer's thread is asked to do, in order.
+pub(super) enum Command {
+    /// Declare the next topic.
+    AddTopic(Box<NewTopic>),
+    /// The definition of a topic's type came.
+    Define { topic: u32, found: FoundType },
+    /// Go on with a new file.
+    Split(Reply<Result<PathBuf>>),
+    /// Write what the circular buffer holds; answers how many messages that are.
+    Snapshot(Reply<Result<u64>>),
+    /// Write what is left, and end.
+    Finish,
+}
+
+/// A topic that is about to be subscribed to.
+pub(super) struct NewTopic {
+    pub(super) topic: u32,
+    pub(super) info: TopicInfo,
+    /// Its messages wait until the definition comes.
+    pub(super) awaits_definition: bool,
+    /// How many of its last messages begin a new file.
+    pub(super) repeat: Option<usize>,
+}
+
+/// Commands that wait.
+#[derive(Default)]
+pub(super) struct Commands(Mutex<VecDeque<Command>>);
+
+impl Commands {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Command>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn push(&self, command: Command) {
+        self.lock().push_back(command);
+    }
+
+    pub(super) fn take(&self) -> VecDeque<Command> {
+        std::mem::take(&mut *self.lock())
+    }
+}
+
+/// Where an answer is put and waited for.
+pub(super) struct Reply<T> {
+    value: Arc<Mutex<Option<T>>>,
+    given: Event,
+}
+
+impl<T> Reply<T> {
+    /// Both ends of an answer.
+    pub(super) fn pair(base: &TimeBase) -> (Self, Self) {
+        let reply = Self {
+            value: Arc::default(),
+            given: Event::new(base),
+        };
+        let other = Self {
+            value: Arc::clone(&reply.value),
+            given: reply.given.clone(),
+        };
+        (reply, other)
+    }
+
+    pub(super) fn give(self, value: T) {
+        *self.value.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+    }
+
+    /// Blocks until the answer is there; `None` when whoever was to give it is gone.
+    pub(super) fn wait(self) -> Option<T> {
+        self.given.wait();
+        let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+        value.take()
+    }
+}
+
+impl<T> Drop for Reply<T> {
+    fn drop(&mut self) {
+        self.given.set();
+    }
+}

@@ -1,0 +1,352 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use timeloom_bag::TopicInfo;
+use timeloom_msg::qos::{QosSpelling, profiles_to_yaml};
+use timeloom_msg::{QosProfile, TypeHash, TypeName};
+use timeloom_time::{Duration, Steady, Time, WaitOptions};
+use timeloom_wire::{EndpointInfo, Subscription, TopicSpec};
+
+use super::command::{Command, NewTopic};
+use super::intake::{Intake, IntakeOptions};
+use super::note::Note;
+use super::options::DiscoveryMode;
+use super::qos_class::QosClass;
+use super::selection::Verdict;
+use super::shared::Shared;
+use super::throttle::Throttle;
+
+/// Looks at the graph and keeps the subscriptions; they end with it.
+pub(super) struct Discovery {
+    shared: Arc<Shared>,
+    active: BTreeMap<String, Active>,
+    /// Topics of which people were told why they are not recorded.
+    refused: BTreeSet<String>,
+    /// Topics that could not be subscribed to and are tried again.
+    failed: BTreeSet<String>,
+}
+
+/// A topic that is recorded.
+struct Active {
+    intake: Arc<Intake>,
+    type_name: TypeName,
+    type_hash: Option<TypeHash>,
+    subscriptions: BTreeMap<QosClass, Box<dyn Subscription>>,
+    /// Made before there was a publisher to adapt to.
+    provisional: Option<Provisional>,
+    overridden: Option<Box<dyn Subscription>>,
+    /// Nodes that were asked for the definition of the type; none when it is known.
+    asked: Option<BTreeSet<String>>,
+}
+
+/// A subscription that hears everybody until the right ones are there.
+#[derive(Clone, Copy)]
+struct Provisional {
+    class: QosClass,
+    /// Since when the others hear the publishers.
+    replaced: Option<Time<Steady>>,
+}
+
+/// What is on its way to a subscription comes within this time.
+const ON_ITS_WAY: Duration = Duration::from_secs(1);
+/// Nothing new for so long means that all have told what they have.
+const QUIET: Duration = Duration::from_millis(500);
+/// How long to wait for the first topics when there is no second look.
+const FIRST_LOOK: Duration = Duration::from_secs(3);
+const LONG: Duration = Duration::from_secs(60);
+
+impl Discovery {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            active: BTreeMap::new(),
+            refused: BTreeSet::new(),
+            failed: BTreeSet::new(),
+        }
+    }
+
+    /// Runs until the recording ends; all subscriptions are gone when it returns.
+    pub(super) fn run(mut self) {
+        self.wait_for_clock();
+        for (topic, type_name) in self.shared.options.static_topics.clone() {
+            self.subscribe_static(&topic, type_name);
+        }
+        if self.shared.options.discovery == DiscoveryMode::Once {
+            self.wait_until_settled();
+        }
+        while !self.shared.ending.is_cancelled() {
+            self.shared.graph_changed.clear();
+            if self.shared.discovering.load(Ordering::Acquire) {
+                self.look();
+            }
+            if self.shared.options.discovery == DiscoveryMode::Once {
+                self.shared.discovering.store(false, Ordering::Release);
+            }
+            let pending = !self.failed.is_empty()
+                || self
+                    .active
+                    .values()
+                    .any(|topic| topic.provisional.is_some());
+            let patience = if pending {
+                self.shared.options.polling_interval
+            } else {
+                LONG
+            };
+            if !self.shared.ending.is_cancelled() {
+                self.shared.graph_changed.wait_for(patience);
+            }
+        }
+    }
+
+    /// With simulated time nothing can be stamped before the clock has started.
+    fn wait_for_clock(&self) {
+        if let Some(clock) = &self.shared.options.log_clock
+            && !clock.started()
+        {
+            self.shared.tell(&Note::info("waiting for /clock"));
+            let options = WaitOptions::new().cancel(&self.shared.ending);
+            let _woke = clock.wait_until_started(&options);
+        }
+    }
+
+    fn wait_until_settled(&self) {
+        let end = self.shared.clock.now().saturating_add(FIRST_LOOK);
+        while !self.shared.ending.is_cancelled() && self.shared.clock.now() < end {
+            self.shared.graph_changed.clear();
+            let news = self.shared.graph_changed.wait_for(QUIET);
+            if !news && self.shared.index().has_topics() {
+                return;
+            }
+        }
+    }
+
+    fn look(&mut self) {
+        for topic in std::mem::take(&mut self.failed) {
+            self.shared.index().look_again(&topic);
+        }
+        let changed = self.shared.index().take_changed();
+        for topic in changed {
+            self.consider(&topic);
+        }
+        let now = self.shared.clock.now();
+        for active in self.active.values_mut() {
+            active.drop_provisional(now);
+        }
+    }
+
+    fn consider(&mut self, topic: &str) {
+        let (candidate, publishers) = {
+            let index = self.shared.index();
+            let publishers: Vec<_> = index.publishers(topic).cloned().collect();
+            (index.candidate(topic, self.shared.node.name()), publishers)
+        };
+        if self.active.contains_key(topic) {
+            return self.adapt(topic, &publishers);
+        }
+        match self.shared.options.selection.judge(&candidate) {
+            Verdict::Leave => {}
+            Verdict::Refuse(reason) => self.refuse(topic, &reason),
+            Verdict::Take => {
+                let type_name = candidate.types.first().map(|name| TypeName::parse(name));
+                match type_name {
+                    Some(Ok(type_name)) => self.subscribe(topic, type_name, &publishers),
+                    Some(Err(error)) => {
+                        self.refuse(topic, &format!("{topic} is not recorded: {error}"));
+                    }
+                    None => {}
+                }
+            }
+        }
+    }
+
+    fn refuse(&mut self, topic: &str, reason: &str) {
+        if self.refused.insert(topic.to_owned()) {
+            self.shared.tell(&Note::warning(reason));
+        }
+    }
+
+    fn subscribe_static(&mut self, topic: &str, type_name: TypeName) {
+        let publishers: Vec<_> = self.shared.index().publishers(topic).cloned().collect();
+        self.subscribe(topic, type_name, &publishers);
+    }
+
+    fn subscribe(&mut self, topic: &str, type_name: TypeName, publishers: &[EndpointInfo]) {
+        let options = &self.shared.options;
+        let offers: Vec<QosProfile> = publishers.iter().map(|info| info.qos).collect();
+        let hash = publishers.iter().find_map(|info| info.type_hash);
+        let name = type_name.to_string();
+        let found = options.types.at_hand(&name, hash.as_ref());
+        let throttle = options.throttle.get(topic).copied().map(Throttle::new);
+        let intake = self.shared.intakes.add(
+            &self.shared.gate,
+            IntakeOptions {
+                name: topic.to_owned(),
+                type_name: name.clone(),
+                policy: options.policy(topic),
+                throttle,
+            },
+        );
+        let Some(intake) = intake else {
+            return self.refuse(topic, &format!("{topic} is not recorded: too many topics"));
+        };
+        let type_hash = hash.or_else(|| found.as_ref().and_then(|found| found.hash));
+        let repeat = options.repeat.get(topic).copied().or_else(|| {
+            let latched = QosClass::all(&offers)
+                .iter()
+                .any(|class| class.is_latched());
+            options.repeat_all.filter(|_| latched)
+        });
+        if let (Some(depth), Some(mut ring)) = (repeat, self.shared.gate.ring()) {
+            ring.repeat(intake.topic(), depth);
+        }
+        let known = found.is_some();
+        let info = TopicInfo {
+            offered_qos_profiles: profiles_to_yaml(&offers, QosSpelling::Names),
+            type_description_hash: type_hash.map(|hash| hash.to_string()).unwrap_or_default(),
+            definition: found.map(|found| found.definition).unwrap_or_default(),
+            ..TopicInfo::new(topic, &name)
+        };
+        // Before the first sample can come: the writer knows the topic when it does.
+        self.shared.command(Command::AddTopic(Box::new(NewTopic {
+            topic: intake.topic(),
+            info,
+            awaits_definition: !known,
+            repeat,
+        })));
+        let active = Active {
+            intake,
+            type_name,
+            type_hash,
+            subscriptions: BTreeMap::new(),
+            provisional: None,
+            overridden: None,
+            asked: (!known).then(BTreeSet::new),
+        };
+        self.active.insert(topic.to_owned(), active);
+        self.adapt(topic, publishers);
+    }
+
+    /// Makes the subscriptions that the publishers need.
+    fn adapt(&mut self, topic: &str, publishers: &[EndpointInfo]) {
+        let shared = Arc::clone(&self.shared);
+        let Some(active) = self.active.get_mut(topic) else {
+            return;
+        };
+        let own_type = active.type_name.to_string();
+        let others = publishers.iter().find(|info| info.type_name != own_type);
+        let other_type = others.map(|info| info.type_name.clone());
+        let publishers: Vec<_> = publishers
+            .iter()
+            .filter(|info| info.type_name == own_type)
+            .collect();
+        let offers: Vec<QosProfile> = publishers.iter().map(|info| info.qos).collect();
+        active.ask_for_definition(&shared, &publishers);
+        let result = active.subscribe(&shared, &offers);
+        if let Err(error) = result {
+            self.failed.insert(topic.to_owned());
+            let text = format!("{topic} cannot be subscribed to and is tried again: {error}");
+            self.refuse(topic, &text);
+        } else if let Some(other) = other_type {
+            let text = format!("{topic} is also published as {other}, which is not recorded");
+            self.refuse(topic, &text);
+        }
+    }
+}
+
+impl Active {
+    fn spec(&self, qos: QosProfile) -> TopicSpec {
+        TopicSpec {
+            name: self.intake.name.clone(),
+            type_name: self.type_name.clone(),
+            type_hash: self.type_hash,
+            qos,
+        }
+    }
+
+    fn subscribe(&mut self, shared: &Shared, offers: &[QosProfile]) -> crate::Result<()> {
+        if let Some(qos) = shared.options.qos_overrides.get(&self.intake.name) {
+            if self.overridden.is_none() {
+                let receiver = self.intake.receiver();
+                self.overridden = Some(shared.node.subscribe(&self.spec(*qos), receiver)?);
+            }
+            return Ok(());
+        }
+        let mut classes = QosClass::all(offers);
+        if classes.is_empty() {
+            if !self.subscriptions.is_empty() {
+                // Who was there may come back.
+                return Ok(());
+            }
+            classes.insert(QosClass::WEAKEST);
+            self.provisional = Some(Provisional {
+                class: QosClass::WEAKEST,
+                replaced: None,
+            });
+        } else if self
+            .provisional
+            .is_some_and(|made| classes.contains(&made.class))
+        {
+            self.provisional = None;
+        }
+        if !shared.has_sequences {
+            // What comes twice would not be noticed: one subscription that hears all.
+            let common = QosClass::common(offers);
+            self.subscriptions.retain(|class, _| *class == common);
+            classes = BTreeSet::from([common]);
+        }
+        for class in classes {
+            if !self.subscriptions.contains_key(&class) {
+                let spec = self.spec(class.profile(offers));
+                let subscription = shared.node.subscribe(&spec, self.intake.receiver())?;
+                self.subscriptions.insert(class, subscription);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the subscription that was made before there were publishers, once others have heard them for a while.
+    fn drop_provisional(&mut self, now: Time<Steady>) {
+        let Some(made) = &mut self.provisional else {
+            return;
+        };
+        let class = made.class;
+        let others = |(other, subscription): (&QosClass, &Box<dyn Subscription>)| {
+            *other != class && subscription.matched() > 0
+        };
+        if !self.subscriptions.iter().any(others) {
+            made.replaced = None;
+        } else if now - *made.replaced.get_or_insert(now) >= ON_ITS_WAY {
+            self.subscriptions.remove(&class);
+            self.provisional = None;
+        }
+    }
+
+    /// Has each publisher's node asked for the definition, on a thread of its own.
+    fn ask_for_definition(&mut self, shared: &Arc<Shared>, publishers: &[&EndpointInfo]) {
+        let Some(asked) = &mut self.asked else {
+            return;
+        };
+        for info in publishers {
+            let Some(node) = info.node.as_ref().filter(|_| info.type_hash.is_some()) else {
+                continue;
+            };
+            if !asked.insert(node.full()) {
+                continue;
+            }
+            let (shared_there, info) = (Arc::clone(shared), (*info).clone());
+            let topic = self.intake.topic();
+            let thread = shared.base.spawn("recorder-types", move || {
+                match shared_there.options.types.ask(&info) {
+                    Ok(found) => shared_there.command(Command::Define { topic, found }),
+                    Err(reason) => shared_there.tell(&Note::info(reason)),
+                }
+            });
+            if let Err(error) = thread {
+                shared.tell(&Note::warning(format!(
+                    "no thread to ask for a type: {error}"
+                )));
+            }
+        }
+    }
+}

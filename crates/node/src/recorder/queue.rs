@@ -1,0 +1,341 @@
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use timeloom_time::{Duration, Event, TimeBase};
+
+use super::budget::{Budget, Purse};
+use super::drop_policy::DropPolicy;
+use super::entry::Entry;
+
+/// What waits between the middleware's receive threads and the writer: bounded in bytes.
+///
+/// The writer is woken when the first message comes after a rest, and then only for many at once. Bytes are given back
+/// as messages are written, not when they are taken.
+pub(super) struct Queue {
+    state: Mutex<State>,
+    wake: Event,
+    space: Event,
+    /// The span of log times that may wait; 0 without limit.
+    max_span_ns: i64,
+}
+
+struct State {
+    /// In order of arrival; empty where the oldest of a topic had to go.
+    slots: Vec<Option<Waiting>>,
+    /// Bytes of what waits in the slots.
+    waiting: usize,
+    budget: Budget,
+    /// The writer rests and wants to hear of the first message.
+    resting: bool,
+    blocked: bool,
+    closed: bool,
+}
+
+/// A message in the queue or in the writer's hands, with the bytes it lives on.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) entry: Entry,
+    purse: Purse,
+}
+
+impl Queue {
+    pub(super) fn new(base: &TimeBase, max_bytes: usize, max_span: Duration) -> Self {
+        Self {
+            state: Mutex::new(State {
+                slots: Vec::new(),
+                waiting: 0,
+                budget: Budget::new(max_bytes),
+                resting: true,
+                blocked: false,
+                closed: false,
+            }),
+            wake: Event::new(base),
+            space: Event::new(base),
+            max_span_ns: max_span.nanos(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a message in; gives how many of its topic are lost for it, itself perhaps among them.
+    ///
+    /// Blocks only with [`DropPolicy::Block`], until there is room or the queue is closed.
+    pub(super) fn push(&self, mut entry: Entry, policy: DropPolicy) -> u64 {
+        loop {
+            let mut state = self.lock();
+            let (lost, refused) = state.push(entry, policy, self.max_span_ns);
+            match refused {
+                None => {
+                    if state.is_worth_a_wake() {
+                        state.resting = false;
+                        self.wake.set();
+                    }
+                    return lost;
+                }
+                Some(_) if policy != DropPolicy::Block || state.closed => return lost + 1,
+                Some(back) => {
+                    entry = back;
+                    state.blocked = true;
+                    self.space.clear();
+                }
+            }
+            drop(state);
+            self.space.wait();
+        }
+    }
+
+    /// Puts messages in front of nobody and whatever the limit: they were counted elsewhere before.
+    pub(super) fn push_all(&self, entries: impl IntoIterator<Item = Entry>) {
+        let mut state = self.lock();
+        for entry in entries {
+            state.force(entry);
+        }
+        state.resting = false;
+        self.wake.set();
+    }
+
+    /// Moves all that waits to the end of `out`, oldest first. It still counts until it is [released](Self::release).
+    pub(super) fn take(&self, out: &mut Vec<Waiting>) {
+        let mut state = self.lock();
+        self.wake.clear();
+        state.waiting = 0;
+        state.budget.forget_places();
+        out.extend(state.slots.drain(..).flatten());
+    }
+
+    /// Gives back the bytes of messages that are written.
+    pub(super) fn release(&self, written: &[Waiting]) {
+        let mut state = self.lock();
+        for waiting in written {
+            let cost = waiting.entry.cost();
+            let (topic, purse) = (waiting.entry.index(), waiting.purse);
+            state.budget.release(topic, cost, purse);
+        }
+        if std::mem::take(&mut state.blocked) {
+            self.space.set();
+        }
+    }
+
+    /// Blocks until there is enough to take or `timeout` is over. One who rests wants to hear of the first message.
+    pub(super) fn wait(&self, timeout: Duration, rest: bool) {
+        {
+            let mut state = self.lock();
+            state.resting = rest;
+            if rest && !state.slots.is_empty() {
+                return;
+            }
+        }
+        self.wake.wait_for(timeout);
+    }
+
+    /// Wakes the writer although nothing came.
+    pub(super) fn nudge(&self) {
+        self.wake.set();
+    }
+
+    /// Nobody waits for room any more.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.space.set();
+        self.wake.set();
+    }
+
+    /// The bytes in the queue and in the writer's hands.
+    pub(super) fn used(&self) -> usize {
+        self.lock().budget.used()
+    }
+}
+
+impl State {
+    /// Puts a message in, or gives it back; with how many others had to go.
+    fn push(&mut self, entry: Entry, policy: DropPolicy, max_span_ns: i64) -> (u64, Option<Entry>) {
+        let (topic, cost) = (entry.index(), entry.cost());
+        let mut lost = 0;
+        loop {
+            let late = max_span_ns > 0 && self.span_with(&entry) > max_span_ns;
+            let purse = if late {
+                None
+            } else {
+                self.budget.admit(topic, cost)
+            };
+            if let Some(purse) = purse {
+                if policy == DropPolicy::Oldest {
+                    self.budget.remember(topic, self.slots.len());
+                }
+                self.waiting += cost;
+                self.slots.push(Some(Waiting { entry, purse }));
+                return (lost, None);
+            }
+            let oldest = (policy == DropPolicy::Oldest)
+                .then(|| self.budget.oldest(topic))
+                .flatten();
+            let Some(gone) =
+                oldest.and_then(|place| self.slots.get_mut(place).and_then(Option::take))
+            else {
+                return (lost, Some(entry));
+            };
+            self.drop_waiting(&gone);
+            lost += 1;
+        }
+    }
+
+    fn force(&mut self, entry: Entry) {
+        let cost = entry.cost();
+        self.budget.force(cost);
+        self.waiting += cost;
+        let purse = Purse::Common;
+        self.slots.push(Some(Waiting { entry, purse }));
+    }
+
+    fn drop_waiting(&mut self, gone: &Waiting) {
+        let cost = gone.entry.cost();
+        self.waiting = self.waiting.saturating_sub(cost);
+        self.budget.release(gone.entry.index(), cost, gone.purse);
+    }
+
+    fn span_with(&self, entry: &Entry) -> i64 {
+        let oldest = self.slots.iter().flatten().next();
+        oldest.map_or(0, |oldest| {
+            entry.log_time_ns.saturating_sub(oldest.entry.log_time_ns)
+        })
+    }
+
+    /// The first message after a rest, or an eighth of what may wait.
+    fn is_worth_a_wake(&self) -> bool {
+        self.resting || self.waiting >= self.budget.limit() / 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use proptest::prelude::*;
+
+    fn entry(topic: u32, number: u32, size: usize) -> Entry {
+        Entry {
+            topic,
+            log_time_ns: i64::from(number),
+            publish_time_ns: 0,
+            sequence: number,
+            payload: Bytes::from(vec![0; size]),
+        }
+    }
+
+    fn queue(bytes: usize) -> Queue {
+        Queue::new(&TimeBase::machine(), bytes, Duration::ZERO)
+    }
+
+    fn numbers(queue: &Queue) -> Vec<u32> {
+        let mut out = Vec::new();
+        queue.take(&mut out);
+        queue.release(&out);
+        out.iter().map(|waiting| waiting.entry.sequence).collect()
+    }
+
+    #[test]
+    fn the_newest_or_the_oldest_of_the_topic_goes() {
+        let cost = entry(0, 0, 100).cost();
+        for (policy, kept) in [
+            (DropPolicy::Newest, vec![0, 1, 2, 3]),
+            (DropPolicy::Oldest, vec![0, 5, 6, 7]),
+        ] {
+            // Three quarters for all, one quarter in reserve for the only two topics.
+            let queue = queue(cost * 4);
+            assert_eq!(queue.push(entry(1, 0, 100), policy), 0);
+            let lost: u64 = (1..8).map(|n| queue.push(entry(0, n, 100), policy)).sum();
+            let kept_now = numbers(&queue);
+            assert_eq!(lost + kept_now.len() as u64, 8, "{policy}");
+            assert_eq!(kept_now[0], kept[0], "another topic's stays");
+            assert_eq!(
+                kept_now.last(),
+                if policy == DropPolicy::Newest {
+                    kept_now.iter().max()
+                } else {
+                    Some(&7)
+                }
+            );
+        }
+    }
+
+    #[test]
+    fn bytes_come_back_when_messages_are_written() {
+        let cost = entry(0, 0, 100).cost();
+        let queue = queue(cost * 2);
+        queue.push(entry(0, 0, 100), DropPolicy::Newest);
+        let mut out = Vec::new();
+        queue.take(&mut out);
+        assert_eq!(queue.used(), cost, "the writer has it in its hands");
+        assert_eq!(queue.push(entry(0, 1, 100), DropPolicy::Newest), 1);
+        queue.release(&out);
+        assert_eq!(queue.used(), 0);
+        assert_eq!(queue.push(entry(0, 2, 100), DropPolicy::Newest), 0);
+    }
+
+    #[test]
+    fn one_who_blocks_is_let_go_at_the_end() {
+        let queue = queue(10);
+        queue.push(entry(0, 0, 100), DropPolicy::Block);
+        std::thread::scope(|scope| {
+            let blocked = scope.spawn(|| queue.push(entry(0, 1, 100), DropPolicy::Block));
+            queue.close();
+            assert_eq!(blocked.join().unwrap(), 1, "lost, and counted");
+        });
+    }
+
+    #[test]
+    fn one_who_blocks_goes_on_when_there_is_room() {
+        let queue = queue(10);
+        queue.push(entry(0, 0, 100), DropPolicy::Block);
+        std::thread::scope(|scope| {
+            let blocked = scope.spawn(|| queue.push(entry(0, 1, 100), DropPolicy::Block));
+            let mut seen = Vec::new();
+            while seen.len() < 2 {
+                seen.extend(numbers(&queue));
+            }
+            assert_eq!(seen, [0, 1]);
+            assert_eq!(blocked.join().unwrap(), 0);
+        });
+    }
+
+    #[test]
+    fn what_waits_spans_no_more_than_the_limit() {
+        let queue = Queue::new(&TimeBase::machine(), 1 << 20, Duration::from_nanos(5));
+        let lost: Vec<_> = [0, 4, 5, 6, 9]
+            .into_iter()
+            .map(|n| queue.push(entry(0, n, 10), DropPolicy::Newest))
+            .collect();
+        assert_eq!(lost, [0, 0, 0, 1, 1]);
+        assert_eq!(numbers(&queue), [0, 4, 5]);
+        let lost: u64 = [0, 4, 5, 6, 9]
+            .into_iter()
+            .map(|n| queue.push(entry(0, n, 10), DropPolicy::Oldest))
+            .sum();
+        assert_eq!((lost, numbers(&queue)), (1, vec![4, 5, 6, 9]));
+    }
+
+    proptest! {
+        #[test]
+        fn kept_and_lost_make_up_the_whole_within_the_limit(
+            pushes in prop::collection::vec((0u32..4, 0usize..3_000, 0usize..2, any::<bool>()), 1..80),
+        ) {
+            let limit = 4_000;
+            let queue = queue(limit);
+            let policies = [DropPolicy::Newest, DropPolicy::Oldest];
+            let (mut lost, mut kept) = (0, 0);
+            for (number, (topic, size, policy, take)) in (0u32..).zip(&pushes) {
+                let entry = entry(*topic, number, *size);
+                let alone = queue.used() == 0;
+                lost += queue.push(entry, policies[*policy]);
+                prop_assert!(alone || queue.used() <= limit.max(3_096), "{}", queue.used());
+                if *take {
+                    kept += numbers(&queue).len();
+                }
+            }
+            kept += numbers(&queue).len();
+            prop_assert_eq!(lost + kept as u64, pushes.len() as u64);
+            prop_assert_eq!(queue.used(), 0);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+use std::path::PathBuf;
+
+use timeloom_bag::bag::BagSummary;
+use timeloom_bag::{BagMetadata, LossCause, TopicStatistics, WriteOutcome};
+use timeloom_time::Duration;
+
+use super::end_reason::EndReason;
+use super::shared::Shared;
+use super::status::TopicStatus;
+
+/// What a recording came to.
+#[derive(Debug)]
+pub struct Report {
+    /// Where the bag is.
+    pub directory: PathBuf,
+    /// Why it ended.
+    pub reason: EndReason,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// The final account of each topic; nothing is in flight any more.
+    pub topics: Vec<TopicStatus>,
+    /// The metadata of the bag.
+    pub metadata: BagMetadata,
+    /// Files that were deleted because newer ones took their place.
+    pub deleted_files: usize,
+    /// Messages in those files.
+    pub deleted_messages: u64,
+    /// The first thing that went wrong when the bag was closed.
+    pub error: Option<timeloom_bag::Error>,
+}
+
+impl Report {
+    pub(super) fn new(shared: &Shared, summary: BagSummary, outcome: WriteOutcome) -> Self {
+        let progress = shared.progress();
+        let reason = progress.ended.clone().unwrap_or(EndReason::Asked);
+        let vanished = reason == EndReason::Vanished;
+        // Topics are in the bag in the order of their declaration, which names tell.
+        let in_bag = |name: &str| {
+            let records = summary.metadata.topics.iter();
+            let place = records
+                .into_iter()
+                .position(|record| record.topic.name == name);
+            place.and_then(|place| summary.topics.get(place)).copied()
+        };
+        let intakes = shared.intakes.all();
+        let topics = intakes.iter().enumerate().map(|(index, intake)| {
+            let counts = intake.counts();
+            let live = progress.topics.get(index).copied().unwrap_or_default();
+            let mut statistics = in_bag(&intake.name).unwrap_or(live.statistics);
+            if vanished {
+                lose_all(&mut statistics);
+            }
+            let in_ring = counts.received.saturating_sub(
+                counts.lost_in_queue
+                    + counts.skipped.overwritten
+                    + statistics.messages_recorded.saturating_sub(live.repeated)
+                    + statistics.lost_in_recorder.compression
+                    + statistics.lost_in_recorder.storage,
+            );
+            let mut skipped = counts.skipped;
+            skipped.overwritten += in_ring;
+            TopicStatus {
+                name: intake.name.clone(),
+                type_name: intake.type_name.clone(),
+                statistics,
+                skipped,
+                unknown: counts.unknown,
+                repeated: live.repeated,
+                in_flight: 0,
+            }
+        });
+        Self {
+            directory: shared.directory.clone(),
+            reason,
+            elapsed: shared.clock.now() - shared.started,
+            topics: topics.collect(),
+            deleted_files: summary.deleted_files,
+            deleted_messages: summary.deleted_messages,
+            error: outcome.error,
+            metadata: summary.metadata,
+        }
+    }
+
+    /// All topics in one account.
+    pub fn total(&self) -> TopicStatistics {
+        let mut total = TopicStatistics::default();
+        for topic in &self.topics {
+            total.merge(&topic.statistics);
+        }
+        total
+    }
+}
+
+/// What was written to files that are gone is lost.
+fn lose_all(statistics: &mut TopicStatistics) {
+    let gone = statistics.messages_recorded;
+    statistics.messages_recorded = 0;
+    statistics.bytes_written = 0;
+    statistics.lost_in_recorder.add(LossCause::Storage, gone);
+}

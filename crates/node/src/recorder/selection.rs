@@ -1,0 +1,267 @@
+use std::collections::BTreeSet;
+
+use fancy_regex::Regex;
+use timeloom_msg::name::{action_of, service_of_event_topic};
+
+/// Which topics, services and actions are recorded: included by any of the lists, unless excluded by any of the others.
+///
+/// The rules are those of `ros2 bag record`. Expressions match anywhere in a name.
+#[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the independent switches of rosbag2"
+)]
+pub struct Selection {
+    /// All topics, whatever the lists say.
+    pub all_topics: bool,
+    /// The events of all services, whatever the lists say.
+    pub all_services: bool,
+    /// All actions, whatever the lists say.
+    pub all_actions: bool,
+    /// These topics.
+    pub topics: BTreeSet<String>,
+    /// The events of these services.
+    pub services: BTreeSet<String>,
+    /// These actions: their feedback, status and service events.
+    pub actions: BTreeSet<String>,
+    /// Topics of these types.
+    pub topic_types: BTreeSet<String>,
+    /// Topics, services and actions whose name contains a match.
+    pub regex: Option<Regex>,
+    /// Not these topics.
+    pub exclude_topics: BTreeSet<String>,
+    /// Not the events of these services.
+    pub exclude_services: BTreeSet<String>,
+    /// Not these actions.
+    pub exclude_actions: BTreeSet<String>,
+    /// Not topics of these types.
+    pub exclude_topic_types: BTreeSet<String>,
+    /// Nothing whose name contains a match.
+    pub exclude_regex: Option<Regex>,
+    /// Topics with a part that begins with `_`, too.
+    pub include_hidden_topics: bool,
+    /// Topics that nobody publishes yet, too.
+    pub include_unpublished_topics: bool,
+    /// Topics that nobody subscribes to are left out.
+    pub ignore_leaf_topics: bool,
+}
+
+/// What the graph says of a topic.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub(super) name: String,
+    /// The types that its endpoints name.
+    pub(super) types: BTreeSet<String>,
+    pub(super) publishers: usize,
+    /// Subscriptions of others than the recorder.
+    pub(super) subscriptions: usize,
+}
+
+/// What becomes of a topic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is recorded.
+    Take,
+    /// It is not asked for, or not yet.
+    Leave,
+    /// It is asked for and cannot be recorded; the reason is for people.
+    Refuse(String),
+}
+
+impl Selection {
+    /// Whether nothing at all is asked for.
+    pub fn is_empty(&self) -> bool {
+        !(self.all_topics || self.all_services || self.all_actions)
+            && self.topics.is_empty()
+            && self.services.is_empty()
+            && self.actions.is_empty()
+            && self.topic_types.is_empty()
+            && self.regex.is_none()
+    }
+
+    /// What becomes of a topic of the graph.
+    pub(super) fn judge(&self, topic: &Candidate) -> Verdict {
+        let Some(type_name) = topic.types.first() else {
+            return Verdict::Leave;
+        };
+        if !self.takes(&topic.name, type_name) {
+            return Verdict::Leave;
+        }
+        if topic.types.len() > 1 {
+            let types: Vec<_> = topic.types.iter().map(String::as_str).collect();
+            return Verdict::Refuse(format!(
+                "{} has {} types ({}) and is not recorded",
+                topic.name,
+                types.len(),
+                types.join(", ")
+            ));
+        }
+        let unpublished = topic.publishers == 0 && !self.include_unpublished_topics;
+        let leaf = topic.subscriptions == 0 && self.ignore_leaf_topics;
+        if unpublished || leaf {
+            Verdict::Leave
+        } else {
+            Verdict::Take
+        }
+    }
+
+    /// Whether a topic of that name and type is asked for.
+    pub fn takes(&self, name: &str, type_name: &str) -> bool {
+        if let Some((action, _)) = action_of(name) {
+            return (self.all_actions || named(&self.actions, self.regex.as_ref(), action))
+                && !named(&self.exclude_actions, self.exclude_regex.as_ref(), action)
+                && !self.exclude_topics.contains(name);
+        }
+        if let Some(service) = event_service(name, type_name) {
+            return (self.all_services || named(&self.services, self.regex.as_ref(), service))
+                && !named(&self.exclude_services, self.exclude_regex.as_ref(), service);
+        }
+        let listed =
+            named(&self.topics, self.regex.as_ref(), name) || self.topic_types.contains(type_name);
+        (self.all_topics || listed)
+            && !self.exclude_topic_types.contains(type_name)
+            && !named(&self.exclude_topics, self.exclude_regex.as_ref(), name)
+            && (self.include_hidden_topics || !is_hidden(name))
+    }
+}
+
+/// The service whose events a topic carries.
+fn event_service<'a>(name: &'a str, type_name: &str) -> Option<&'a str> {
+    service_of_event_topic(name).filter(|_| type_name.ends_with("_Event"))
+}
+
+fn named(list: &BTreeSet<String>, regex: Option<&Regex>, name: &str) -> bool {
+    // An expression that gives up on a name does not match it.
+    list.contains(name) || regex.is_some_and(|regex| regex.is_match(name).unwrap_or(false))
+}
+
+fn is_hidden(name: &str) -> bool {
+    name.split('/').any(|part| part.starts_with('_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STRING: &str = "std_msgs/msg/String";
+
+    fn set(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    fn candidate(name: &str) -> Candidate {
+        Candidate {
+            name: name.into(),
+            types: set(&[STRING]),
+            publishers: 1,
+            subscriptions: 0,
+        }
+    }
+
+    fn all() -> Selection {
+        Selection {
+            all_topics: true,
+            all_services: true,
+            all_actions: true,
+            ..Selection::default()
+        }
+    }
+
+    #[test]
+    fn lists_add_up_and_exclusions_win() {
+        let regex = |text| Some(Regex::new(text).unwrap());
+        let selection = Selection {
+            topics: set(&["/a", "/b"]),
+            topic_types: set(&["sensor_msgs/msg/Imu"]),
+            regex: regex("cam"),
+            exclude_topics: set(&["/b"]),
+            exclude_regex: regex("info$"),
+            exclude_topic_types: set(&["sensor_msgs/msg/Image"]),
+            ..Selection::default()
+        };
+        let taken = [
+            ("/a", STRING, true),
+            ("/b", STRING, false),
+            ("/imu", "sensor_msgs/msg/Imu", true),
+            ("/my/camera", STRING, true),
+            ("/camera/info", STRING, false),
+            ("/camera", "sensor_msgs/msg/Image", false),
+            ("/other", STRING, false),
+        ];
+        for (name, type_name, expected) in taken {
+            assert_eq!(selection.takes(name, type_name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn services_and_actions_are_their_hidden_topics() {
+        let event = "/add/_service_event";
+        let event_type = "example_interfaces/srv/AddTwoInts_Event";
+        assert!(all().takes(event, event_type));
+        assert!(!all().takes("/x/_service_event", STRING), "only hidden");
+        assert!(all().takes("/go/_action/feedback", "p/action/Go_FeedbackMessage"));
+        let topics = Selection {
+            all_topics: true,
+            ..Selection::default()
+        };
+        assert!(!topics.takes(event, event_type));
+        assert!(!topics.takes("/go/_action/status", "action_msgs/msg/GoalStatusArray"));
+        let without = Selection {
+            exclude_services: set(&["/add"]),
+            exclude_actions: set(&["/go"]),
+            ..all()
+        };
+        assert!(!without.takes(event, event_type));
+        assert!(!without.takes("/go/_action/status", "action_msgs/msg/GoalStatusArray"));
+        let one = Selection {
+            actions: set(&["/go"]),
+            ..Selection::default()
+        };
+        let goal = "/go/_action/send_goal/_service_event";
+        assert!(one.takes(goal, "p/action/Go_SendGoal_Event"));
+    }
+
+    #[test]
+    fn hidden_unpublished_and_leaf_topics() {
+        let hidden = candidate("/a/_b");
+        assert_eq!(all().judge(&hidden), Verdict::Leave);
+        let open = Selection {
+            include_hidden_topics: true,
+            ..all()
+        };
+        assert_eq!(open.judge(&hidden), Verdict::Take);
+        let unpublished = Candidate {
+            publishers: 0,
+            ..candidate("/a")
+        };
+        assert_eq!(all().judge(&unpublished), Verdict::Leave);
+        let any = Selection {
+            include_unpublished_topics: true,
+            ..all()
+        };
+        assert_eq!(any.judge(&unpublished), Verdict::Take);
+        let no_leaves = Selection {
+            ignore_leaf_topics: true,
+            ..all()
+        };
+        assert_eq!(no_leaves.judge(&candidate("/a")), Verdict::Leave);
+        let heard = Candidate {
+            subscriptions: 1,
+            ..candidate("/a")
+        };
+        assert_eq!(no_leaves.judge(&heard), Verdict::Take);
+    }
+
+    #[test]
+    fn a_topic_with_two_types_is_refused_in_words() {
+        let mut topic = candidate("/a");
+        topic.types.insert("std_msgs/msg/Int8".into());
+        let Verdict::Refuse(reason) = all().judge(&topic) else {
+            panic!("refused");
+        };
+        assert_eq!(
+            reason,
+            "/a has 2 types (std_msgs/msg/Int8, std_msgs/msg/String) and is not recorded"
+        );
+    }
+}

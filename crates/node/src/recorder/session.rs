@@ -1,0 +1,193 @@
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use timeloom_bag::bag::BagSummary;
+use timeloom_bag::{BagWriter, LossCause, WriteOutcome};
+use timeloom_time::{BaseThread, CancelToken, Clock, Event};
+use timeloom_wire::{GraphWatch, Node, Participant};
+
+use super::command::{Command, Commands, Reply};
+use super::discovery::Discovery;
+use super::end_reason::EndReason;
+use super::graph_index::GraphIndex;
+use super::intake::{Gate, Intakes};
+use super::options::Options;
+use super::queue::Queue;
+use super::report::Report;
+use super::ring::Ring;
+use super::shared::{Progress, Shared};
+use super::status::{Phase, Status, TopicStatus};
+use super::writer::Writer;
+use crate::{Error, Result};
+
+/// One bag from its first to its last message.
+pub(super) struct Session {
+    pub(super) shared: Arc<Shared>,
+    discovery: BaseThread<()>,
+    writer: BaseThread<Result<(BagSummary, WriteOutcome)>>,
+    _watch: GraphWatch,
+}
+
+impl Session {
+    pub(super) fn start(
+        participant: &Arc<dyn Participant>,
+        node: &Arc<dyn Node>,
+        options: &Options,
+        directory: PathBuf,
+    ) -> Result<Self> {
+        let bag = BagWriter::create(&directory, (options.bag)())?;
+        let base = participant.time_base();
+        let clock = Clock::on(&base);
+        let span = options.max_cache_duration;
+        let ring = options
+            .snapshot_mode
+            .then(|| Mutex::new(Ring::new(options.max_cache_bytes, span.nanos())));
+        let shared = Arc::new(Shared {
+            directory,
+            started: clock.now(),
+            clock,
+            node: Arc::clone(node),
+            has_sequences: participant.capabilities().sequence_numbers,
+            gate: Arc::new(Gate {
+                queue: Queue::new(&base, options.max_cache_bytes, span),
+                ring,
+                paused: AtomicBool::new(options.start_paused),
+                log_clock: options.log_clock.clone(),
+            }),
+            intakes: Arc::new(Intakes::default()),
+            commands: Commands::default(),
+            index: Mutex::new(GraphIndex::default()),
+            graph_changed: Event::new(&base),
+            discovering: AtomicBool::new(true),
+            ending: CancelToken::new(),
+            progress: Mutex::new(Progress::default()),
+            news: Event::new(&base),
+            options: options.clone(),
+            base: base.clone(),
+        });
+        let writer = Writer::new(Arc::clone(&shared), bag);
+        let started = |source| Error::Io {
+            action: "start a thread",
+            source,
+        };
+        let writer = base
+            .spawn("recorder-writer", move || writer.run())
+            .map_err(started)?;
+        let inside = Arc::clone(&shared);
+        let watch = participant.watch_graph(Box::new(move |event| {
+            if inside.index().apply(event) {
+                inside.graph_changed.set();
+            }
+        }));
+        let discovery = Discovery::new(Arc::clone(&shared));
+        let discovery = base
+            .spawn("recorder-graph", move || discovery.run())
+            .map_err(started)?;
+        Ok(Self {
+            shared,
+            discovery,
+            writer,
+            _watch: watch,
+        })
+    }
+
+    pub(super) fn set_paused(&self, paused: bool) {
+        self.shared.gate.paused.store(paused, Ordering::Release);
+    }
+
+    pub(super) fn is_paused(&self) -> bool {
+        self.shared.gate.paused.load(Ordering::Acquire)
+    }
+
+    pub(super) fn split(&self) -> Result<PathBuf> {
+        let (give, wait) = Reply::pair(&self.shared.base);
+        self.shared.command(Command::Split(give));
+        wait.wait().unwrap_or(Err(Error::NotRecording))
+    }
+
+    pub(super) fn snapshot(&self) -> Result<u64> {
+        let (give, wait) = Reply::pair(&self.shared.base);
+        self.shared.command(Command::Snapshot(give));
+        wait.wait().unwrap_or(Err(Error::NotRecording))
+    }
+
+    pub(super) fn set_discovering(&self, on: bool) {
+        self.shared.discovering.store(on, Ordering::Release);
+        self.shared.index().look_at_all();
+        self.shared.graph_changed.set();
+    }
+
+    pub(super) fn status(&self) -> Status {
+        let shared = &self.shared;
+        let progress = shared.progress();
+        let topics = shared.intakes.all();
+        let topics = topics.iter().enumerate().map(|(index, intake)| {
+            let written = progress.topics.get(index).copied().unwrap_or_default();
+            let counts = intake.counts();
+            let mut statistics = written.statistics;
+            let lost = &mut statistics.lost_in_recorder;
+            let in_writer = statistics
+                .messages_recorded
+                .saturating_sub(written.repeated)
+                + lost.compression
+                + lost.storage;
+            // The newest counts, whatever the writer has heard of them yet.
+            lost.queue = 0;
+            lost.add(LossCause::Queue, counts.lost_in_queue);
+            statistics.messages_lost_in_transport = counts.lost_in_transport;
+            TopicStatus {
+                name: intake.name.clone(),
+                type_name: intake.type_name.clone(),
+                statistics,
+                skipped: counts.skipped,
+                unknown: counts.unknown,
+                repeated: written.repeated,
+                in_flight: counts
+                    .received
+                    .saturating_sub(counts.lost_in_queue + counts.skipped.overwritten)
+                    .saturating_sub(in_writer),
+            }
+        });
+        Status {
+            phase: if self.is_paused() {
+                Phase::Paused
+            } else {
+                Phase::Recording
+            },
+            directory: shared.directory.clone(),
+            files: progress.files.max(1),
+            elapsed: shared.clock.now() - shared.started,
+            queue_bytes: shared.gate.queue.used(),
+            queue_limit: shared.options.max_cache_bytes,
+            discovery: shared.discovering.load(Ordering::Acquire),
+            topics: topics.collect(),
+        }
+    }
+
+    /// Ends the subscriptions, writes all that came, and closes the bag. Blocks until it is closed.
+    pub(super) fn finish(self) -> Result<Report> {
+        let Self {
+            shared,
+            discovery,
+            writer,
+            _watch: watch,
+        } = self;
+        shared.ending.cancel();
+        shared.graph_changed.set();
+        let gone = discovery.join().is_err();
+        drop(watch);
+        shared.gate.queue.close();
+        shared.command(Command::Finish);
+        let finished = writer.join();
+        shared.end(EndReason::Asked);
+        let (summary, outcome) = match finished {
+            Ok(finished) => finished?,
+            Err(_panicked) => return Err(Error::ThreadGone { thread: "writer" }),
+        };
+        if gone {
+            return Err(Error::ThreadGone { thread: "graph" });
+        }
+        Ok(Report::new(&shared, summary, outcome))
+    }
+}

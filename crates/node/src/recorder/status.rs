@@ -1,0 +1,86 @@
+use std::path::PathBuf;
+
+use timeloom_bag::TopicStatistics;
+use timeloom_time::Duration;
+
+use super::transport_account::UnknownMessages;
+
+/// What a recorder does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// It records what comes.
+    Recording,
+    /// It leaves out what comes.
+    Paused,
+    /// The bag is closed.
+    Stopped,
+}
+
+/// What a recorder does and has done, at one moment.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// What it does.
+    pub phase: Phase,
+    /// Where the bag is.
+    pub directory: PathBuf,
+    /// How many files it has, the open one included.
+    pub files: usize,
+    /// How long it has been recording, pauses included.
+    pub elapsed: Duration,
+    /// Bytes between receiving and writing.
+    pub queue_bytes: usize,
+    /// How many may be there.
+    pub queue_limit: usize,
+    /// Whether new topics are looked for.
+    pub discovery: bool,
+    /// The topics in the order in which they were found.
+    pub topics: Vec<TopicStatus>,
+}
+
+/// One topic of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopicStatus {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub type_name: String,
+    /// The account: recorded, lost in transport, lost in the recorder.
+    pub statistics: TopicStatistics,
+    /// Left out because somebody wanted it so.
+    pub skipped: SkippedMessages,
+    /// What cannot be known.
+    pub unknown: UnknownMessages,
+    /// Copies of latched messages that were written again into a new file or a snapshot; they are among the recorded.
+    pub repeated: u64,
+    /// Received and not yet written.
+    pub in_flight: u64,
+}
+
+/// Messages that came and were left out on purpose: not lost, not recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SkippedMessages {
+    /// While it was paused, or after the end that the limits set.
+    pub paused: u64,
+    /// By the throttle.
+    pub throttled: u64,
+    /// Fell out of the circular buffer before a snapshot was asked for.
+    pub overwritten: u64,
+}
+
+impl SkippedMessages {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.paused + self.throttled + self.overwritten
+    }
+}
+
+impl Status {
+    /// All topics in one account.
+    pub fn total(&self) -> TopicStatistics {
+        let mut total = TopicStatistics::default();
+        for topic in &self.topics {
+            total.merge(&topic.statistics);
+        }
+        total
+    }
+}

@@ -1,0 +1,205 @@
+use std::collections::BTreeMap;
+
+use timeloom_wire::{Gid, LossKnowledge, LossTracker, SequenceStep};
+
+/// What is known of the samples of one topic before they reach the recorder.
+///
+/// A loss is seen by gaps in a writer's numbers and by the middleware's own count. The two overlap: per writer, the
+/// one that knows more counts.
+#[derive(Debug, Default)]
+pub(super) struct TransportAccount {
+    tracker: LossTracker,
+    writers: BTreeMap<Gid, Writer>,
+}
+
+#[derive(Debug, Default)]
+struct Writer {
+    /// Missing between samples that were both to be recorded.
+    gaps: u64,
+    /// Missing while nothing was to be recorded.
+    unasked: u64,
+    /// Lost as the middleware counts.
+    told: u64,
+    /// Whether its last sample was to be recorded.
+    wanted: bool,
+}
+
+/// Whether the recorder wants what comes now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    Yes,
+    No,
+}
+
+/// What may have been published and was never seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnknownMessages {
+    /// At most this many before the first sample of each writer: published before the recorder subscribed, or lost.
+    pub before_first: u64,
+    /// Writers of which nobody says whether something came after their last sample.
+    pub open_writers: usize,
+}
+
+impl TransportAccount {
+    /// Takes in a sample's number; false if that sample came before.
+    pub(super) fn sample(&mut self, gid: Gid, sequence: Option<u64>, asked: Asked) -> bool {
+        let Some(sequence) = sequence else {
+            return true;
+        };
+        let step = self.tracker.sample(gid, sequence);
+        if step == SequenceStep::Duplicate {
+            return false;
+        }
+        let writer = self.writers.entry(gid).or_default();
+        let both = asked == Asked::Yes && (writer.wanted || step == SequenceStep::First);
+        writer.wanted = asked == Asked::Yes;
+        match step {
+            SequenceStep::Gap(missing) | SequenceStep::Earlier(missing) => {
+                let slot = if both {
+                    &mut writer.gaps
+                } else {
+                    &mut writer.unasked
+                };
+                *slot = slot.saturating_add(missing);
+            }
+            SequenceStep::Late if writer.gaps > 0 => writer.gaps -= 1,
+            SequenceStep::Late => writer.unasked = writer.unasked.saturating_sub(1),
+            SequenceStep::First | SequenceStep::Next | SequenceStep::Duplicate => {}
+        }
+        true
+    }
+
+    /// Takes in the middleware's own count of a writer's losses.
+    pub(super) fn told(&mut self, gid: Gid, change: u64, how: LossKnowledge, asked: Asked) {
+        // Gaps are counted here already, sample by sample.
+        if how == LossKnowledge::Status && asked == Asked::Yes {
+            let writer = self.writers.entry(gid).or_default();
+            writer.told = writer.told.saturating_add(change);
+        }
+    }
+
+    /// How many were lost on the way while they were to be recorded.
+    pub(super) fn lost(&self) -> u64 {
+        let known = |(gid, writer): (&Gid, &Writer)| {
+            // What is told of nobody in particular is compared with the sum below.
+            if *gid == Gid::UNKNOWN {
+                0
+            } else {
+                writer.gaps.max(writer.told)
+            }
+        };
+        let named = self.writers.iter().map(known);
+        let named = named.fold(0, u64::saturating_add);
+        let unnamed = self.writers.get(&Gid::UNKNOWN).map_or(0, |w| w.told);
+        named.max(unnamed)
+    }
+
+    /// What may be missing and cannot be known.
+    pub(super) fn unknown(&self) -> UnknownMessages {
+        let mut unknown = UnknownMessages::default();
+        for (gid, account) in self.tracker.accounts() {
+            // Told losses may lie before the first sample.
+            let writer = self.writers.get(gid);
+            let explained = writer.map_or(0, |w| w.told.saturating_sub(w.gaps));
+            let before = account.first.saturating_sub(1).saturating_sub(explained);
+            unknown.before_first = unknown.before_first.saturating_add(before);
+            unknown.open_writers += 1;
+        }
+        unknown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const ONE: Gid = Gid([1; 16]);
+    const TWO: Gid = Gid([2; 16]);
+
+    fn feed(account: &mut TransportAccount, gid: Gid, numbers: &[u64]) {
+        for number in numbers {
+            account.sample(gid, Some(*number), Asked::Yes);
+        }
+    }
+
+    #[test]
+    fn gaps_and_the_middlewares_count_are_not_added() {
+        let mut account = TransportAccount::default();
+        feed(&mut account, ONE, &[3, 6]);
+        assert_eq!(account.lost(), 2);
+        account.told(ONE, 2, LossKnowledge::Status, Asked::Yes);
+        assert_eq!(account.lost(), 2, "the same two");
+        account.told(ONE, 1, LossKnowledge::Status, Asked::Yes);
+        assert_eq!(account.lost(), 3, "one before the first or after the last");
+        account.told(ONE, 9, LossKnowledge::SequenceGaps, Asked::Yes);
+        assert_eq!(account.lost(), 3, "gaps are counted here");
+        feed(&mut account, TWO, &[1, 3]);
+        assert_eq!(account.lost(), 4);
+        account.told(Gid::UNKNOWN, 4, LossKnowledge::Status, Asked::Yes);
+        assert_eq!(account.lost(), 4);
+        account.told(Gid::UNKNOWN, 2, LossKnowledge::Status, Asked::Yes);
+        assert_eq!(account.lost(), 6);
+    }
+
+    #[test]
+    fn a_sample_that_comes_again_is_refused_and_a_late_one_taken() {
+        let mut account = TransportAccount::default();
+        feed(&mut account, ONE, &[1, 2, 4]);
+        assert!(!account.sample(ONE, Some(2), Asked::Yes));
+        assert!(account.sample(ONE, Some(3), Asked::Yes));
+        assert_eq!(account.lost(), 0);
+        assert!(account.sample(ONE, None, Asked::Yes));
+    }
+
+    #[test]
+    fn what_is_missed_while_paused_is_not_lost() {
+        let mut account = TransportAccount::default();
+        feed(&mut account, ONE, &[1, 2]);
+        account.sample(ONE, Some(5), Asked::No);
+        account.sample(ONE, Some(9), Asked::No);
+        account.sample(ONE, Some(12), Asked::Yes);
+        account.told(ONE, 7, LossKnowledge::Status, Asked::No);
+        assert_eq!(account.lost(), 0);
+        feed(&mut account, ONE, &[14]);
+        assert_eq!(account.lost(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_known_is_said() {
+        let mut account = TransportAccount::default();
+        assert_eq!(account.unknown(), UnknownMessages::default());
+        feed(&mut account, ONE, &[5]);
+        feed(&mut account, TWO, &[1]);
+        let unknown = UnknownMessages {
+            before_first: 4,
+            open_writers: 2,
+        };
+        assert_eq!(account.unknown(), unknown);
+        account.told(ONE, 1, LossKnowledge::Status, Asked::Yes);
+        assert_eq!(account.unknown().before_first, 3);
+    }
+
+    proptest! {
+        /// Whatever comes, in whatever order and however often: fresh and lost make up each writer's stretch.
+        #[test]
+        fn fresh_and_lost_make_up_the_stretch(
+            samples in prop::collection::vec((any::<bool>(), 1u64..40), 1..100),
+        ) {
+            let mut account = TransportAccount::default();
+            let mut fresh = 0;
+            for (first, number) in &samples {
+                let gid = if *first { ONE } else { TWO };
+                fresh += u64::from(account.sample(gid, Some(*number), Asked::Yes));
+            }
+            let mut stretch = 0;
+            for gid in [ONE, TWO] {
+                let numbers = || samples.iter().filter(|(first, _)| *first == (gid == ONE)).map(|(_, n)| *n);
+                if let (Some(low), Some(high)) = (numbers().min(), numbers().max()) {
+                    stretch += high - low + 1;
+                }
+            }
+            prop_assert_eq!(fresh + account.lost(), stretch);
+        }
+    }
+}

@@ -1,0 +1,422 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use timeloom_bag::bag::BagSummary;
+use timeloom_bag::{BagWriter, LossCause, Message, TopicId, WriteOutcome};
+use timeloom_time::Duration;
+
+use super::command::{Command, NewTopic};
+use super::end_reason::EndReason;
+use super::intake::Intake;
+use super::note::Note;
+use super::queue::Waiting;
+use super::shared::{Shared, Written};
+use super::types::FoundType;
+use super::watchdog::Watchdog;
+use crate::{Error, Result};
+
+/// How long messages gather before the writer looks again: one wake-up for many.
+const GATHER: Duration = Duration::from_millis(10);
+/// The longest rest: buffered messages are sealed when they are old.
+const REST: Duration = Duration::from_millis(100);
+/// A stretch of messages that is written at once; its bytes are then given back.
+const STRETCH_BYTES: usize = 1 << 20;
+const STRETCH_MESSAGES: usize = 1024;
+
+/// The thread that writes the bag.
+pub(super) struct Writer {
+    pub(super) shared: Arc<Shared>,
+    pub(super) bag: BagWriter,
+    pub(super) topics: Vec<Topic>,
+    watchdog: Watchdog,
+    /// Messages written so far, repeated ones left out.
+    messages: u64,
+    over: bool,
+}
+
+/// A topic on its way into the bag.
+pub(super) struct Topic {
+    pub(super) intake: Arc<Intake>,
+    /// None while it could not be declared: its messages are then lost to the storage.
+    pub(super) id: Option<TopicId>,
+    /// Messages that wait for the definition of the type, until that steady time.
+    held: Vec<Waiting>,
+    holds_until_ns: Option<i64>,
+    pending: Option<Box<NewTopic>>,
+    /// What the bag was told of losses.
+    told_transport: u64,
+    told_queue: u64,
+    refused: u64,
+}
+
+impl Writer {
+    pub(super) fn new(shared: Arc<Shared>, bag: BagWriter) -> Self {
+        let watchdog = Watchdog::new(&shared);
+        Self {
+            shared,
+            bag,
+            topics: Vec::new(),
+            watchdog,
+            messages: 0,
+            over: false,
+        }
+    }
+
+    /// Writes until it is told to finish.
+    pub(super) fn run(mut self) -> Result<(BagSummary, WriteOutcome)> {
+        let mut batch = Vec::new();
+        let mut rest = true;
+        loop {
+            let patience = if rest { REST } else { GATHER };
+            self.shared.gate.queue.wait(patience, rest);
+            self.shared.gate.queue.take(&mut batch);
+            // Taken after the messages: each topic's declaration is among them.
+            let mut finish = false;
+            for command in self.shared.commands.take() {
+                finish |= self.obey(command);
+            }
+            if finish {
+                // All subscriptions are gone: this is the rest.
+                self.shared.gate.queue.take(&mut batch);
+            }
+            rest = batch.is_empty();
+            self.write_all(&mut batch);
+            self.look_after(finish, rest);
+            if finish {
+                return self.finish();
+            }
+        }
+    }
+
+    fn now_ns(&self) -> i64 {
+        self.shared.clock.now().nanos()
+    }
+
+    /// True for the last command.
+    fn obey(&mut self, command: Command) -> bool {
+        match command {
+            Command::AddTopic(new) => self.add_topic(new),
+            Command::Define { topic, found } => self.define(topic, found),
+            Command::Split(reply) => reply.give(self.split()),
+            Command::Snapshot(reply) => reply.give(self.snapshot()),
+            Command::Finish => return true,
+        }
+        false
+    }
+
+    fn add_topic(&mut self, new: Box<NewTopic>) {
+        let intakes = self.shared.intakes.all();
+        let index = usize::try_from(new.topic).unwrap_or(usize::MAX);
+        let Some(intake) = intakes.get(index).filter(|_| index == self.topics.len()) else {
+            return;
+        };
+        let holds = new.awaits_definition;
+        let patience = self.shared.options.type_patience.nanos();
+        self.topics.push(Topic {
+            intake: Arc::clone(intake),
+            id: None,
+            held: Vec::new(),
+            holds_until_ns: holds.then(|| self.now_ns().saturating_add(patience)),
+            pending: Some(new),
+            told_transport: 0,
+            told_queue: 0,
+            refused: 0,
+        });
+        if !holds {
+            self.declare(index, None);
+        }
+    }
+
+    /// Enters a topic into the bag, and writes what was held back for it.
+    fn declare(&mut self, index: usize, found: Option<FoundType>) {
+        let Some(topic) = self.topics.get_mut(index) else {
+            return;
+        };
+        topic.holds_until_ns = None;
+        let Some(mut new) = topic.pending.take() else {
+            return;
+        };
+        if let Some(found) = found {
+            new.info.definition = found.definition;
+            let hash = found.hash.map(|hash| hash.to_string());
+            new.info.type_description_hash = hash.unwrap_or(new.info.type_description_hash);
+        } else if new.awaits_definition {
+            let text = format!(
+                "no definition of {}: {} is recorded raw",
+                new.info.type_name, new.info.name
+            );
+            self.shared.tell(&Note::warning(text));
+        }
+        let held = std::mem::take(&mut topic.held);
+        match self.bag.add_topic(&new.info) {
+            Ok(id) => {
+                topic.id = Some(id);
+                if let Some(depth) = new.repeat {
+                    self.bag.repeat(id, depth);
+                }
+            }
+            Err(error) => {
+                let text = format!("{} cannot be recorded: {error}", new.info.name);
+                self.shared.tell(&Note::error(text));
+            }
+        }
+        self.write(&held);
+    }
+
+    /// A definition came; if it is late, a new file begins with it.
+    fn define(&mut self, topic: u32, found: FoundType) {
+        let index = usize::try_from(topic).unwrap_or(usize::MAX);
+        let Some(known) = self.topics.get(index) else {
+            return;
+        };
+        let Some(id) = known.id else {
+            return self.declare(index, Some(found));
+        };
+        let has = |info: &timeloom_bag::TopicInfo| !info.definition.text.is_empty();
+        if self.bag.topics().get(id.index()).is_some_and(has) {
+            return;
+        }
+        let hash = found.hash.map(|hash| hash.to_string()).unwrap_or_default();
+        self.bag.define_topic(id, found.definition, &hash);
+        let name = known.intake.name.clone();
+        match self.split() {
+            Ok(_) => self.shared.tell(&Note::info(format!(
+                "the definition of {name} came late: a new file begins with it"
+            ))),
+            Err(error) => self.shared.tell(&Note::warning(format!(
+                "the definition of {name} came late: {error}"
+            ))),
+        }
+    }
+
+    pub(super) fn split(&mut self) -> Result<PathBuf> {
+        self.tell_losses();
+        let event = self.bag.split()?;
+        self.publish_progress();
+        Ok(event.opened_file)
+    }
+
+    fn snapshot(&mut self) -> Result<u64> {
+        let Some(mut ring) = self.shared.gate.ring() else {
+            return Err(Error::Option {
+                option: "snapshot",
+                reason: "the recorder is not in snapshot mode".into(),
+            });
+        };
+        let snapshot = ring.take();
+        let count = snapshot.entries.len() as u64;
+        for entry in &snapshot.repeated {
+            self.watchdog.repeated(entry.index());
+        }
+        let all = snapshot.repeated.into_iter().chain(snapshot.entries);
+        // Before the ring is free again: what it gets now is newer.
+        self.shared.gate.queue.push_all(all);
+        drop(ring);
+        Ok(count)
+    }
+
+    fn write_all(&mut self, batch: &mut Vec<Waiting>) {
+        if self
+            .topics
+            .iter()
+            .any(|topic| topic.holds_until_ns.is_some())
+        {
+            self.hold_back(batch);
+        }
+        let mut rest = &batch[..];
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(stretch(rest));
+            self.write(now);
+            rest = later;
+        }
+        batch.clear();
+    }
+
+    /// Sets those aside whose type is still asked for.
+    fn hold_back(&mut self, batch: &mut Vec<Waiting>) {
+        let mut go = Vec::with_capacity(batch.len());
+        for waiting in batch.drain(..) {
+            match self.topics.get_mut(waiting.entry.index()) {
+                Some(topic) if topic.holds_until_ns.is_some() => topic.held.push(waiting),
+                _ => go.push(waiting),
+            }
+        }
+        *batch = go;
+        let now = self.now_ns();
+        // What is held back must not keep others out.
+        let crowded = self.shared.gate.queue.used() > self.shared.options.max_cache_bytes / 4;
+        for index in 0..self.topics.len() {
+            let until = self
+                .topics
+                .get(index)
+                .and_then(|topic| topic.holds_until_ns);
+            if until.is_some_and(|until| now >= until || crowded) {
+                self.declare(index, None);
+            }
+        }
+    }
+
+    /// Writes a stretch and gives its bytes back.
+    fn write(&mut self, stretch: &[Waiting]) {
+        if let Some(before_write) = &self.shared.options.before_write {
+            before_write(stretch.iter().map(|waiting| waiting.entry.cost()).sum());
+        }
+        let wanted = self.room();
+        let mut messages = Vec::with_capacity(stretch.len());
+        for (number, waiting) in stretch.iter().enumerate() {
+            let entry = &waiting.entry;
+            let Some(topic) = self.topics.get_mut(entry.index()) else {
+                continue;
+            };
+            if number as u64 >= wanted {
+                topic.intake.leave_out(1);
+                continue;
+            }
+            match topic.id {
+                Some(topic) => messages.push(Message {
+                    topic,
+                    log_time_ns: entry.log_time_ns,
+                    publish_time_ns: entry.publish_time_ns,
+                    sequence: entry.sequence,
+                    data: &entry.payload,
+                }),
+                None => topic.refused += 1,
+            }
+        }
+        self.messages += messages.len() as u64;
+        let outcome = self.bag.write(&messages, self.now_ns());
+        self.settle(outcome);
+        self.shared.gate.queue.release(stretch);
+        self.check_limits();
+    }
+
+    /// How many more messages may be written.
+    fn room(&self) -> u64 {
+        match self.shared.options.limits.messages {
+            _ if self.over => 0,
+            0 => u64::MAX,
+            limit => limit.saturating_sub(self.messages),
+        }
+    }
+
+    fn check_limits(&mut self) {
+        let limits = self.shared.options.limits;
+        let elapsed = self.shared.clock.now() - self.shared.started;
+        let reason = if limits.messages > 0 && self.messages >= limits.messages {
+            EndReason::Messages
+        } else if limits.bytes > 0 && self.bag.size() >= limits.bytes {
+            EndReason::Size
+        } else if limits.duration > Duration::ZERO && elapsed >= limits.duration {
+            EndReason::Duration
+        } else {
+            return;
+        };
+        self.end(reason);
+    }
+
+    /// Records nothing any more; the owner is told and closes the bag.
+    pub(super) fn end(&mut self, reason: EndReason) {
+        if !std::mem::replace(&mut self.over, true) {
+            self.shared.gate.paused.store(true, Ordering::Release);
+            self.shared.end(reason);
+        }
+    }
+
+    pub(super) fn settle(&mut self, outcome: WriteOutcome) {
+        if let Some(error) = &outcome.error {
+            self.watchdog
+                .failed(&self.shared, error, outcome.messages_lost());
+        }
+    }
+
+    /// What is to be done now and then.
+    fn look_after(&mut self, finish: bool, idle: bool) {
+        let now = self.shared.clock.now();
+        let due = self.watchdog.is_due(now);
+        if due || idle || finish {
+            let outcome = self.bag.tick(now.nanos());
+            self.settle(outcome);
+            self.tell_losses();
+            self.publish_progress();
+            self.check_limits();
+        }
+        if self
+            .watchdog
+            .sync_is_due(now, self.shared.options.sync_interval)
+        {
+            let outcome = self.bag.request_sync();
+            self.settle(outcome);
+        }
+        if self.watchdog.check_is_due(now) && !self.over && !finish {
+            Watchdog::check(self);
+        }
+    }
+
+    /// Brings the bag's account up to what the intakes counted.
+    fn tell_losses(&mut self) {
+        for topic in &mut self.topics {
+            let Some(id) = topic.id else {
+                continue;
+            };
+            let counts = topic.intake.counts();
+            let transport = counts.lost_in_transport;
+            if transport >= topic.told_transport {
+                let more = transport - topic.told_transport;
+                self.bag.lost_in_transport(id, more);
+            } else {
+                self.bag.found_again(id, topic.told_transport - transport);
+            }
+            topic.told_transport = transport;
+            let queue = counts.lost_in_queue.saturating_sub(topic.told_queue);
+            self.bag.lost_in_recorder(id, LossCause::Queue, queue);
+            topic.told_queue = counts.lost_in_queue;
+        }
+    }
+
+    pub(super) fn publish_progress(&mut self) {
+        let splits = self.bag.take_splits();
+        let mut progress = self.shared.progress();
+        progress.topics.clear();
+        for (index, topic) in self.topics.iter().enumerate() {
+            let id = topic.id.map(TopicId::index);
+            let known = id.and_then(|id| self.bag.statistics().get(id)).copied();
+            let repeated = id.and_then(|id| self.bag.repeated().get(id)).copied();
+            let mut statistics = known.unwrap_or_default();
+            statistics
+                .lost_in_recorder
+                .add(LossCause::Storage, topic.refused);
+            progress.topics.push(Written {
+                statistics,
+                repeated: repeated.unwrap_or(0) + self.watchdog.repeats(index),
+            });
+        }
+        progress.files = self.bag.files_opened();
+        if !splits.is_empty() {
+            progress.splits.extend(splits);
+            drop(progress);
+            self.shared.news.set();
+        }
+    }
+
+    fn finish(mut self) -> Result<(BagSummary, WriteOutcome)> {
+        for index in 0..self.topics.len() {
+            self.declare(index, None);
+        }
+        self.tell_losses();
+        self.publish_progress();
+        self.watchdog.free_ballast();
+        Ok(self.bag.finish()?)
+    }
+}
+
+/// How many messages are written at once.
+fn stretch(batch: &[Waiting]) -> usize {
+    let mut bytes = 0;
+    let full = batch.iter().position(|waiting| {
+        let over = bytes > STRETCH_BYTES;
+        bytes += waiting.entry.cost();
+        over
+    });
+    full.unwrap_or(batch.len()).min(STRETCH_MESSAGES)
+}

@@ -1,0 +1,397 @@
+//! A node as ROS knows it: names, parameters, time, words, types; over any transport.
+
+mod clock_source;
+mod executor;
+mod node_options;
+mod parameter_file;
+mod parameter_services;
+mod parameter_store;
+mod parameter_value;
+mod parameters;
+mod remap;
+mod ros_arguments;
+mod rosout;
+mod service;
+mod service_types;
+mod type_descriptions;
+mod typed_publisher;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use timeloom_msg::{Definitions, QosProfile, Schema, Value};
+use timeloom_time::{Clock, Ros, TimeHub};
+use timeloom_wire::{Node, NodeName, Participant, TopicSpec};
+
+pub use node_options::NodeOptions;
+pub use parameter_store::ParameterAccess;
+pub use parameter_value::ParameterValue;
+pub use remap::Remap;
+pub use ros_arguments::RosArguments;
+pub use rosout::Severity;
+pub use service::Service;
+pub use service_types::ServiceTypes;
+pub(crate) use type_descriptions::SERVICE as DESCRIBE;
+pub use typed_publisher::TypedPublisher;
+
+use clock_source::{ClockSource, Words};
+use executor::Executor;
+use parameters::{Parameters, USE_SIM_TIME};
+use remap::Named;
+use rosout::Logger;
+use service::Handler;
+use type_descriptions::TypeDescriptions;
+
+use crate::{Error, Result};
+
+/// A ROS node over any transport: what `rclcpp::Node` is, without generated types.
+///
+/// It has what others expect of a node: parameter services, `/parameter_events`, `/rosout`,
+/// `~/get_type_description`, and a clock that follows `/clock` when `use_sim_time` is, or becomes, true.
+///
+/// Handlers of its services run on one thread of its own, one after the other, never on the thread that
+/// receives. It is cheap to clone; everything ends when the last clone is dropped, but for the services and
+/// publishers that its users hold.
+#[derive(Clone)]
+pub struct RosNode(Arc<Inner>);
+
+struct Inner {
+    // In the order in which they end.
+    own_services: Mutex<Vec<Service>>,
+    source: Arc<ClockSource>,
+    executor: Arc<Executor>,
+    parameters: Arc<Parameters>,
+    logger: Logger,
+    types: Arc<TypeDescriptions>,
+    clock: Clock<Ros>,
+    hub: TimeHub,
+    remaps: Vec<Remap>,
+    name: NodeName,
+    node: Arc<dyn Node>,
+    participant: Arc<dyn Participant>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // A clock that somebody still holds must not stand still for ever.
+        let _off = self.source.set(false);
+    }
+}
+
+impl RosNode {
+    /// A node on a participant.
+    ///
+    /// # Errors
+    /// When a name or rule is not valid, a parameter has the wrong type, or the middleware refuses something.
+    pub fn new(participant: Arc<dyn Participant>, options: NodeOptions) -> Result<Self> {
+        let name = remap::node_name(&options.name, &options.namespace, &options.remaps)?;
+        let node = participant.node(name.clone())?;
+        let base = participant.time_base();
+        let executor = Arc::new(Executor::start(&base, &format!("node {}", name.name()))?);
+        let logger = Logger::new(&name.full(), &base);
+        let types = Arc::new(TypeDescriptions::default());
+        let topic = |topic: &str| remap::resolve(topic, Named::Topic, &name, &options.remaps);
+        let publish =
+            |full: String, type_name: &str, qos| publish(&*node, &types, full, type_name, qos);
+        if options.rosout {
+            let full = topic("/rosout")?;
+            logger.publish_on(publish(full, "rcl_interfaces/msg/Log", QosProfile::ROSOUT)?);
+        }
+        let hub = TimeHub::new(&base);
+        let words = Words {
+            jobs: executor.queue().clone(),
+            logger: logger.clone(),
+        };
+        let source = Arc::new(ClockSource::new(
+            Arc::clone(&participant),
+            Arc::clone(&node),
+            topic("/clock")?,
+            hub.clone(),
+            words,
+        ));
+        let clock = hub.clock();
+        let events = if options.parameter_services {
+            let full = topic("/parameter_events")?;
+            let event = "rcl_interfaces/msg/ParameterEvent";
+            Some(publish(full, event, QosProfile::PARAMETERS)?)
+        } else {
+            None
+        };
+        let parameters = Arc::new(Parameters::new(
+            name.full(),
+            events,
+            clock.clone(),
+            Arc::clone(&source),
+            logger.clone(),
+        ));
+        let made = Self(Arc::new(Inner {
+            own_services: Mutex::default(),
+            source,
+            executor,
+            parameters,
+            logger,
+            types,
+            clock,
+            hub,
+            remaps: options.remaps,
+            name,
+            node,
+            participant,
+        }));
+        made.declare_own(&options.parameters, options.use_sim_time)?;
+        if options.parameter_services {
+            made.serve_parameters()?;
+        }
+        if options.type_description {
+            made.serve_types()?;
+        }
+        Ok(made)
+    }
+
+    fn declare_own(
+        &self,
+        parameters: &BTreeMap<String, ParameterValue>,
+        use_sim_time: bool,
+    ) -> Result<()> {
+        for (name, value) in parameters {
+            self.declare_parameter(name, value.clone())?;
+        }
+        let text = "Whether time comes from /clock";
+        let access = ParameterAccess::Writable;
+        self.declare_parameter_with(USE_SIM_TIME, use_sim_time, text, access)?;
+        self.0.parameters.follow_use_sim_time()
+    }
+
+    fn serve_parameters(&self) -> Result<()> {
+        for (name, type_name, handler) in parameter_services::handlers(&self.0.parameters)? {
+            let types = ServiceTypes::builtin(type_name)?;
+            self.keep(self.start(name, types, QosProfile::PARAMETERS, handler)?);
+        }
+        Ok(())
+    }
+
+    fn serve_types(&self) -> Result<()> {
+        let known = Arc::clone(&self.0.types);
+        let handler: Handler = Box::new(move |request| known.answer(request));
+        let types = ServiceTypes::builtin(type_descriptions::SERVICE)?;
+        let name = "~/get_type_description";
+        self.keep(self.start(name, types, QosProfile::SERVICES, handler)?);
+        Ok(())
+    }
+
+    fn keep(&self, service: Service) {
+        let services = self.0.own_services.lock();
+        services
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(service);
+    }
+
+    /// The node on the wire, for raw endpoints.
+    pub fn wire(&self) -> &Arc<dyn Node> {
+        &self.0.node
+    }
+
+    /// The participant it lives on.
+    pub fn participant(&self) -> &Arc<dyn Participant> {
+        &self.0.participant
+    }
+
+    /// Its name, after remapping.
+    pub fn name(&self) -> &NodeName {
+        &self.0.name
+    }
+
+    /// The full name of a topic (`chatter`, `~/status`, `/tf`), after remapping.
+    ///
+    /// # Errors
+    /// When it is no ROS name.
+    pub fn resolve_topic(&self, name: &str) -> Result<String> {
+        remap::resolve(name, Named::Topic, &self.0.name, &self.0.remaps)
+    }
+
+    /// The full name of a service, after remapping.
+    ///
+    /// # Errors
+    /// When it is no ROS name.
+    pub fn resolve_service(&self, name: &str) -> Result<String> {
+        remap::resolve(name, Named::Service, &self.0.name, &self.0.remaps)
+    }
+
+    /// Its clock: the machine's time, or that of `/clock` while `use_sim_time` is true.
+    pub fn clock(&self) -> Clock<Ros> {
+        self.0.clock.clone()
+    }
+
+    /// What feeds its clock; others may be attached.
+    pub fn time_hub(&self) -> &TimeHub {
+        &self.0.hub
+    }
+
+    /// Says something on `/rosout` and to the [reporter](Self::set_reporter). Blocks as a publisher does.
+    pub fn log(&self, severity: Severity, text: &str) {
+        self.0.logger.log(severity, text);
+    }
+
+    /// Where its words go beside `/rosout`; nowhere unless set. Called on any thread: return quickly.
+    pub fn set_reporter(&self, report: impl Fn(Severity, &str) + Send + Sync + 'static) {
+        self.0.logger.set_reporter(Arc::new(report));
+    }
+
+    /// Answers a service of a built-in type until the returned handle is dropped.
+    ///
+    /// The handler runs on the node's own thread. When it fails or panics, nothing is answered and the reason is
+    /// logged. Do not keep the handle inside its own handler.
+    ///
+    /// # Errors
+    /// When the name or the type is not valid, or the middleware refuses it.
+    pub fn serve(
+        &self,
+        name: &str,
+        type_name: &str,
+        handler: impl Fn(&Value) -> Result<Value> + Send + Sync + 'static,
+    ) -> Result<Service> {
+        let types = ServiceTypes::builtin(type_name)?;
+        self.start(name, types, QosProfile::SERVICES, Box::new(handler))
+    }
+
+    /// Like [`serve`](Self::serve), for a type from anywhere and with a `QoS` of its own.
+    ///
+    /// # Errors
+    /// When the name is not valid, or the middleware refuses it.
+    pub fn serve_with(
+        &self,
+        name: &str,
+        types: ServiceTypes,
+        qos: QosProfile,
+        handler: impl Fn(&Value) -> Result<Value> + Send + Sync + 'static,
+    ) -> Result<Service> {
+        self.start(name, types, qos, Box::new(handler))
+    }
+
+    fn start(
+        &self,
+        name: &str,
+        types: ServiceTypes,
+        qos: QosProfile,
+        handler: Handler,
+    ) -> Result<Service> {
+        let full = self.resolve_service(name)?;
+        for schema in types.schemas() {
+            self.register_type(schema);
+        }
+        let back = (Arc::clone(&self.0.executor), self.0.logger.clone());
+        Service::start(&*self.0.node, &full, types, qos, handler, back)
+    }
+
+    /// Publishes values of a built-in type.
+    ///
+    /// # Errors
+    /// When the name or the type is not valid, or the middleware refuses it.
+    pub fn publisher(
+        &self,
+        topic: &str,
+        type_name: &str,
+        qos: QosProfile,
+    ) -> Result<TypedPublisher> {
+        let full = self.resolve_topic(topic)?;
+        publish(&*self.0.node, &self.0.types, full, type_name, qos)
+    }
+
+    /// Has `~/get_type_description` tell a type that a raw endpoint uses; typed ones do so themselves.
+    pub fn register_type(&self, schema: &Arc<Schema>) {
+        self.0.types.add(schema);
+    }
+
+    /// Declares a parameter; gives the value it has, which may have been set from outside.
+    ///
+    /// # Errors
+    /// When it was set to a value of another type.
+    pub fn declare_parameter(
+        &self,
+        name: &str,
+        default: impl Into<ParameterValue>,
+    ) -> Result<ParameterValue> {
+        let access = ParameterAccess::Writable;
+        self.declare_parameter_with(name, default, "", access)
+    }
+
+    /// Like [`declare_parameter`](Self::declare_parameter), with words for people and with who may change it.
+    ///
+    /// # Errors
+    /// When it was set to a value of another type.
+    pub fn declare_parameter_with(
+        &self,
+        name: &str,
+        default: impl Into<ParameterValue>,
+        description: &str,
+        access: ParameterAccess,
+    ) -> Result<ParameterValue> {
+        self.0
+            .parameters
+            .declare(name, &default.into(), description, access)
+    }
+
+    /// The value of a parameter; none if it was not declared.
+    pub fn parameter(&self, name: &str) -> Option<ParameterValue> {
+        let parameters = &self.0.parameters;
+        parameters.with(|store| store.get(name).map(|known| known.value.clone()))
+    }
+
+    /// Sets a parameter as a peer would. When this returns, the change has its effect.
+    ///
+    /// # Errors
+    /// When it was not declared, is read-only, has another type, or a guard refuses it.
+    pub fn set_parameter(&self, name: &str, value: impl Into<ParameterValue>) -> Result<()> {
+        let wanted = [(name.to_owned(), value.into())];
+        self.0
+            .parameters
+            .set(&wanted)
+            .map_err(|reason| Error::Parameter {
+                name: name.to_owned(),
+                reason,
+            })
+    }
+
+    /// Has changes looked at before they are made: all of one request at a time; an error refuses them.
+    pub fn guard_parameters(
+        &self,
+        guard: impl Fn(&[(String, ParameterValue)]) -> std::result::Result<(), String>
+        + Send
+        + Sync
+        + 'static,
+    ) {
+        self.0.parameters.add_guard(Arc::new(guard));
+    }
+
+    /// Hears of every change, after it was made.
+    pub fn on_parameter_change(
+        &self,
+        listener: impl Fn(&str, &ParameterValue) + Send + Sync + 'static,
+    ) {
+        self.0.parameters.add_listener(Arc::new(listener));
+    }
+}
+
+impl std::fmt::Debug for RosNode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "RosNode({})", self.0.name)
+    }
+}
+
+fn publish(
+    node: &dyn Node,
+    types: &TypeDescriptions,
+    full: String,
+    type_name: &str,
+    qos: QosProfile,
+) -> Result<TypedPublisher> {
+    let schema = Arc::new(Definitions::builtin().schema(type_name)?);
+    types.add(&schema);
+    let spec = TopicSpec {
+        name: full,
+        type_name: schema.name().clone(),
+        type_hash: schema.type_hash().ok(),
+        qos,
+    };
+    Ok(TypedPublisher::new(node.publish(&spec)?, schema))
+}

@@ -1,0 +1,154 @@
+//! One thread that does what must not be done on a middleware's receive thread.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::ThreadId;
+
+use timeloom_time::{BaseThread, Event, TimeBase};
+
+use crate::{Error, Result};
+
+/// How many jobs may wait: more come only from a flood.
+const LIMIT: usize = 1024;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Takes jobs; keeps nothing alive but itself.
+#[derive(Clone)]
+pub(super) struct JobQueue(Arc<Shared>);
+
+struct Shared {
+    jobs: Mutex<VecDeque<Job>>,
+    wake: Event,
+    stop: AtomicBool,
+}
+
+/// The thread that does them; ends when dropped, after the jobs that wait.
+pub(super) struct Executor {
+    queue: JobQueue,
+    thread: Option<BaseThread<()>>,
+    /// The thread's own id, once it runs.
+    id: Arc<OnceLock<ThreadId>>,
+}
+
+impl JobQueue {
+    /// Has a job done; false if too many wait, and then it will not be.
+    pub(super) fn submit(&self, job: impl FnOnce() + Send + 'static) -> bool {
+        {
+            let mut jobs = self.0.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+            if jobs.len() >= LIMIT || self.0.stop.load(Ordering::SeqCst) {
+                return false;
+            }
+            jobs.push_back(Box::new(job));
+        }
+        self.0.wake.set();
+        true
+    }
+
+    fn next(&self) -> Option<Job> {
+        let mut jobs = self.0.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.pop_front()
+    }
+
+    fn run(&self) {
+        loop {
+            self.0.wake.wait();
+            self.0.wake.clear();
+            // Looked at before the queue: what was submitted before the stop is done.
+            let stop = self.0.stop.load(Ordering::SeqCst);
+            while let Some(job) = self.next() {
+                // Jobs tell of their own panics; this thread outlives them.
+                let _panicked = catch_unwind(AssertUnwindSafe(job));
+            }
+            if stop {
+                return;
+            }
+        }
+    }
+}
+
+impl Executor {
+    pub(super) fn start(base: &TimeBase, name: &str) -> Result<Self> {
+        let queue = JobQueue(Arc::new(Shared {
+            jobs: Mutex::default(),
+            wake: Event::new(base),
+            stop: AtomicBool::new(false),
+        }));
+        let id = Arc::new(OnceLock::new());
+        let (running, own_id) = (queue.clone(), Arc::clone(&id));
+        let body = move || {
+            own_id.get_or_init(|| std::thread::current().id());
+            running.run();
+        };
+        let thread = base.spawn(name, body).map_err(Error::Thread)?;
+        Ok(Self {
+            queue,
+            thread: Some(thread),
+            id,
+        })
+    }
+
+    pub(super) fn queue(&self) -> &JobQueue {
+        &self.queue
+    }
+}
+
+impl Drop for Executor {
+    fn drop(&mut self) {
+        self.queue.0.stop.store(true, Ordering::SeqCst);
+        self.queue.0.wake.set();
+        // The last handle of a node may be dropped inside one of its own jobs.
+        let inside = self.id.get() == Some(&std::thread::current().id());
+        if let Some(thread) = self.thread.take().filter(|_| !inside) {
+            let _panicked = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use timeloom_time::VirtualTime;
+
+    #[test]
+    fn jobs_run_in_order_survive_a_panic_and_end_with_the_executor() {
+        let world = VirtualTime::new();
+        let _here = world.enter();
+        let executor = Executor::start(&world.base(), "test").unwrap();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        for n in 0..10 {
+            let seen = Arc::clone(&seen);
+            let queued = executor.queue().submit(move || {
+                assert!(n != 3, "a panic on purpose");
+                seen.lock().unwrap().push(n);
+            });
+            assert!(queued);
+        }
+        let late = executor.queue().clone();
+        drop(executor);
+        assert_eq!(*seen.lock().unwrap(), [0, 1, 2, 4, 5, 6, 7, 8, 9]);
+        assert!(!late.submit(|| {}));
+    }
+
+    #[test]
+    fn the_queue_has_a_limit() {
+        let world = VirtualTime::new();
+        let _here = world.enter();
+        let executor = Executor::start(&world.base(), "test").unwrap();
+        let gate = Event::new(&world.base());
+        let (inside, entered) = (gate.clone(), Event::new(&world.base()));
+        let started = entered.clone();
+        assert!(executor.queue().submit(move || {
+            started.set();
+            inside.wait();
+        }));
+        entered.wait();
+        let taken = (0..LIMIT + 5)
+            .filter(|_| executor.queue().submit(|| {}))
+            .count();
+        assert_eq!(taken, LIMIT);
+        gate.set();
+    }
+}

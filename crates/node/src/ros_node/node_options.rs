@@ -1,0 +1,45 @@
+use std::collections::BTreeMap;
+
+use super::parameter_value::ParameterValue;
+use super::remap::Remap;
+
+/// How to make a [`RosNode`](crate::RosNode).
+#[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches, named where they are set"
+)]
+pub struct NodeOptions {
+    /// The name, before remapping.
+    pub name: String,
+    /// The namespace, before remapping; empty is `/`, and the leading slash may be left out.
+    pub namespace: String,
+    /// Remap rules; the first that fits counts.
+    pub remaps: Vec<Remap>,
+    /// Whether time comes from `/clock`; a parameter `use_sim_time` below has the last word.
+    pub use_sim_time: bool,
+    /// Parameters that the node has from its start; all of them are declared.
+    pub parameters: BTreeMap<String, ParameterValue>,
+    /// Whether [`log`](crate::RosNode::log) publishes on `/rosout`.
+    pub rosout: bool,
+    /// Whether parameters can be seen and changed from outside.
+    pub parameter_services: bool,
+    /// Whether `~/get_type_description` is there.
+    pub type_description: bool,
+}
+
+impl NodeOptions {
+    /// A node as ROS makes it: with everything that others expect of a node, on the machine's time.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            namespace: "/".to_owned(),
+            remaps: Vec::new(),
+            use_sim_time: false,
+            parameters: BTreeMap::new(),
+            rosout: true,
+            parameter_services: true,
+            type_description: true,
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The parameters of a living node: changes reach its clock, its owner and `/parameter_events`.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use timeloom_msg::value::{Array, Struct};
+use timeloom_msg::{Definitions, Value};
+use timeloom_time::{Clock, Ros, WireTime};
+
+use super::clock_source::ClockSource;
+use super::parameter_store::{Parameter, ParameterAccess, ParameterStore, SetResult};
+use super::parameter_value::ParameterValue;
+use super::rosout::{Logger, Severity};
+use super::typed_publisher::TypedPublisher;
+use crate::{Error, Result};
+
+/// Whether time comes from `/clock`.
+pub(super) const USE_SIM_TIME: &str = "use_sim_time";
+
+/// Names with values, as a request has them.
+pub(super) type Assignments = [(String, ParameterValue)];
+
+/// Looks at a change before it is made; refuses it with a reason.
+pub(super) type Guard = Arc<dyn Fn(&Assignments) -> SetResult + Send + Sync>;
+/// Hears of a change that was made.
+pub(super) type Listener = Arc<dyn Fn(&str, &ParameterValue) + Send + Sync>;
+
+pub(super) struct Parameters {
+    /// The full name of the node.
+    node: String,
+    state: Mutex<State>,
+    events: Option<TypedPublisher>,
+    clock: Clock<Ros>,
+    source: Arc<ClockSource>,
+    logger: Logger,
+}
+
+#[derive(Default)]
+struct State {
+    store: ParameterStore,
+    guards: Vec<Guard>,
+    listeners: Vec<Listener>,
+}
+
+/// What a change was, for `/parameter_events`.
+#[derive(Clone, Copy)]
+enum Change {
+    New,
+    Changed,
+}
+
+impl Parameters {
+    pub(super) fn new(
+        node: String,
+        events: Option<TypedPublisher>,
+        clock: Clock<Ros>,
+        source: Arc<ClockSource>,
+        logger: Logger,
+    ) -> Self {
+        Self {
+            node,
+            state: Mutex::default(),
+            events,
+            clock,
+            source,
+            logger,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads under the lock.
+    pub(super) fn with<T>(&self, read: impl FnOnce(&ParameterStore) -> T) -> T {
+        read(&self.state().store)
+    }
+
+    /// Declares a parameter; gives the value it has, which another may have set before.
+    pub(super) fn declare(
+        &self,
+        name: &str,
+        value: &ParameterValue,
+        description: &str,
+        access: ParameterAccess,
+    ) -> Result<ParameterValue> {
+        let parameter = Parameter {
+            value: value.clone(),
+            description: description.to_owned(),
+            access,
+        };
+        let is_new = self.state().store.declare(name, parameter);
+        let current = self.with(|store| store.get(name).map(|known| known.value.clone()));
+        let current = current.unwrap_or(ParameterValue::NotSet);
+        if current.type_number() != value.type_number() {
+            let reason = format!(
+                "it is {} and should be {}",
+                current.type_name(),
+                value.type_name()
+            );
+            return Err(Error::Parameter {
+                name: name.to_owned(),
+                reason,
+            });
+        }
+        if is_new {
+            self.tell(Change::New, &[(name.to_owned(), current.clone())]);
+        }
+        Ok(current)
+    }
+
+    /// Sets all or none of them.
+    pub(super) fn set(&self, wanted: &Assignments) -> SetResult {
+        let guards = {
+            let state = self.state();
+            for (name, value) in wanted {
+                state.store.check(name, value)?;
+            }
+            state.guards.clone()
+        };
+        for guard in guards {
+            guard(wanted)?;
+        }
+        let changed: Vec<_> = {
+            let mut state = self.state();
+            let mut changed = wanted.to_vec();
+            changed.retain(|(name, value)| state.store.set(name, value));
+            changed
+        };
+        if changed.iter().any(|(name, _)| name == USE_SIM_TIME) {
+            self.follow_use_sim_time()
+                .map_err(|error| error.to_string())?;
+        }
+        self.tell(Change::Changed, &changed);
+        Ok(())
+    }
+
+    /// Makes the clock do as the parameter says.
+    pub(super) fn follow_use_sim_time(&self) -> Result<()> {
+        let on = self.with(|store| {
+            let known = store.get(USE_SIM_TIME);
+            known.is_some_and(|known| known.value == ParameterValue::Bool(true))
+        });
+        self.source.set(on)
+    }
+
+    pub(super) fn add_guard(&self, guard: Guard) {
+        self.state().guards.push(guard);
+    }
+
+    pub(super) fn add_listener(&self, listener: Listener) {
+        self.state().listeners.push(listener);
+    }
+
+    /// Tells the owner and the world, with no lock held.
+    fn tell(&self, change: Change, parameters: &Assignments) {
+        if parameters.is_empty() {
+            return;
+        }
+        let listeners = self.state().listeners.clone();
+        for (name, value) in parameters {
+            for listener in &listeners {
+                listener(name, value);
+            }
+        }
+        if let Some(events) = &self.events {
+            let sent = self
+                .event(events, change, parameters)
+                .and_then(|event| events.publish(&event));
+            if let Err(error) = sent {
+                let text = format!("can't publish on /parameter_events: {error}");
+                self.logger.log(Severity::Warn, &text);
+            }
+        }
+    }
+
+    fn event(
+        &self,
+        events: &TypedPublisher,
+        change: Change,
+        parameters: &Assignments,
+    ) -> Result<Value> {
+        let mut event = events.message()?;
+        let stamp = WireTime::saturating_from(self.clock.now());
+        event.set("stamp.sec", stamp.sec)?;
+        event.set("stamp.nanosec", stamp.nanosec)?;
+        event.set("node", self.node.as_str())?;
+        let field = match change {
+            Change::New => "new_parameters",
+            Change::Changed => "changed_parameters",
+        };
+        event.set(field, parameter_messages(parameters)?)?;
+        Ok(event)
+    }
+}
+
+/// Parameters as `rcl_interfaces/msg/Parameter`.
+fn parameter_messages(parameters: &Assignments) -> Result<Array> {
+    let schema = Definitions::builtin().schema("rcl_interfaces/msg/Parameter")?;
+    let message = |(name, value): &(String, ParameterValue)| -> Result<Struct> {
+        let values = vec![Value::from(name.as_str()), value.to_value()?];
+        Ok(Struct::new(Arc::clone(schema.root()), values))
+    };
+    let messages = parameters.iter().map(message).collect::<Result<_>>()?;
+    Ok(Array::Struct(messages))
+}

@@ -1,0 +1,119 @@
+//! What a node has to say: to its owner, and on `/rosout`.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use timeloom_msg::Value;
+use timeloom_time::{Clock, System, TimeBase, WireTime};
+
+use super::typed_publisher::TypedPublisher;
+use crate::Result;
+
+/// How bad it is, with the numbers of `rcl_interfaces/msg/Log`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// For developers.
+    Debug,
+    /// As expected.
+    Info,
+    /// Works, but somebody should look.
+    Warn,
+    /// Did not work.
+    Error,
+    /// Ends the program.
+    Fatal,
+}
+
+impl Severity {
+    /// The number on the wire.
+    pub const fn level(self) -> u8 {
+        match self {
+            Self::Debug => 10,
+            Self::Info => 20,
+            Self::Warn => 30,
+            Self::Error => 40,
+            Self::Fatal => 50,
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warn => "warning",
+            Self::Error => "error",
+            Self::Fatal => "fatal",
+        })
+    }
+}
+
+type Report = Arc<dyn Fn(Severity, &str) + Send + Sync>;
+
+/// Where a node's words go. Clones are the same.
+#[derive(Clone)]
+pub(super) struct Logger(Arc<Inner>);
+
+struct Inner {
+    /// The node's name with dots.
+    name: String,
+    clock: Clock<System>,
+    rosout: OnceLock<TypedPublisher>,
+    report: Mutex<Option<Report>>,
+}
+
+impl Logger {
+    pub(super) fn new(node: &str, base: &TimeBase) -> Self {
+        Self(Arc::new(Inner {
+            name: node.trim_start_matches('/').replace('/', "."),
+            clock: Clock::on(base),
+            rosout: OnceLock::new(),
+            report: Mutex::default(),
+        }))
+    }
+
+    pub(super) fn publish_on(&self, rosout: TypedPublisher) {
+        // Set once, by the node that made both.
+        let _set = self.0.rosout.set(rosout);
+    }
+
+    pub(super) fn set_reporter(&self, report: Report) {
+        *self.0.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+    }
+
+    /// Says it to the owner and on `/rosout`.
+    pub(super) fn log(&self, severity: Severity, text: &str) {
+        self.report(severity, text);
+        if let Some(rosout) = self.0.rosout.get() {
+            let sent = self
+                .message(rosout, severity, text)
+                .and_then(|message| rosout.publish(&message));
+            if let Err(error) = sent {
+                let text = format!("can't publish on /rosout: {error}");
+                self.report(Severity::Warn, &text);
+            }
+        }
+    }
+
+    /// Says it to the owner alone; for threads that must not publish.
+    pub(super) fn report(&self, severity: Severity, text: &str) {
+        let report = self.0.report.lock().unwrap_or_else(PoisonError::into_inner);
+        let report = report.clone();
+        if let Some(report) = report {
+            report(severity, text);
+        }
+    }
+
+    fn message(&self, rosout: &TypedPublisher, severity: Severity, text: &str) -> Result<Value> {
+        let mut message = rosout.message()?;
+        // As rcl does, the machine's time, also in simulation.
+        let stamp = WireTime::saturating_from(self.0.clock.now());
+        message.set("stamp.sec", stamp.sec)?;
+        message.set("stamp.nanosec", stamp.nanosec)?;
+        message.set("level", severity.level())?;
+        message.set("name", self.0.name.as_str())?;
+        message.set("msg", text)?;
+        Ok(message)
+    }
+}

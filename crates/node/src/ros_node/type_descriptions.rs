@@ -1,0 +1,138 @@
+//! The types that a node uses, and `~/get_type_description`.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use timeloom_msg::value::{Array, Struct};
+use timeloom_msg::{Definitions, Schema, TypeHash, TypeName, Value};
+
+use crate::{Error, Result};
+
+/// The type of the service.
+pub(crate) const SERVICE: &str = "type_description_interfaces/srv/GetTypeDescription";
+
+/// The types in use, by hash; what was used once is told for as long as the node lives.
+#[derive(Default)]
+pub(super) struct TypeDescriptions(Mutex<BTreeMap<TypeHash, Arc<Schema>>>);
+
+impl TypeDescriptions {
+    pub(super) fn add(&self, schema: &Arc<Schema>) {
+        // A type without a hash cannot be asked for.
+        if let Ok(hash) = schema.type_hash() {
+            let mut types = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            types.entry(hash).or_insert_with(|| Arc::clone(schema));
+        }
+    }
+
+    fn get(&self, hash: &TypeHash) -> Option<Arc<Schema>> {
+        let types = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        types.get(hash).cloned()
+    }
+
+    /// The answer to a request, in rcl's words where there is none.
+    pub(super) fn answer(&self, request: &Value) -> Result<Value> {
+        let mut response = Definitions::builtin()
+            .schema(&format!("{SERVICE}_Response"))?
+            .default_value()?;
+        let text = |field| {
+            let value = request.get(field);
+            value.and_then(|value| value.as_str().map(str::to_owned))
+        };
+        let hash = text("type_hash").ok_or(Error::Request { field: "type_hash" })?;
+        let found = match hash.parse::<TypeHash>() {
+            Err(_wrong) => Err("Failed to parse type hash"),
+            Ok(hash) => self
+                .get(&hash)
+                .ok_or("Type not currently in use by this node"),
+        };
+        match found {
+            Ok(schema) => {
+                let sources = request.get("include_type_sources") == Some(Value::Bool(true));
+                describe(&schema, sources, &mut response)?;
+            }
+            Err(reason) => response.set("failure_reason", reason)?,
+        }
+        Ok(response)
+    }
+}
+
+fn describe(schema: &Schema, with_sources: bool, response: &mut Value) -> Result<()> {
+    let description = schema.type_description()?;
+    response.set("successful", true)?;
+    let names = std::iter::once(&description.type_description)
+        .chain(&description.referenced_type_descriptions)
+        .map(|described| described.type_name.clone());
+    if with_sources {
+        let sources = sources(schema, names)?;
+        response.set("type_sources", Array::Struct(sources))?;
+    }
+    let Value::Struct(message) = description.to_value()? else {
+        return Err(Error::Request {
+            field: "type_description",
+        });
+    };
+    Ok(response.set("type_description", message)?)
+}
+
+/// The texts of the types. Comments are not kept, so they are not those of the original files.
+fn sources(schema: &Schema, names: impl Iterator<Item = String>) -> Result<Vec<Struct>> {
+    let source = Definitions::builtin().schema("type_description_interfaces/msg/TypeSource")?;
+    let mut sources = Vec::new();
+    for name in names {
+        let parsed = TypeName::parse(&name)?;
+        let Some(definition) = schema.definitions().get(&parsed) else {
+            continue;
+        };
+        let values = vec![
+            Value::from(name.as_str()),
+            Value::from("msg"),
+            Value::from(definition.to_string()),
+        ];
+        sources.push(Struct::new(Arc::clone(source.root()), values));
+    }
+    Ok(sources)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use timeloom_msg::TypeDescription;
+
+    fn ask(types: &TypeDescriptions, hash: &str) -> Value {
+        let request = Definitions::builtin().schema(&format!("{SERVICE}_Request"));
+        let mut request = request.unwrap().default_value().unwrap();
+        request.set("type_hash", hash).unwrap();
+        types.answer(&request).unwrap()
+    }
+
+    #[test]
+    fn a_type_in_use_is_described_with_all_it_uses() {
+        let types = TypeDescriptions::default();
+        let schema = Definitions::builtin()
+            .schema("std_msgs/msg/Header")
+            .unwrap();
+        let hash = schema.type_hash().unwrap();
+        types.add(&Arc::new(schema));
+        let answer = ask(&types, &hash.to_string());
+        assert_eq!(answer.get("successful"), Some(Value::Bool(true)));
+        let description = answer.get("type_description").unwrap();
+        let description = TypeDescription::from_value(&description).unwrap();
+        assert_eq!(TypeHash::of(&description), hash);
+        let text = answer.get("type_sources[1].raw_file_contents").unwrap();
+        assert_eq!(text.as_str(), Some("int32 sec\nuint32 nanosec\n"));
+    }
+
+    #[test]
+    fn what_is_not_known_is_said_as_rcl_says_it() {
+        let types = TypeDescriptions::default();
+        let reason = |hash: &str| {
+            let answer = ask(&types, hash);
+            assert_eq!(answer.get("successful"), Some(Value::Bool(false)));
+            let reason = answer.get("failure_reason").unwrap();
+            reason.as_str().unwrap().to_owned()
+        };
+        assert_eq!(reason("nonsense"), "Failed to parse type hash");
+        let unknown = TypeHash::from_bytes([7; 32]).to_string();
+        assert_eq!(reason(&unknown), "Type not currently in use by this node");
+    }
+}

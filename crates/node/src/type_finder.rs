@@ -1,0 +1,241 @@
+//! From the name of a type to its definition: built in, installed, or told by the node that publishes it.
+
+mod ask;
+mod local_types;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
+
+use timeloom_msg::{Schema, TypeHash};
+use timeloom_time::{BaseThread, Event, TimeBase};
+use timeloom_wire::{EndpointInfo, Node, NodeName};
+
+pub use local_types::LocalTypes;
+
+use crate::{Error, Result};
+use ask::{Ask, Missing};
+
+/// How many nodes are asked at a time.
+const MOST_THREADS: usize = 8;
+
+/// Finds definitions without blocking, and remembers them.
+///
+/// A node that does not answer holds up only the questions to itself. Clones are the same finder; its threads
+/// end with the last of them, and questions that are open then are not answered.
+#[derive(Clone)]
+pub struct TypeFinder(Arc<Owner>);
+
+struct Owner(Arc<Shared>);
+
+/// Takes what was found. Called once.
+type Callback = Box<dyn FnOnce(Result<Arc<Schema>>) + Send>;
+/// A layout: its name and hash.
+type Key = (String, Option<TypeHash>);
+
+struct Shared {
+    local: LocalTypes,
+    node: Arc<dyn Node>,
+    base: TimeBase,
+    state: Mutex<State>,
+    stop: AtomicBool,
+}
+
+#[derive(Default)]
+struct State {
+    found: BTreeMap<Key, Arc<Schema>>,
+    /// Who waits for the answer to a question that is open.
+    open: BTreeMap<Key, Vec<(EndpointInfo, Callback)>>,
+    /// Questions by the node that they are for.
+    queues: BTreeMap<Option<NodeName>, VecDeque<EndpointInfo>>,
+    /// The nodes that a thread works for.
+    busy: BTreeSet<Option<NodeName>>,
+    threads: Vec<BaseThread<()>>,
+    /// Our own threads, and what wakes each.
+    workers: Vec<(ThreadId, Event)>,
+}
+
+impl TypeFinder {
+    /// A finder that asks as this node; `base` is the participant's time base.
+    pub fn new(node: Arc<dyn Node>, base: &TimeBase, local: LocalTypes) -> Self {
+        Self(Arc::new(Owner(Arc::new(Shared {
+            local,
+            node,
+            base: base.clone(),
+            state: Mutex::default(),
+            stop: AtomicBool::new(false),
+        }))))
+    }
+
+    /// The definitions at hand.
+    pub fn local(&self) -> &LocalTypes {
+        &self.0.0.local
+    }
+
+    /// Finds the layout of what an endpoint sends, and calls `then` with it: at once when it was found before,
+    /// and from a thread of its own otherwise. Never blocks.
+    ///
+    /// What is not found is asked for again the next time: the node may have come up meanwhile.
+    ///
+    /// # Errors
+    /// To `then`: when nobody knows the type, with who was asked and what it said.
+    pub fn find(
+        &self,
+        endpoint: &EndpointInfo,
+        then: impl FnOnce(Result<Arc<Schema>>) + Send + 'static,
+    ) {
+        let key = (endpoint.type_name.clone(), endpoint.type_hash);
+        let shared = &self.0.0;
+        let mut state = shared.lock();
+        if let Some(schema) = state.found.get(&key).cloned() {
+            drop(state);
+            return then(Ok(schema));
+        }
+        let waiting = state.open.entry(key).or_default();
+        waiting.push((endpoint.clone(), Box::new(then)));
+        if waiting.len() > 1 {
+            return;
+        }
+        let peer = endpoint.node.clone();
+        let queue = state.queues.entry(peer.clone()).or_default();
+        queue.push_back(endpoint.clone());
+        if state.busy.len() < MOST_THREADS && state.busy.insert(peer) {
+            shared.start(state, endpoint);
+        }
+    }
+
+    /// Like [`find`](Self::find), but blocks for the answer; not for receivers.
+    ///
+    /// # Errors
+    /// When nobody knows the type, with who was asked and what it said.
+    pub fn find_blocking(&self, endpoint: &EndpointInfo) -> Result<Arc<Schema>> {
+        let done = Event::new(&self.0.0.base);
+        let slot = Arc::new(Mutex::new(None));
+        let (set, place) = (done.clone(), Arc::clone(&slot));
+        self.find(endpoint, move |found| {
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+            set.set();
+        });
+        done.wait();
+        let found = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        found.unwrap_or_else(|| {
+            Err(Error::NobodyToAsk {
+                type_name: endpoint.type_name.clone(),
+            })
+        })
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+
+    /// Starts a thread for the node of an endpoint.
+    fn start(self: &Arc<Self>, mut state: MutexGuard<'_, State>, endpoint: &EndpointInfo) {
+        state.threads.retain(|thread| !thread.is_finished());
+        let (shared, peer) = (Arc::clone(self), endpoint.node.clone());
+        let spawned = self.base.spawn("type finder", move || shared.work(peer));
+        match spawned {
+            Ok(thread) => state.threads.push(thread),
+            Err(error) => {
+                state.busy.remove(&endpoint.node);
+                let questions = state.queues.remove(&endpoint.node).unwrap_or_default();
+                drop(state);
+                for endpoint in questions {
+                    self.answer(&endpoint, Err(Missing::NotTold(error.to_string())));
+                }
+            }
+        }
+    }
+
+    fn work(&self, mut peer: Option<NodeName>) {
+        let wake = Event::new(&self.base);
+        let me = std::thread::current().id();
+        self.lock().workers.push((me, wake.clone()));
+        while !self.stopped() {
+            let Some(endpoint) = self.next(&mut peer) else {
+                break;
+            };
+            let local = self.local.of_endpoint(&endpoint);
+            let found = local.map_or_else(
+                || Ask::new(&*self.node, &self.base, &wake).of(&endpoint, &|| self.stopped()),
+                Ok,
+            );
+            self.answer(&endpoint, found);
+        }
+        self.lock().workers.retain(|(id, _)| *id != me);
+    }
+
+    /// The next question to this node, or to one that nobody works for; none left ends the thread.
+    fn next(&self, peer: &mut Option<NodeName>) -> Option<EndpointInfo> {
+        let mut state = self.lock();
+        loop {
+            if let Some(endpoint) = state.queues.get_mut(peer).and_then(VecDeque::pop_front) {
+                return Some(endpoint);
+            }
+            state.queues.remove(peer);
+            state.busy.remove(peer);
+            let waiting = state.queues.keys().find(|node| !state.busy.contains(node));
+            *peer = waiting.cloned()?;
+            state.busy.insert(peer.clone());
+        }
+    }
+
+    fn answer(&self, endpoint: &EndpointInfo, found: std::result::Result<Schema, Missing>) {
+        let key = (endpoint.type_name.clone(), endpoint.type_hash);
+        let found = found.map(Arc::new);
+        let waiting = {
+            let mut state = self.lock();
+            let waiting = state.open.remove(&key).unwrap_or_default();
+            if let Ok(schema) = &found {
+                state.found.insert(key, Arc::clone(schema));
+            }
+            waiting
+        };
+        if self.stopped() {
+            return;
+        }
+        for (asker, then) in waiting {
+            then(found.clone().map_err(|missing| missing.into_error(&asker)));
+        }
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.0.stop.store(true, Ordering::SeqCst);
+        let (threads, workers, open) = {
+            let mut state = self.0.lock();
+            let threads = std::mem::take(&mut state.threads);
+            (
+                threads,
+                state.workers.clone(),
+                std::mem::take(&mut state.open),
+            )
+        };
+        drop(open);
+        for (_, wake) in &workers {
+            wake.set();
+        }
+        // The last handle may be dropped by a callback.
+        let me = std::thread::current().id();
+        if workers.iter().all(|(id, _)| *id != me) {
+            for thread in threads {
+                let _panicked = thread.join();
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for TypeFinder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let found = self.0.0.lock().found.len();
+        write!(f, "TypeFinder({found} types)")
+    }
+}

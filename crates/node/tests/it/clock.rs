@@ -1,0 +1,199 @@
+//! `use_sim_time` and `/clock`.
+
+use std::sync::{Arc, Mutex};
+
+use timeloom_msg::QosProfile;
+use timeloom_node::{NodeOptions, RosNode, TypedPublisher};
+use timeloom_time::{Duration, SourceState};
+use timeloom_wire::{EndpointKind, PublishOptions};
+
+use crate::world::{World, topic, watch};
+
+const CLOCK: &str = "rosgraph_msgs/msg/Clock";
+
+fn simulated(name: &str) -> NodeOptions {
+    let mut options = NodeOptions::new(name);
+    options.use_sim_time = true;
+    options
+}
+
+/// Somebody who publishes time.
+struct Simulator {
+    _node: RosNode,
+    publisher: TypedPublisher,
+}
+
+impl Simulator {
+    fn new(world: &World, name: &str) -> Self {
+        let node = world.node(NodeOptions::new(name));
+        let publisher = node
+            .publisher("/clock", CLOCK, QosProfile::CLOCK)
+            .expect("it works in tests");
+        Self {
+            _node: node,
+            publisher,
+        }
+    }
+
+    fn tick(&self, sec: i32) {
+        let mut message = self.publisher.message().expect("it works in tests");
+        message.set("clock.sec", sec).expect("it works in tests");
+        self.publisher.publish(&message).expect("it works in tests");
+    }
+}
+
+fn words(node: &RosNode) -> Arc<Mutex<Vec<String>>> {
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let words = Arc::clone(&said);
+    node.set_reporter(move |_, text| {
+        words
+            .lock()
+            .expect("it works in tests")
+            .push(text.to_owned());
+    });
+    said
+}
+
+#[test]
+fn the_clock_follows_what_is_published() {
+    let world = World::new();
+    let node = world.node(simulated("node"));
+    let simulator = Simulator::new(&world, "gazebo");
+    world.pass(10);
+    assert!(!node.clock().started());
+    simulator.tick(100);
+    world.pass(10);
+    assert_eq!(node.clock().now().nanos(), 100_000_000_000);
+    world.pass(1000);
+    assert_eq!(
+        node.clock().now().nanos(),
+        100_000_000_000,
+        "time stands between samples"
+    );
+    simulator.tick(101);
+    world.pass(10);
+    assert_eq!(node.clock().now().nanos(), 101_000_000_000);
+}
+
+#[test]
+fn the_parameter_attaches_and_detaches_the_clock() {
+    let world = World::new();
+    let node = world.node(NodeOptions::new("node"));
+    let (graph, _watch) = watch(world.participant("observer"));
+    let listens = || {
+        world.pass(10);
+        graph
+            .lock()
+            .unwrap()
+            .on("/clock", EndpointKind::Subscription)
+            .count()
+    };
+    let simulator = Simulator::new(&world, "gazebo");
+    assert_eq!(listens(), 0);
+    let machine = node.clock().now();
+    node.set_parameter("use_sim_time", true).unwrap();
+    assert_eq!(listens(), 1);
+    assert_eq!(node.time_hub().source_state(), SourceState::Active);
+    simulator.tick(5);
+    world.pass(10);
+    assert_eq!(node.clock().now().nanos(), 5_000_000_000);
+    node.set_parameter("use_sim_time", false).unwrap();
+    assert_eq!(listens(), 0);
+    assert!(node.clock().now() > machine, "the machine's time again");
+}
+
+#[test]
+fn the_subscription_is_that_of_rclcpp() {
+    let world = World::new();
+    let _node = world.node(simulated("node"));
+    let (graph, _watch) = watch(world.participant("observer"));
+    world.pass(10);
+    let graph = graph.lock().unwrap();
+    let clock = graph
+        .on("/clock", EndpointKind::Subscription)
+        .next()
+        .unwrap();
+    assert_eq!(clock.qos.reliability, QosProfile::CLOCK.reliability);
+    assert_eq!((clock.qos.depth, clock.type_hash.is_some()), (1, true));
+}
+
+#[test]
+fn two_owners_are_named_once() {
+    let world = World::new();
+    let node = world.node(simulated("node"));
+    let said = words(&node);
+    let (one, two) = (
+        Simulator::new(&world, "gazebo"),
+        Simulator::new(&world, "player"),
+    );
+    world.pass(10);
+    for second in 1..4 {
+        one.tick(second);
+        world.pass(10);
+        two.tick(1000 + second);
+        world.pass(10);
+    }
+    assert_eq!(
+        *said.lock().unwrap(),
+        ["two sources send time: `/gazebo` and `/player`; stop one of them"]
+    );
+}
+
+#[test]
+fn what_is_no_time_is_said_once_and_does_no_harm() {
+    let world = World::new();
+    let node = world.node(simulated("node"));
+    let said = words(&node);
+    let liar = world.peer("liar");
+    let liar = liar
+        .publish(&topic("/clock", CLOCK, QosProfile::CLOCK))
+        .unwrap();
+    world.pass(10);
+    let send = |bytes: &'static [u8]| {
+        liar.publish(bytes.into(), PublishOptions::default())
+            .unwrap();
+        world.pass(10);
+    };
+    send(b"\0\x01\0\0\x01\0");
+    send(b"\0\x01\0\0\x01\0");
+    assert!(!node.clock().started());
+    send(b"\0\x01\0\0\x07\0\0\0\0\0\0\0");
+    assert_eq!(node.clock().now().nanos(), 7_000_000_000);
+    let said = said.lock().unwrap();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(
+        said[0].starts_with("/liar sends 6 bytes as clock"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_clock_that_outlives_its_node_shows_the_machine_again() {
+    let world = World::new();
+    let node = world.node(simulated("node"));
+    let clock = node.clock();
+    drop(node);
+    let before = clock.now();
+    world.pass(1000);
+    assert_eq!(clock.now() - before, Duration::from_secs(1));
+}
+
+#[test]
+fn sleepers_wake_with_simulated_time() {
+    let world = World::new();
+    let node = world.node(simulated("node"));
+    let simulator = Simulator::new(&world, "gazebo");
+    world.pass(10);
+    simulator.tick(10);
+    world.pass(10);
+    let clock = node.clock();
+    let sleeper = world
+        .time
+        .spawn("sleeper", move || clock.sleep_for(Duration::from_secs(5)));
+    for second in 11..=15 {
+        assert!(!sleeper.is_finished());
+        simulator.tick(second);
+        world.pass(10);
+    }
+    assert!(sleeper.join().unwrap().is_reached());
+}

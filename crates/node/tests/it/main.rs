@@ -1,0 +1,17 @@
+//! Behaviour tests of timeloom-node, on the loopback and virtual time.
+#![expect(
+    clippy::unwrap_used,
+    reason = "in helpers of tests too a failure is a failed test"
+)]
+
+mod captured;
+mod clock;
+mod lidar;
+mod parameters;
+mod player;
+mod recorder;
+mod recorder_faults;
+mod recorder_world;
+mod ros_node;
+mod type_finder;
+mod world;

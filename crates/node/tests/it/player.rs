@@ -1,0 +1,7 @@
+//! The player on the loopback, on virtual time: exact, and the same every time.
+
+mod burst;
+mod next;
+mod seek;
+mod theatre;
+mod timing;

@@ -1,0 +1,124 @@
+//! `test_play_next.cpp` of rosbag2.
+
+use timeloom_node::player::{Answer, Control, Options, PlayRange, Refusal, Selection, State};
+use timeloom_time::PlayerClock as _;
+
+use super::theatre::{Line, TOPIC, Theatre, at_ms, next, of, paused, play};
+
+const FOUR: [Line; 4] = [
+    Line(TOPIC, 1000, 1),
+    Line(TOPIC, 2200, 2),
+    Line(TOPIC, 3400, 3),
+    Line(TOPIC, 4800, 4),
+];
+
+#[test]
+fn play_next_with_false_preconditions() {
+    let theatre = Theatre::new();
+    let player = theatre.player(of(&theatre.bag("bag", &FOUR)));
+    assert_eq!(player.control(Control::PlayNext), Err(Refusal::NotPlaying));
+    play(&player);
+    assert_eq!(player.control(Control::PlayNext), Err(Refusal::NotPaused));
+    assert_eq!(
+        player.control(Control::Play(PlayRange::default())),
+        Err(Refusal::AlreadyPlaying)
+    );
+}
+
+#[test]
+fn play_next_playing_all_messages_without_delays() {
+    let theatre = Theatre::new();
+    let audience = theatre.audience(TOPIC);
+    let player = theatre.player(paused(&theatre.bag("bag", &FOUR)));
+    play(&player);
+    for time in [1000, 2200, 3400, 4800] {
+        assert!(next(&player));
+        assert_eq!(player.clock().now(), at_ms(time));
+    }
+    assert!(!next(&player));
+    theatre.settle();
+    assert_eq!(audience.numbers(), [1, 2, 3, 4]);
+    assert_eq!(audience.millis(), [0; 4]);
+    assert_eq!(player.status().state, State::Paused);
+    player.control(Control::Resume).unwrap();
+    player.wait();
+    assert_eq!(player.status().state, State::Ended);
+}
+
+#[test]
+fn play_next_playing_one_by_one_messages_with_the_same_timestamp() {
+    let theatre = Theatre::new();
+    let lines: Vec<_> = (1..=4).map(|n| Line(TOPIC, 1000, n)).collect();
+    let audience = theatre.audience(TOPIC);
+    let player = theatre.player(paused(&theatre.bag("bag", &lines)));
+    play(&player);
+    for count in 1..=4 {
+        assert!(next(&player));
+        theatre.settle();
+        assert_eq!(audience.numbers().len(), count, "not one more");
+    }
+    assert!(!next(&player));
+    assert_eq!(audience.numbers(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn play_respect_messages_timing_after_play_next() {
+    let theatre = Theatre::new();
+    let lines = [
+        Line(TOPIC, 1000, 1),
+        Line(TOPIC, 1300, 2),
+        Line(TOPIC, 1400, 3),
+        Line(TOPIC, 1500, 4),
+    ];
+    let audience = theatre.audience(TOPIC);
+    let player = theatre.player(paused(&theatre.bag("bag", &lines)));
+    play(&player);
+    assert!(next(&player) && next(&player));
+    theatre.pass(5000);
+    player.control(Control::Resume).unwrap();
+    player.wait();
+    theatre.settle();
+    assert_eq!(audience.numbers(), [1, 2, 3, 4]);
+    assert_eq!(audience.millis(), [0, 0, 5100, 5200]);
+}
+
+#[test]
+fn player_can_resume_after_play_next() {
+    let theatre = Theatre::new();
+    let audience = theatre.audience(TOPIC);
+    let player = theatre.player(paused(&theatre.bag("bag", &FOUR)));
+    play(&player);
+    assert!(next(&player));
+    player.control(Control::Resume).unwrap();
+    theatre.pass(1300);
+    assert_eq!(
+        player.control(Control::TogglePaused),
+        Ok(Answer::Paused(true))
+    );
+    assert!(next(&player));
+    player.control(Control::Resume).unwrap();
+    player.wait();
+    theatre.settle();
+    assert_eq!(audience.numbers(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn play_next_playing_only_filtered_topics() {
+    let theatre = Theatre::new();
+    let lines: Vec<_> = (0..6)
+        .map(|n| {
+            let topic = if n % 2 == 0 { TOPIC } else { "/topic2" };
+            Line(topic, 500 + 100 * i64::from(n), n)
+        })
+        .collect();
+    let (first, second) = (theatre.audience(TOPIC), theatre.audience("/topic2"));
+    let player = theatre.player(Options {
+        selection: Selection::new(|topic| topic.name == "/topic2"),
+        ..paused(&theatre.bag("bag", &lines))
+    });
+    play(&player);
+    assert!(next(&player) && next(&player) && next(&player) && !next(&player));
+    theatre.settle();
+    assert_eq!(first.numbers(), [0; 0]);
+    assert_eq!(second.numbers(), [1, 3, 5]);
+}

@@ -1,0 +1,254 @@
+//! A stage for players: bags made up on the spot, a player, and an audience that writes down what came when.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use tempfile::TempDir;
+use timeloom_bag::{BagOptions, BagWriter, Message, StorageId, StorageOptions, TopicInfo};
+use timeloom_msg::qos::{Durability, History};
+use timeloom_msg::{QosProfile, TypeName};
+use timeloom_node::player::{
+    Answer, Control, Notice, Options, PlayRange, Player, Refusal, Reporter,
+};
+use timeloom_node::{NodeOptions, RosNode};
+use timeloom_time::{Clock, Duration, Ros, Steady, Time, VirtualTime};
+use timeloom_wire::loopback::LoopbackNetwork;
+use timeloom_wire::{Node, NodeName, Participant, Receiver, Sample, Subscription, TopicSpec};
+
+pub(crate) const MS: i64 = 1_000_000;
+pub(crate) const TOPIC: &str = "/topic1";
+pub(crate) const STRING: &str = "std_msgs/msg/String";
+
+/// A domain on virtual time, and a directory for bags.
+pub(crate) struct Theatre {
+    pub(crate) time: VirtualTime,
+    _here: timeloom_time::Participant,
+    pub(crate) network: LoopbackNetwork,
+    pub(crate) clock: Clock<Steady>,
+    pub(crate) directory: TempDir,
+    pub(crate) notices: Arc<Mutex<Vec<Notice>>>,
+}
+
+/// A message of a bag: topic, milliseconds, number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line(pub(crate) &'static str, pub(crate) i64, pub(crate) u32);
+
+/// What the audience heard: number of the message and when it came, in microseconds of steady time.
+pub(crate) struct Audience {
+    heard: Mutex<Vec<(u32, Time<Steady>)>>,
+    clock: Clock<Steady>,
+    _subscription: Mutex<Option<Box<dyn Subscription>>>,
+}
+
+impl Receiver for Audience {
+    fn sample(&self, sample: Sample) {
+        let number = number_of(&sample.payload);
+        self.heard.lock().unwrap().push((number, self.clock.now()));
+    }
+}
+
+/// The number in a made-up message.
+pub(crate) fn number_of(payload: &[u8]) -> u32 {
+    u32::from_le_bytes(payload[4..8].try_into().unwrap())
+}
+
+impl Audience {
+    /// The numbers of the messages, in order.
+    pub(crate) fn numbers(&self) -> Vec<u32> {
+        let heard = self.heard.lock().unwrap();
+        heard.iter().map(|(number, _)| *number).collect()
+    }
+
+    /// When they came, in milliseconds after the first.
+    pub(crate) fn millis(&self) -> Vec<i64> {
+        let heard = self.heard.lock().unwrap();
+        let first = heard.first().map(|(_, at)| *at);
+        heard
+            .iter()
+            .map(|(_, at)| (*at - first.unwrap()).nanos() / MS)
+            .collect()
+    }
+
+    /// When they came, in milliseconds of steady time.
+    pub(crate) fn times(&self) -> Vec<i64> {
+        let heard = self.heard.lock().unwrap();
+        heard.iter().map(|(_, at)| at.nanos() / MS).collect()
+    }
+
+    pub(crate) fn clear(&self) {
+        self.heard.lock().unwrap().clear();
+    }
+}
+
+impl Theatre {
+    pub(crate) fn new() -> Self {
+        let time = VirtualTime::new();
+        let base = time.base();
+        Self {
+            _here: time.enter(),
+            network: LoopbackNetwork::new(&base),
+            clock: Clock::on(&base),
+            time,
+            directory: TempDir::new().unwrap(),
+            notices: Arc::default(),
+        }
+    }
+
+    pub(crate) fn participant(&self, label: &str) -> (Arc<dyn Participant>, Arc<dyn Node>) {
+        let participant = self.network.participant(label).unwrap();
+        let node = participant
+            .node(NodeName::new("/", label).unwrap())
+            .unwrap();
+        (participant, node)
+    }
+
+    /// Writes a bag in MCAP; messages come in the order of the list.
+    pub(crate) fn bag(&self, name: &str, lines: &[Line]) -> PathBuf {
+        self.bag_in(name, StorageId::Mcap, lines)
+    }
+
+    pub(crate) fn bag_in(&self, name: &str, storage: StorageId, lines: &[Line]) -> PathBuf {
+        self.bag_with(name, storage, lines, |topic| TopicInfo::new(topic, STRING))
+    }
+
+    pub(crate) fn bag_with(
+        &self,
+        name: &str,
+        storage: StorageId,
+        lines: &[Line],
+        topic_info: impl Fn(&str) -> TopicInfo,
+    ) -> PathBuf {
+        let path = self.directory.path().join(name);
+        let options = BagOptions {
+            storage: StorageOptions::preset(storage, "none").unwrap(),
+            ..BagOptions::default()
+        };
+        let mut writer = BagWriter::create(&path, options).unwrap();
+        for Line(topic, millis, number) in lines {
+            let topic = writer.add_topic(&topic_info(topic)).unwrap();
+            let message = Message {
+                topic,
+                log_time_ns: millis * MS,
+                publish_time_ns: millis * MS,
+                sequence: 0,
+                data: &payload(*number),
+            };
+            assert!(writer.write(&[message], 0).is_ok());
+        }
+        let (_, outcome) = writer.finish().unwrap();
+        assert!(outcome.is_ok());
+        path
+    }
+
+    /// A subscription to a topic that keeps all.
+    pub(crate) fn audience(&self, topic: &str) -> Arc<Audience> {
+        self.audience_with(
+            topic,
+            QosProfile {
+                history: History::KeepAll,
+                ..QosProfile::DEFAULT
+            },
+        )
+    }
+
+    pub(crate) fn audience_with(&self, topic: &str, qos: QosProfile) -> Arc<Audience> {
+        let (_, node) = self.participant("audience");
+        let audience = Arc::new(Audience {
+            heard: Mutex::default(),
+            clock: self.clock.clone(),
+            _subscription: Mutex::default(),
+        });
+        let subscription = node.subscribe(&spec(topic, qos), Arc::clone(&audience) as _);
+        *audience._subscription.lock().unwrap() = Some(subscription.unwrap());
+        audience
+    }
+
+    /// A player of a bag with these options; it does not play yet.
+    pub(crate) fn player(&self, options: Options) -> Player {
+        self.player_named("rosbag2_player", options)
+    }
+
+    pub(crate) fn player_named(&self, name: &str, options: Options) -> Player {
+        let participant = self.network.participant(name).unwrap();
+        let node = RosNode::new(participant, NodeOptions::new(name)).unwrap();
+        let notices = Arc::clone(&self.notices);
+        let reporter = Reporter::new(move |notice| notices.lock().unwrap().push(notice.clone()));
+        Player::open(&node, options, reporter).unwrap()
+    }
+
+    /// Lets steady time pass.
+    pub(crate) fn pass(&self, millis: i64) {
+        let _woke = self.clock.sleep_for(Duration::from_millis(millis));
+    }
+
+    /// Lets everybody come to rest.
+    pub(crate) fn settle(&self) {
+        let _woke = self.clock.sleep_for(Duration::from_micros(100));
+    }
+
+    pub(crate) fn notices(&self) -> Vec<Notice> {
+        self.notices.lock().unwrap().clone()
+    }
+}
+
+pub(crate) fn spec(topic: &str, qos: QosProfile) -> TopicSpec {
+    TopicSpec {
+        name: topic.to_owned(),
+        type_name: TypeName::parse(STRING).unwrap(),
+        type_hash: None,
+        qos,
+    }
+}
+
+/// A serialised message with a number in it.
+pub(crate) fn payload(number: u32) -> Vec<u8> {
+    let mut payload = vec![0, 1, 0, 0];
+    payload.extend(number.to_le_bytes());
+    payload
+}
+
+/// What late joiners get too.
+pub(crate) const LATCHED: QosProfile = QosProfile {
+    durability: Durability::TransientLocal,
+    ..QosProfile::DEFAULT
+};
+
+/// The options for a bag.
+pub(crate) fn of(bag: &PathBuf) -> Options {
+    Options {
+        bags: vec![bag.clone()],
+        ..Options::default()
+    }
+}
+
+/// The same, paused.
+pub(crate) fn paused(bag: &PathBuf) -> Options {
+    Options {
+        start_paused: true,
+        ..of(bag)
+    }
+}
+
+pub(crate) fn at_ms(millis: i64) -> Time<Ros> {
+    Time::from_nanos(millis * MS)
+}
+
+/// Begins to play all that the options ask for.
+pub(crate) fn play(player: &Player) {
+    assert_eq!(
+        player.control(Control::Play(PlayRange::default())),
+        Ok(Answer::Done)
+    );
+}
+
+/// Plays the next message; whether there was one.
+pub(crate) fn next(player: &Player) -> bool {
+    match player.control(Control::PlayNext) {
+        Ok(Answer::Played(count)) => count == 1,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) fn seek(player: &Player, time: Time<Ros>) -> Result<Answer, Refusal> {
+    player.control(Control::Seek(time))
+}

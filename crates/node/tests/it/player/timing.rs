@@ -1,0 +1,272 @@
+//! `test_play_timing.cpp`, `test_play_duration.cpp`, `test_play_until.cpp`, `test_play_loop.cpp` and
+//! `test_player_stop.cpp` of rosbag2.
+
+use timeloom_node::player::{
+    Answer, Control, Options, PlayRange, PlayStart, Refusal, Repeat, Selection, State, sane_rate,
+};
+use timeloom_time::{Duration, Time};
+
+use super::theatre::{Line, TOPIC, Theatre, at_ms, of, play};
+
+const OTHER: &str = "/topic2";
+
+fn played(options: impl FnOnce(Options) -> Options, lines: &[Line]) -> (Vec<u32>, Vec<i64>) {
+    let theatre = Theatre::new();
+    let audience = theatre.audience(TOPIC);
+    let player = theatre.player(options(of(&theatre.bag("bag", lines))));
+    play(&player);
+    player.wait();
+    theatre.settle();
+    (audience.numbers(), audience.millis())
+}
+
+const TWO: [Line; 2] = [Line(TOPIC, 10, 1), Line(TOPIC, 50, 2)];
+
+#[test]
+fn messages_keep_their_distance_at_any_rate() {
+    let lines = [Line(TOPIC, 1000, 1), Line(TOPIC, 2000, 2)];
+    for (rate, distance) in [(1.0, 1000), (2.0, 500), (0.5, 2000), (0.1, 10_000)] {
+        let (_, times) = played(
+            |options| Options {
+                rate: sane_rate(rate).unwrap(),
+                ..options
+            },
+            &lines,
+        );
+        assert_eq!(times, [0, distance], "{rate}");
+    }
+}
+
+#[test]
+fn a_rate_change_in_the_middle_of_a_wait_counts_at_once() {
+    let theatre = Theatre::new();
+    let audience = theatre.audience(TOPIC);
+    let lines = [Line(TOPIC, 0, 1), Line(TOPIC, 1000, 2)];
+    let player = theatre.player(of(&theatre.bag("bag", &lines)));
+    play(&player);
+    theatre.pass(500);
+    assert_eq!(
+        player.control(Control::SetRate(0.25)),
+        Ok(Answer::Rate(0.25))
+    );
+    for bad in [0.0, -1.23, f64::NAN, f64::INFINITY, 1e12] {
+        assert!(player.control(Control::SetRate(bad)).is_err(), "{bad}");
+    }
+    assert_eq!(player.rate(), Some(0.25));
+    player.wait();
+    theatre.settle();
+    assert_eq!(audience.millis(), [0, 2500]);
+}
+
+#[test]
+fn no_message_is_published_while_paused_even_when_its_time_was_reached() {
+    let theatre = Theatre::new();
+    let audience = theatre.audience(TOPIC);
+    let lines: Vec<_> = (0..10)
+        .map(|n| Line(TOPIC, 100 * i64::from(n), n))
+        .collect();
+    let player = theatre.player(of(&theatre.bag("bag", &lines)));
+    play(&player);
+    theatre.pass(250);
+    for _ in 0..2 {
+        assert_eq!(player.control(Control::Pause), Ok(Answer::Paused(true)));
+    }
+    theatre.pass(10_000);
+    assert_eq!(audience.numbers(), [0, 1, 2]);
+    assert_eq!(player.status().state, State::Paused);
+    assert_eq!(player.status().time, at_ms(250));
+    for _ in 0..2 {
+        assert_eq!(player.control(Control::Resume), Ok(Answer::Paused(false)));
+    }
+    player.wait();
+    theatre.settle();
+    assert_eq!(audience.numbers(), (0..10).collect::<Vec<_>>());
+    assert_eq!(audience.millis()[2..4], [200, 10_300]);
+}
+
+#[test]
+fn the_delay_passes_before_the_first_message_of_the_first_lap_only() {
+    let theatre = Theatre::new();
+    let audience = theatre.audience(TOPIC);
+    let begin = theatre.clock.now().nanos() / 1_000_000;
+    let player = theatre.player(Options {
+        delay: Duration::from_secs(5),
+        repeat: Repeat::JumpBack,
+        ..of(&theatre.bag("bag", &TWO))
+    });
+    play(&player);
+    theatre.pass(1);
+    assert_eq!(player.status().state, State::WaitingForStart);
+    theatre.pass(5199);
+    drop(player);
+    assert_eq!(audience.times()[0] - begin, 5000);
+    assert_eq!(audience.millis()[..5], [0, 40, 40, 80, 80]);
+}
+
+#[test]
+fn a_start_offset_leaves_out_what_is_before_it() {
+    let lines: Vec<_> = (0..11)
+        .map(|n| Line(TOPIC, 100 * i64::from(n), n))
+        .collect();
+    for (offset, first) in [(500, 5), (501, 6), (0, 0), (-300, 0)] {
+        let (numbers, _) = played(
+            |options| Options {
+                range: PlayRange {
+                    start: Some(PlayStart::Offset(Duration::from_millis(offset))),
+                    ..PlayRange::default()
+                },
+                ..options
+            },
+            &lines,
+        );
+        assert_eq!(numbers, (first..11).collect::<Vec<_>>(), "{offset}");
+    }
+}
+
+const SIX: [Line; 6] = [
+    Line(TOPIC, 100, 1),
+    Line(OTHER, 120, 2),
+    Line(TOPIC, 200, 3),
+    Line(OTHER, 220, 4),
+    Line(TOPIC, 300, 5),
+    Line(OTHER, 320, 6),
+];
+
+/// How many messages of each topic are played.
+fn counts(duration: Option<i64>, until: Option<i64>, only: Option<&'static str>) -> [usize; 2] {
+    let theatre = Theatre::new();
+    let audiences = [TOPIC, OTHER].map(|topic| theatre.audience(topic));
+    let player = theatre.player(Options {
+        range: PlayRange {
+            start: None,
+            duration: duration.map(Duration::from_nanos),
+            until: until.map(Time::from_nanos),
+        },
+        selection: Selection::new(move |topic| only.is_none_or(|only| topic.name == only)),
+        ..of(&theatre.bag("bag", &SIX))
+    });
+    play(&player);
+    player.wait();
+    theatre.settle();
+    audiences.map(|audience| audience.numbers().len())
+}
+
+const fn ms(millis: i64) -> Option<i64> {
+    Some(millis * 1_000_000)
+}
+
+#[test]
+fn the_duration_limits_what_is_played() {
+    assert_eq!(counts(ms(350), None, None), [3, 3]);
+    assert_eq!(counts(Some(0), None, None), [0, 0]);
+    assert_eq!(counts(ms(39), None, None), [1, 1]);
+    assert_eq!(counts(ms(170), None, Some(OTHER)), [0, 2]);
+    let (numbers, _) = played(
+        |options| Options {
+            range: PlayRange {
+                duration: Some(Duration::from_millis(39)),
+                ..PlayRange::default()
+            },
+            ..options
+        },
+        &TWO,
+    );
+    assert_eq!(numbers, [1]);
+}
+
+#[test]
+fn the_end_limits_what_is_played_and_is_played_itself() {
+    assert_eq!(counts(None, ms(350), None), [3, 3]);
+    assert_eq!(counts(None, Some(50_000_000 - 1), None), [0, 0]);
+    assert_eq!(counts(None, ms(270), Some(OTHER)), [0, 2]);
+    assert_eq!(
+        counts(None, ms(320), None),
+        [3, 3],
+        "the last stamp exactly"
+    );
+    assert_eq!(counts(None, Some(320_000_000 - 1), None), [3, 2]);
+    assert_eq!(counts(ms(50), ms(150), None), [1, 1], "the later end");
+    assert_eq!(counts(ms(150), ms(50), None), [2, 2], "the later end");
+}
+
+#[test]
+fn it_can_be_played_again() {
+    let theatre = Theatre::new();
+    let audience = theatre.audience(TOPIC);
+    let player = theatre.player(of(&theatre.bag("bag", &TWO)));
+    for _ in 0..2 {
+        play(&player);
+        player.wait();
+    }
+    let part = PlayRange {
+        start: Some(PlayStart::Offset(Duration::from_millis(20))),
+        ..PlayRange::default()
+    };
+    player.control(Control::Play(part)).unwrap();
+    player.wait();
+    theatre.settle();
+    assert_eq!(audience.numbers(), [1, 2, 1, 2, 2]);
+}
+
+#[test]
+fn a_loop_goes_round_until_it_is_stopped() {
+    let theatre = Theatre::new();
+    let audience = theatre.audience(TOPIC);
+    let player = theatre.player(Options {
+        repeat: Repeat::JumpBack,
+        ..of(&theatre.bag("bag", &TWO))
+    });
+    play(&player);
+    theatre.pass(190);
+    assert_eq!(player.status().laps, 4);
+    assert_eq!(player.control(Control::Stop), Ok(Answer::Done));
+    player.wait();
+    let heard = audience.numbers();
+    assert_eq!(heard, [1, 2, 1, 2, 1, 2, 1, 2, 1]);
+    assert_eq!(audience.millis(), [0, 40, 40, 80, 80, 120, 120, 160, 160]);
+    theatre.pass(1000);
+    assert_eq!(audience.numbers(), heard, "nothing after the stop");
+    assert_eq!(player.status().state, State::Stopped);
+}
+
+#[test]
+fn stop_ends_a_pause_a_delay_and_nothing_at_all() {
+    let theatre = Theatre::new();
+    let bag = theatre.bag("bag", &TWO);
+    let player = theatre.player(Options {
+        start_paused: true,
+        ..of(&bag)
+    });
+    assert_eq!(player.control(Control::Stop), Ok(Answer::Done));
+    play(&player);
+    player.control(Control::Stop).unwrap();
+    player.wait();
+    drop(player);
+    let player = theatre.player(Options {
+        delay: Duration::from_secs(1000),
+        ..of(&bag)
+    });
+    play(&player);
+    player.control(Control::Stop).unwrap();
+    player.wait();
+    play(&player);
+    drop(player);
+    let player = theatre.player(of(&bag));
+    let handle = player.handle().clone();
+    play(&player);
+    drop(player);
+    assert_eq!(handle.control(Control::Pause), Err(Refusal::Ended));
+    handle.wait();
+}
+
+#[test]
+fn stop_while_playing_leaves_what_was_published() {
+    let theatre = Theatre::new();
+    let audience = theatre.audience(TOPIC);
+    let player = theatre.player(of(&theatre.bag("bag", &TWO)));
+    play(&player);
+    theatre.pass(20);
+    player.control(Control::Stop).unwrap();
+    theatre.pass(100);
+    assert_eq!(audience.numbers(), [1]);
+}

@@ -1,0 +1,114 @@
+//! A loopback network on virtual time, with what tests of nodes need.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use timeloom_msg::{Definitions, QosProfile, TypeName, Value};
+use timeloom_node::{NodeOptions, RosNode, ServiceTypes};
+use timeloom_testkit::transport::Collector;
+use timeloom_time::{Clock, Duration, Steady, VirtualTime};
+use timeloom_wire::loopback::LoopbackNetwork;
+use timeloom_wire::{
+    Caller, Graph, GraphWatch, Node, NodeName, Participant, Subscription, TopicSpec,
+};
+
+pub(crate) struct World {
+    pub(crate) time: VirtualTime,
+    _here: timeloom_time::Participant,
+    pub(crate) network: LoopbackNetwork,
+    pub(crate) clock: Clock<Steady>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let time = VirtualTime::new();
+        let base = time.base();
+        Self {
+            _here: time.enter(),
+            network: LoopbackNetwork::new(&base),
+            clock: Clock::on(&base),
+            time,
+        }
+    }
+
+    pub(crate) fn participant(&self, label: &str) -> Arc<dyn Participant> {
+        self.network.participant(label).expect("it joins")
+    }
+
+    /// A node of ours, on a participant of its own.
+    pub(crate) fn node(&self, options: NodeOptions) -> RosNode {
+        RosNode::new(self.participant(&options.name), options).expect("a node")
+    }
+
+    /// Somebody else.
+    pub(crate) fn peer(&self, label: &str) -> Arc<dyn Node> {
+        let name = NodeName::new("/", label).expect("a name");
+        self.participant(label).node(name).expect("a node")
+    }
+
+    pub(crate) fn pass(&self, millis: i64) {
+        let _woke = self.clock.sleep_for(Duration::from_millis(millis));
+    }
+
+    /// Calls a service as a peer; the fields of the request are set by `fill`.
+    pub(crate) fn call(
+        &self,
+        peer: &Arc<dyn Node>,
+        service: &str,
+        type_name: &str,
+        fill: impl FnOnce(&mut Value),
+    ) -> timeloom_wire::Result<Value> {
+        let types = ServiceTypes::builtin(type_name).expect("a type");
+        let spec = types.spec(service, QosProfile::SERVICES);
+        let caller = Caller::new(&**peer, &spec, &self.time.base())?;
+        caller.wait_for_server(Duration::from_secs(1));
+        let mut request = types.request.default_value().expect("a request");
+        fill(&mut request);
+        let payload = types.request.encode(&request).expect("it is encoded");
+        let reply = caller.call(Bytes::from(payload), Duration::from_secs(1))?;
+        Ok(types.response.decode(&reply).expect("a response"))
+    }
+}
+
+pub(crate) fn topic(name: &str, type_name: &str, qos: QosProfile) -> TopicSpec {
+    TopicSpec {
+        name: name.to_owned(),
+        type_name: TypeName::parse(type_name).expect("a type"),
+        type_hash: None,
+        qos,
+    }
+}
+
+pub(crate) fn listen(
+    node: &Arc<dyn Node>,
+    spec: &TopicSpec,
+) -> (Box<dyn Subscription>, Arc<Collector>) {
+    let collector = Collector::new();
+    let subscription = node.subscribe(spec, Arc::clone(&collector) as _);
+    (subscription.expect("a subscription"), collector)
+}
+
+/// What came, decoded.
+pub(crate) fn values(collector: &Collector, type_name: &str) -> Vec<Value> {
+    let schema = Definitions::builtin().schema(type_name).expect("a type");
+    let samples = collector.samples();
+    let decode = |sample: &timeloom_wire::Sample| schema.decode(&sample.payload).expect("a value");
+    samples.iter().map(decode).collect()
+}
+
+/// A graph that stays up to date while the watch is kept.
+pub(crate) fn watch(participant: Arc<dyn Participant>) -> (Arc<Mutex<Graph>>, Watch) {
+    let graph = Arc::new(Mutex::new(Graph::default()));
+    let seen = Arc::clone(&graph);
+    let watch = participant.watch_graph(Box::new(move |event| {
+        let mut graph = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        graph.apply(event);
+    }));
+    (graph, Watch(watch, participant))
+}
+
+/// A watch keeps nobody alive: its participant must be kept too.
+pub(crate) struct Watch(
+    #[expect(dead_code, reason = "held, not read")] GraphWatch,
+    #[expect(dead_code, reason = "held, not read")] Arc<dyn Participant>,
+);

@@ -1,0 +1,66 @@
+use crate::pfsdp::{ProtocolInfo, Reply};
+
+/// Parameters that are asked for, as far as the device has them.
+const WANTED: [&str; 9] = [
+    "vendor",
+    "product",
+    "serial",
+    "revision_fw",
+    "radial_range_min",
+    "radial_range_max",
+    "scan_frequency",
+    "samples_per_scan",
+    "layer_count",
+];
+
+/// What a device has told about itself.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DeviceInfo {
+    /// Which protocol it speaks.
+    pub protocol: Option<ProtocolInfo>,
+    /// Its product name.
+    pub product: String,
+    /// Its serial number.
+    pub serial: String,
+    /// The revision of its firmware.
+    pub firmware: String,
+    /// The least distance that it measures, in metres.
+    pub range_min: Option<f64>,
+    /// The largest distance that it measures, in metres.
+    pub range_max: Option<f64>,
+    /// Turns per second.
+    pub scan_frequency: Option<f64>,
+    /// Points of a turn.
+    pub samples_per_scan: Option<u64>,
+    /// Layers of an R2300.
+    pub layer_count: Option<u64>,
+}
+
+impl DeviceInfo {
+    /// Of the parameters that a device has, those that are asked for.
+    pub(crate) fn wanted(known: &[String]) -> Vec<String> {
+        let has = |name: &&&str| known.iter().any(|known| known == **name);
+        WANTED
+            .iter()
+            .filter(has)
+            .map(|name| (*name).to_owned())
+            .collect()
+    }
+
+    pub(crate) fn read(&mut self, reply: &Reply) {
+        let text = |name| reply.text(name).unwrap_or_default();
+        self.product = text("product");
+        self.serial = text("serial");
+        self.firmware = text("revision_fw");
+        self.range_min = reply.float("radial_range_min");
+        self.range_max = reply.float("radial_range_max");
+        self.scan_frequency = reply.float("scan_frequency");
+        self.samples_per_scan = reply.number("samples_per_scan").ok();
+        self.layer_count = reply.number("layer_count").ok();
+    }
+
+    /// Whether it is of the family with layers.
+    pub fn is_r2300(&self) -> bool {
+        self.product.contains("R2300")
+    }
+}

@@ -1,0 +1,14 @@
+//! The driver: threads and sockets around the session, the assembler and the clock.
+
+mod control;
+mod data;
+mod event;
+mod lidar;
+mod shared;
+mod sink;
+mod status;
+
+pub use event::LidarEvent;
+pub use lidar::Lidar;
+pub use sink::LidarSink;
+pub use status::{LidarStatus, PacketCounters};

@@ -1,0 +1,209 @@
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use timeloom_time::{CancelToken, Duration};
+
+use super::data::{self, DataPath};
+use super::event::LidarEvent;
+use super::shared::Shared;
+use crate::client::Client;
+use crate::error::{Error, Result};
+use crate::pfsdp::Command;
+use crate::session::{LinkState, Session, Step};
+
+/// How long the device may take to hear that we are gone.
+const FAREWELL: Duration = Duration::from_millis(300);
+
+/// The thread that asks the device: it does what the session says.
+pub(super) struct Control {
+    shared: Arc<Shared>,
+    session: Session,
+    client: Option<(SocketAddr, Client)>,
+    data: Option<DataPath>,
+    link: LinkState,
+}
+
+impl Control {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        let session = Session::new(shared.settings.clone(), shared.clock.now());
+        Self {
+            shared,
+            session,
+            client: None,
+            data: None,
+            link: LinkState::Waiting,
+        }
+    }
+
+    /// Runs until the driver is dropped.
+    pub(super) fn run(mut self) {
+        while !self.shared.cancel.is_cancelled() {
+            if let Some(at) = self.shared.last_packet() {
+                self.session.packet(at);
+            }
+            if let Some(error) = self
+                .shared
+                .take_data_error()
+                .filter(|_| self.data.is_some())
+            {
+                self.session.data_failed(self.shared.clock.now());
+                self.tell_disconnected(&error);
+            }
+            let step = self.session.next(self.shared.clock.now());
+            if let Err(error) = self.act(step) {
+                self.fail(&error);
+            }
+            self.note_link();
+        }
+        self.leave();
+    }
+
+    fn act(&mut self, step: Step) -> Result<()> {
+        match step {
+            Step::Call(command) => {
+                let reply = self.client()?.call(&command)?;
+                self.session.replied(self.shared.clock.now(), &reply)?;
+            }
+            Step::AskTime => self.ask_time()?,
+            Step::Open => {
+                let device = self.address()?;
+                let (path, local) = data::open(&self.shared, device)?;
+                self.data = Some(path);
+                self.session.opened(local.ip(), local.port());
+            }
+            Step::Connect(port) => {
+                let device = self.address()?;
+                self.data = Some(data::connect(&self.shared, device, port)?);
+                self.session.connected();
+            }
+            Step::Close => self.close(),
+            Step::Wait(until) => {
+                let left = until - self.shared.clock.now();
+                if !left.is_negative() {
+                    self.shared.wake.wait_for(left);
+                }
+                self.shared.wake.clear();
+            }
+            Step::GiveUp(silence) => {
+                return Err(Error::NoData {
+                    millis: silence.nanos() / 1_000_000,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn ask_time(&mut self) -> Result<()> {
+        let first = self.session.link() != LinkState::Running;
+        let answer = self.client()?.call_stamped(&Command::get_system_time())?;
+        let raw = answer.reply.number("system_time_raw")?;
+        let mut work = self.shared.work();
+        let restarted = if first {
+            work.clock.connected(answer.sent, raw, answer.arrival)?
+        } else {
+            work.clock.request(answer.sent, raw, answer.arrival)?;
+            false
+        };
+        work.status.times_told += 1;
+        drop(work);
+        if restarted {
+            self.shared.event(&LidarEvent::DeviceRestarted);
+        }
+        self.shared.tell_sync_events();
+        self.session.time_told(self.shared.clock.now());
+        Ok(())
+    }
+
+    fn fail(&mut self, error: &Error) {
+        self.shared.work().status.requests_failed += 1;
+        if self.session.failed(self.shared.clock.now(), error) {
+            self.tell_disconnected(error);
+            // The name may have another address next time.
+            self.client = None;
+        } else if !self.shared.cancel.is_cancelled() {
+            let text = error.to_string();
+            self.shared.work().status.last_error = Some(text.clone());
+            self.shared.event(&LidarEvent::Trouble(text));
+        }
+    }
+
+    fn tell_disconnected(&self, error: &Error) {
+        if self.shared.cancel.is_cancelled() {
+            return;
+        }
+        let why = error.to_string();
+        self.shared.work().status.last_error = Some(why.clone());
+        self.shared.event(&LidarEvent::Disconnected {
+            why,
+            retry_in: self.session.retry_in(),
+        });
+    }
+
+    fn note_link(&mut self) {
+        let link = self.session.link();
+        if link == self.link {
+            return;
+        }
+        self.link = link;
+        let mut work = self.shared.work();
+        work.status.link = link;
+        work.status.device = self.session.info().clone();
+        let begins = link == LinkState::Running;
+        work.status.connections += u64::from(begins);
+        drop(work);
+        if begins {
+            let info = self.session.info().clone();
+            self.shared.event(&LidarEvent::Connected(info));
+        }
+    }
+
+    /// Ends the packets' way; a scan that was cut short is given out as it is.
+    fn close(&mut self) {
+        self.data = None;
+        // What the reader said last was about the way that is gone.
+        let _old = self.shared.take_data_error();
+        let mut work = self.shared.work();
+        let cut = work.assembler.finish();
+        let stamped = cut.and_then(|scan| Some((work.clock.stamp(&scan).ok()?, scan)));
+        drop(work);
+        if let Some((stamp, scan)) = stamped {
+            self.shared.sink.scan(&scan, &stamp);
+        }
+    }
+
+    fn leave(&mut self) {
+        let commands = self.session.end();
+        if let Some((address, _)) = self.client.take().filter(|_| !commands.is_empty()) {
+            let token = CancelToken::new();
+            let mut client = Client::new(address, FAREWELL, &self.shared.base, &token);
+            for command in commands {
+                // The watchdog cleans up after those who could not say good-bye.
+                if client.call(&command).is_err() {
+                    break;
+                }
+            }
+        }
+        self.close();
+    }
+
+    fn address(&mut self) -> Result<SocketAddr> {
+        if let Some((address, _)) = &self.client {
+            return Ok(*address);
+        }
+        let address = self.shared.settings.resolve()?;
+        let timeout = self.shared.settings.request_timeout;
+        let client = Client::new(address, timeout, &self.shared.base, &self.shared.cancel);
+        self.client = Some((address, client));
+        Ok(address)
+    }
+
+    fn client(&mut self) -> Result<&mut Client> {
+        let address = self.address()?;
+        let timeout = self.shared.settings.request_timeout;
+        let (_, client) = self.client.get_or_insert_with(|| {
+            let client = Client::new(address, timeout, &self.shared.base, &self.shared.cancel);
+            (address, client)
+        });
+        Ok(client)
+    }
+}

@@ -1,0 +1,103 @@
+use std::fmt;
+
+use timeloom_sync::{EventKind, SyncEvent};
+use timeloom_time::Duration;
+
+use crate::device_info::DeviceInfo;
+use crate::status::{Severity, StatusFlags};
+
+/// Something that happened to a lidar.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum LidarEvent {
+    /// Packets were asked for and begin to come.
+    Connected(DeviceInfo),
+    /// Something failed, and it begins anew after a while.
+    Disconnected {
+        /// What failed.
+        why: String,
+        /// When the next try is.
+        retry_in: Duration,
+    },
+    /// Something failed, but packets go on coming.
+    Trouble(String),
+    /// The device was switched off and on: its clock and its numbers have begun anew.
+    DeviceRestarted,
+    /// The flags of the device have changed.
+    Status(StatusFlags),
+    /// Something happened to the relation of the clocks.
+    Sync(SyncEvent),
+}
+
+impl LidarEvent {
+    /// How bad it is.
+    pub fn severity(&self) -> Severity {
+        match self {
+            Self::Disconnected { .. } => Severity::Error,
+            Self::Trouble(_) | Self::DeviceRestarted => Severity::Warning,
+            Self::Status(flags) => flags.severity(),
+            Self::Sync(event) => match event.kind {
+                EventKind::NewEpoch { .. } => Severity::Warning,
+                _ => Severity::Normal,
+            },
+            Self::Connected(_) => Severity::Normal,
+        }
+    }
+}
+
+impl fmt::Display for LidarEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connected(device) => write!(
+                f,
+                "connected to {} (serial {}, firmware {})",
+                device.product, device.serial, device.firmware
+            ),
+            Self::Disconnected { why, retry_in } => write!(f, "{why}; next try in {retry_in}"),
+            Self::Trouble(why) => f.write_str(why),
+            Self::DeviceRestarted => f.write_str("the device was restarted: its clock begins anew"),
+            Self::Status(flags) => write!(f, "the device's status is {flags}"),
+            Self::Sync(event) => write_sync(f, event.kind),
+        }
+    }
+}
+
+fn write_sync(f: &mut fmt::Formatter<'_>, kind: EventKind) -> fmt::Result {
+    match kind {
+        EventKind::NewEpoch { epoch, reason } => {
+            write!(f, "stamps may have jumped: epoch {epoch}, {reason}")
+        }
+        EventKind::PathShift { extra } => {
+            write!(f, "packets take {extra} longer than at best")
+        }
+        EventKind::Gap { silence } => write!(f, "nothing came for {silence}"),
+        EventKind::Outliers { count } => {
+            write!(f, "{count} samples that cannot be were left out")
+        }
+        _ => write!(f, "{kind:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_say_what_happened_and_how_bad_it_is() {
+        let event = LidarEvent::Disconnected {
+            why: "no packet came for 2000 ms".to_owned(),
+            retry_in: Duration::from_millis(250),
+        };
+        assert_eq!(
+            event.to_string(),
+            "no packet came for 2000 ms; next try in 0.25s"
+        );
+        assert_eq!(event.severity(), Severity::Error);
+        let event = LidarEvent::Status(StatusFlags(1 << 11));
+        assert_eq!(
+            event.to_string(),
+            "the device's status is high temperature warning"
+        );
+        assert_eq!(event.severity(), Severity::Warning);
+    }
+}

@@ -1,0 +1,68 @@
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use timeloom_time::TimeBase;
+
+use super::control::Control;
+use super::shared::Shared;
+use super::sink::LidarSink;
+use super::status::LidarStatus;
+use crate::error::{Error, Result};
+use crate::settings::LidarSettings;
+
+/// A lidar that is driven: it connects, starts, keeps alive and begins anew by itself, until it is dropped.
+///
+/// Dropping it stops the output of the device and waits for the threads, for less than a second if the device answers.
+pub struct Lidar {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Lidar {
+    /// Starts to work with a device; returns at once, whether it can be reached or not.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ImpossibleSetting`] for settings that cannot be, [`Error::Thread`] without a thread.
+    pub fn start(
+        settings: LidarSettings,
+        base: &TimeBase,
+        sink: Arc<dyn LidarSink>,
+    ) -> Result<Self> {
+        settings.check()?;
+        let shared = Arc::new(Shared::new(settings, base, sink)?);
+        let control = Control::new(Arc::clone(&shared));
+        // Not by the time base: a thread that waits for sockets must not hold up virtual time.
+        let thread = std::thread::Builder::new()
+            .name("pf_control".to_owned())
+            .spawn(move || control.run())
+            .map_err(Error::Thread)?;
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
+    }
+
+    /// How it is now.
+    pub fn status(&self) -> LidarStatus {
+        self.shared.status()
+    }
+}
+
+impl Drop for Lidar {
+    fn drop(&mut self) {
+        self.shared.cancel.cancel();
+        self.shared.wake.set();
+        if let Some(thread) = self.thread.take() {
+            let _panicked = thread.join();
+        }
+    }
+}
+
+impl std::fmt::Debug for Lidar {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lidar")
+            .field("host", &self.shared.settings.host)
+            .finish_non_exhaustive()
+    }
+}

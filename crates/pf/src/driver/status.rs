@@ -1,0 +1,47 @@
+use crate::device_info::DeviceInfo;
+use crate::lidar_clock::ClockReport;
+use crate::scan::ScanCounters;
+use crate::session::LinkState;
+use crate::status::StatusFlags;
+
+/// What came over the network and could not be used, and what was stamped by whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PacketCounters {
+    /// Packets that the kernel stamped.
+    pub kernel_stamps: u64,
+    /// Packets that we had to stamp.
+    pub user_stamps: u64,
+    /// Packets that could not be read.
+    pub bad: u64,
+    /// Datagrams that others than the device sent.
+    pub foreign: u64,
+    /// Bytes of a connection that belonged to no packet.
+    pub skipped_bytes: u64,
+    /// Packets whose stamps could not be.
+    pub bad_stamps: u64,
+}
+
+/// How a lidar is, at a moment.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LidarStatus {
+    /// Where the connection stands.
+    pub link: LinkState,
+    /// What the device has told about itself.
+    pub device: DeviceInfo,
+    /// The flags of its newest packet.
+    pub flags: StatusFlags,
+    /// Packets and scans.
+    pub scans: ScanCounters,
+    /// What could not be used.
+    pub packets: PacketCounters,
+    /// The clocks; none before the first sample.
+    pub clock: Option<ClockReport>,
+    /// Times that packets began to come.
+    pub connections: u64,
+    /// Requests that failed.
+    pub requests_failed: u64,
+    /// Requests for the device's time that were answered.
+    pub times_told: u64,
+    /// What failed last.
+    pub last_error: Option<String>,
+}

@@ -1,0 +1,222 @@
+use std::collections::VecDeque;
+
+use timeloom_sync::{
+    ActiveSample, ClockSpec, Counters, DeviceTime, Health, Mapped, PassiveSample, Sample,
+    SensorClock, SyncEvent, TickCounter,
+};
+use timeloom_time::{Duration, Steady, Time};
+
+use crate::arrival::Arrival;
+use crate::error::Result;
+use crate::packet::Header;
+use crate::scan::Scan;
+use crate::ticks::ticks_of_nanos;
+use crate::timesync::{TimesyncMethod, TimesyncSettings};
+
+/// Delays that the jitter is computed from.
+const DELAYS: usize = 256;
+/// The device's clock is behind what it was by more only after a restart.
+const RESTART: Duration = Duration::from_millis(500);
+
+/// The stamp of a scan.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScanStamp {
+    /// When the first point was measured, on the host's steady clock.
+    pub host: Time<Steady>,
+    /// What is known about it; none if the stamp is only the time of arrival.
+    pub mapped: Option<Mapped>,
+}
+
+/// What there is to say about the clocks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClockReport {
+    /// Host minus device time, in nanoseconds of the steady clock.
+    pub offset_ns: i64,
+    /// How fast the device's clock runs against the host's, in ppm above one.
+    pub drift_ppm: f64,
+    /// The deviation of the packets' delays over the last few hundred.
+    pub jitter: Duration,
+    /// The newest device time on the host's clock, with bounds and health.
+    pub newest: Mapped,
+    /// How many samples did what.
+    pub counters: Counters,
+}
+
+/// The clock of a lidar as the host sees it: packets and requests in, stamps of scans out. Sans-IO.
+#[derive(Debug)]
+pub struct LidarClock {
+    settings: TimesyncSettings,
+    clock: SensorClock,
+    ticks: TickCounter,
+    /// The newest device time that a request or a packet has shown.
+    newest: Option<DeviceTime>,
+    /// Arrival minus mapped event of the last packets, in nanoseconds.
+    delays: VecDeque<i64>,
+}
+
+impl LidarClock {
+    /// A clock that knows nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// As [`TimesyncSettings::check`].
+    pub fn new(settings: &TimesyncSettings) -> Result<Self> {
+        Ok(Self {
+            clock: settings.clock()?,
+            settings: *settings,
+            ticks: TickCounter::new(ClockSpec::NTP),
+            newest: None,
+            delays: VecDeque::with_capacity(DELAYS),
+        })
+    }
+
+    /// Takes a packet; `point_period_ns` is the time from point to point.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sync`](crate::Error::Sync) for stamps that cannot be; nothing changes then.
+    pub fn packet(
+        &mut self,
+        header: &Header,
+        point_period_ns: f64,
+        arrival: Arrival,
+    ) -> Result<()> {
+        let points = f64::from(header.num_points_packet);
+        let length = ticks_of_nanos(points * point_period_ns).cast_unsigned();
+        let device_event = self
+            .ticks
+            .unwrap(header.timestamp_raw.wrapping_add(length))?;
+        let iq = header
+            .iq_stamps
+            .filter(|iq| self.settings.send_stamps && iq.raw != 0);
+        let device_tx = iq.map(|iq| self.ticks.unwrap(iq.raw)).transpose()?;
+        let sample = Sample::Passive(PassiveSample {
+            device_event,
+            // A stamp before the last point is not of sending.
+            device_tx: device_tx.filter(|tx| *tx >= device_event),
+            host_rx: arrival.at,
+            source: arrival.source,
+        });
+        if self.settings.method.uses_packets() {
+            self.clock.status(header.status.device_status(), &sample);
+            self.clock.push(&sample)?;
+        }
+        self.newest = self.newest.max(Some(device_event));
+        if let Some(mapped) = self.clock.peek(device_event) {
+            if self.delays.len() == DELAYS {
+                self.delays.pop_front();
+            }
+            self.delays.push_back((arrival.at - mapped.host).nanos());
+        }
+        Ok(())
+    }
+
+    /// Takes a request for the device's time and its answer.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sync`](crate::Error::Sync) for stamps that cannot be; nothing changes then.
+    pub fn request(&mut self, sent: Time<Steady>, raw: u64, arrival: Arrival) -> Result<()> {
+        let device = self.ticks.unwrap(raw)?;
+        if self.settings.method.uses_requests() {
+            self.clock.push(&Sample::Active(ActiveSample {
+                host_tx: sent,
+                device,
+                // The clocks of kernel and program are read apart: an answer is never before its question.
+                host_rx: arrival.at.max(sent),
+            }))?;
+        }
+        self.newest = self.newest.max(Some(device));
+        Ok(())
+    }
+
+    /// Takes the device's time at the start of a connection; a new epoch begins if it was restarted meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sync`](crate::Error::Sync) for a count that cannot be.
+    pub fn connected(&mut self, sent: Time<Steady>, raw: u64, arrival: Arrival) -> Result<bool> {
+        let device = self.ticks.unwrap(raw)?;
+        let restarted = self
+            .newest
+            .is_some_and(|newest| newest.since(device) > RESTART);
+        if restarted {
+            self.restart();
+        }
+        self.request(sent, raw, arrival)?;
+        Ok(restarted)
+    }
+
+    /// Forgets everything and begins a new epoch: the device was restarted.
+    pub fn restart(&mut self) {
+        self.clock.restart();
+        self.ticks = TickCounter::new(ClockSpec::NTP);
+        self.newest = None;
+        self.delays.clear();
+    }
+
+    /// The stamp of a scan: when its first point was measured.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sync`](crate::Error::Sync) for a stamp that cannot be.
+    pub fn stamp(&mut self, scan: &Scan) -> Result<ScanStamp> {
+        let arrival = scan.first_arrival.at.saturating_add(self.settings.offset);
+        let simple = arrival.saturating_sub(scan.first_packet_time());
+        let device = self.ticks.unwrap(scan.first_stamp)?;
+        let plain = |host| ScanStamp { host, mapped: None };
+        Ok(match self.settings.method {
+            TimesyncMethod::Off => plain(arrival),
+            TimesyncMethod::Simple => plain(simple),
+            _ => match self.clock.convert(device) {
+                Some(mapped) => ScanStamp {
+                    host: mapped.host.saturating_add(self.settings.offset),
+                    mapped: Some(mapped),
+                },
+                None => plain(simple),
+            },
+        })
+    }
+
+    /// The host time of a device time; none before the first sample.
+    pub fn convert(&mut self, raw: u64) -> Result<Option<Mapped>> {
+        let device = self.ticks.unwrap(raw)?;
+        Ok(self.clock.convert(device))
+    }
+
+    /// How far stamps can be trusted.
+    pub fn health(&self) -> Health {
+        self.clock.health()
+    }
+
+    /// The oldest event that was not taken yet.
+    pub fn take_event(&mut self) -> Option<SyncEvent> {
+        self.clock.take_event()
+    }
+
+    /// What there is to say now; none before the first sample.
+    pub fn report(&self) -> Option<ClockReport> {
+        let diagnostics = self.clock.diagnostics()?;
+        Some(ClockReport {
+            offset_ns: diagnostics.offset_ns,
+            // The estimators look from the other side.
+            drift_ppm: -diagnostics.skew_ppm,
+            jitter: deviation(&self.delays),
+            newest: diagnostics.newest,
+            counters: diagnostics.counters,
+        })
+    }
+
+    /// The settings that it was made with.
+    pub const fn settings(&self) -> &TimesyncSettings {
+        &self.settings
+    }
+}
+
+fn deviation(delays: &VecDeque<i64>) -> Duration {
+    let count = delays.len().max(1) as f64;
+    let mean = delays.iter().map(|delay| *delay as f64).sum::<f64>() / count;
+    let square = |delay: &i64| (*delay as f64 - mean).powi(2);
+    let variance = delays.iter().map(square).sum::<f64>() / count;
+    Duration::try_from_secs_f64(variance.sqrt() / 1e9).unwrap_or_default()
+}

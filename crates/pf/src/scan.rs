@@ -1,0 +1,65 @@
+use timeloom_time::Duration;
+
+use crate::arrival::Arrival;
+use crate::packet::{Header, Point};
+
+/// All points of one turn, or as many as came.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scan {
+    /// The header of the first packet that came.
+    pub header: Header,
+    /// When the first point was measured, in ticks of the device; computed if its packet is missing.
+    pub first_stamp: u64,
+    /// The angle of the first point, in degrees.
+    pub first_angle: f64,
+    /// The angle from point to point, in degrees.
+    pub angle_increment: f64,
+    /// The time from point to point in nanoseconds, by the stamps of the packets where there are two.
+    pub point_period_ns: f64,
+    /// The time from this scan's start to the next one's; by the stamps of two scans if they follow each other.
+    pub scan_period: Duration,
+    /// The points in their order; those that are missing have no distance and no amplitude.
+    pub points: Vec<Point>,
+    /// How many points are missing, because their packets are.
+    pub missing: usize,
+    /// When the first packet arrived.
+    pub first_arrival: Arrival,
+    /// When the last packet arrived.
+    pub last_arrival: Arrival,
+}
+
+impl Scan {
+    /// Whether every point is there.
+    pub const fn is_complete(&self) -> bool {
+        self.missing == 0
+    }
+
+    /// The time that the points of the first packet took.
+    pub fn first_packet_time(&self) -> Duration {
+        let nanos = self.point_period_ns * f64::from(self.header.num_points_packet);
+        Duration::try_from_secs_f64(nanos / 1e9).unwrap_or_default()
+    }
+}
+
+/// How many packets and scans did what; nothing is left out without being counted here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ScanCounters {
+    /// Packets that were taken in.
+    pub packets: u64,
+    /// Packets that did not come before their scan was given out, by the numbers of scans and packets.
+    pub packets_lost: u64,
+    /// Packets that came twice.
+    pub duplicates: u64,
+    /// Packets that came after their scan was given out; they are among the lost ones.
+    pub late: u64,
+    /// Packets that contradict their own scan.
+    pub bad: u64,
+    /// Scans with every point.
+    pub scans: u64,
+    /// Scans with points missing.
+    pub scans_incomplete: u64,
+    /// Scans of which no packet came.
+    pub scans_lost: u64,
+    /// Times that the numbers went backwards: the device was restarted.
+    pub restarts: u64,
+}

@@ -1,0 +1,340 @@
+//! The way from nothing to packets and back, as a state machine without sockets.
+
+use std::net::IpAddr;
+
+use timeloom_time::{Duration, Steady, Time};
+
+use crate::device_info::DeviceInfo;
+use crate::error::{Error, Result};
+use crate::packet::PacketType;
+use crate::pfsdp::{Command, ErrorCode, Handle, Reply};
+use crate::settings::{LidarSettings, Transport};
+
+/// What is to be done next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Ask this; then [`Session::replied`] or [`Session::failed`].
+    Call(Command),
+    /// Ask for the device's time, stamped; then [`Session::time_told`] or [`Session::failed`].
+    AskTime,
+    /// Open a socket for datagrams; then [`Session::opened`] or [`Session::failed`].
+    Open,
+    /// Connect to this port for packets; then [`Session::connected`] or [`Session::failed`].
+    Connect(u16),
+    /// Close what was opened or connected.
+    Close,
+    /// Nothing until then, or until something comes.
+    Wait(Time<Steady>),
+    /// No packet came for too long; then [`Session::failed`].
+    GiveUp(Duration),
+}
+
+/// Where a session stands, for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum LinkState {
+    /// It waits for the next try.
+    #[default]
+    Waiting,
+    /// It asks the device for this and that.
+    Connecting,
+    /// Packets come.
+    Running,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum State {
+    Waiting(Time<Steady>),
+    Protocol,
+    List,
+    Get(Vec<String>),
+    Set(Vec<(String, String)>),
+    FirstTime,
+    Open,
+    Handle(Option<(IpAddr, u16)>),
+    Connect(u16),
+    Start,
+    Running,
+    Releasing(String),
+}
+
+/// The way from nothing to packets: asks, opens, starts, keeps alive, and begins anew after a failure. Sans-IO.
+///
+/// Ask [`next`](Self::next) what to do, do it, and tell what came of it.
+#[derive(Debug)]
+pub struct Session {
+    settings: LidarSettings,
+    state: State,
+    info: DeviceInfo,
+    handle: Option<Handle>,
+    failures: u32,
+    close: bool,
+    last_packet: Time<Steady>,
+    next_feed: Time<Steady>,
+    next_time: Time<Steady>,
+}
+
+impl Session {
+    /// A session that begins at once.
+    pub fn new(settings: LidarSettings, now: Time<Steady>) -> Self {
+        Self {
+            settings,
+            state: State::Waiting(now),
+            info: DeviceInfo::default(),
+            handle: None,
+            failures: 0,
+            close: false,
+            last_packet: now,
+            next_feed: now,
+            next_time: now,
+        }
+    }
+
+    /// What to do now.
+    pub fn next(&mut self, now: Time<Steady>) -> Step {
+        if std::mem::take(&mut self.close) {
+            return Step::Close;
+        }
+        if let State::Waiting(until) = self.state {
+            if now < until {
+                return Step::Wait(until);
+            }
+            self.state = State::Protocol;
+        }
+        match &self.state {
+            State::Waiting(until) => Step::Wait(*until),
+            State::Protocol => Step::Call(Command::GetProtocolInfo),
+            State::List => Step::Call(Command::ListParameters),
+            State::Get(names) => Step::Call(Command::GetParameters(names.clone())),
+            State::Set(values) => Step::Call(Command::SetParameters(values.clone())),
+            State::FirstTime => Step::AskTime,
+            State::Open => Step::Open,
+            State::Handle(to) => Step::Call(self.request_handle(*to)),
+            State::Connect(port) => Step::Connect(*port),
+            State::Start => Step::Call(Command::StartScanOutput(self.handle_name())),
+            State::Running => self.next_running(now),
+            State::Releasing(handle) => Step::Call(Command::ReleaseHandle(handle.clone())),
+        }
+    }
+
+    /// Takes the reply to a [`Step::Call`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadReply`] and [`Error::OtherProtocol`]; tell them to [`failed`](Self::failed).
+    pub fn replied(&mut self, now: Time<Steady>, reply: &Reply) -> Result<()> {
+        match &self.state {
+            State::Protocol => {
+                let protocol = reply.protocol()?;
+                if protocol.name != "pfsdp" {
+                    return Err(Error::OtherProtocol {
+                        host: self.settings.host.clone(),
+                        protocol: protocol.name,
+                    });
+                }
+                self.info.protocol = Some(protocol);
+                self.state = State::List;
+            }
+            State::List => {
+                let names = DeviceInfo::wanted(&reply.list("parameters")?);
+                self.state = State::Get(names);
+            }
+            State::Get(_) => {
+                self.info.read(reply);
+                let wanted = self.settings.parameters.clone();
+                self.state = if wanted.is_empty() {
+                    State::FirstTime
+                } else {
+                    State::Set(wanted)
+                };
+            }
+            State::Set(_) => self.state = State::FirstTime,
+            State::Handle(_) => {
+                let handle = reply.handle()?;
+                self.state = match (self.settings.transport, handle.port) {
+                    (Transport::Tcp, Some(port)) => State::Connect(port),
+                    _ => State::Start,
+                };
+                self.handle = Some(handle);
+            }
+            State::Start => {
+                self.state = State::Running;
+                self.last_packet = now;
+                self.next_feed = now.saturating_add(self.feed_interval());
+                self.next_time = now.saturating_add(self.settings.timesync.interval);
+            }
+            State::Running => self.next_feed = now.saturating_add(self.feed_interval()),
+            State::Releasing(_) => self.wait(now),
+            State::Waiting(_) | State::FirstTime | State::Open | State::Connect(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The device has told its time.
+    pub fn time_told(&mut self, now: Time<Steady>) {
+        self.next_time = now.saturating_add(self.settings.timesync.interval);
+        if self.state == State::FirstTime {
+            self.state = match self.settings.transport {
+                Transport::Udp => State::Open,
+                Transport::Tcp => State::Handle(None),
+            };
+        }
+    }
+
+    /// Datagrams can come to this address.
+    pub fn opened(&mut self, address: IpAddr, port: u16) {
+        if self.state == State::Open {
+            self.state = State::Handle(Some((address, port)));
+        }
+    }
+
+    /// The connection for packets stands.
+    pub fn connected(&mut self) {
+        if matches!(self.state, State::Connect(_)) {
+            self.state = State::Start;
+        }
+    }
+
+    /// A packet came: all is well.
+    pub fn packet(&mut self, at: Time<Steady>) {
+        self.last_packet = self.last_packet.max(at);
+        if self.state == State::Running {
+            self.failures = 0;
+        }
+    }
+
+    /// Something failed; true if the session begins anew, false if it goes on as long as packets come.
+    pub fn failed(&mut self, now: Time<Steady>, error: &Error) -> bool {
+        if let State::Releasing(_) = self.state {
+            self.wait(now);
+            return false;
+        }
+        if self.state == State::Running && is_bearable(error) {
+            self.next_feed = self
+                .next_feed
+                .max(now.saturating_add(self.retry_interval()));
+            let interval = self.settings.timesync.interval.max(self.retry_interval());
+            self.next_time = now.saturating_add(interval);
+            return false;
+        }
+        self.failures = self.failures.saturating_add(1);
+        self.close = true;
+        let handle = self.handle.take();
+        // A device that cannot be reached is not asked to clean up; its watchdog does.
+        let reachable = !matches!(error, Error::Timeout { .. } | Error::Network { .. });
+        match handle.filter(|_| reachable) {
+            Some(handle) => self.state = State::Releasing(handle.handle),
+            None => self.wait(now),
+        }
+        true
+    }
+
+    /// The packets' way broke; begins anew.
+    pub fn data_failed(&mut self, now: Time<Steady>) {
+        self.failures = self.failures.saturating_add(1);
+        self.close = true;
+        match self.handle.take() {
+            Some(handle) => self.state = State::Releasing(handle.handle),
+            None => self.wait(now),
+        }
+    }
+
+    /// What is left to be asked when the user ends it.
+    pub fn end(&mut self) -> Vec<Command> {
+        let handle = self.handle.take();
+        handle.map_or_else(Vec::new, |handle| {
+            vec![
+                Command::StopScanOutput(handle.handle.clone()),
+                Command::ReleaseHandle(handle.handle),
+            ]
+        })
+    }
+
+    /// Where it stands.
+    pub const fn link(&self) -> LinkState {
+        match self.state {
+            State::Waiting(_) | State::Releasing(_) => LinkState::Waiting,
+            State::Running => LinkState::Running,
+            _ => LinkState::Connecting,
+        }
+    }
+
+    /// How long it waits after the last failure.
+    pub fn retry_in(&self) -> Duration {
+        self.settings.back_off.after(self.failures)
+    }
+
+    /// What the device has told about itself.
+    pub const fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn next_running(&self, now: Time<Steady>) -> Step {
+        let silence = now - self.last_packet;
+        if silence >= self.settings.data_timeout {
+            return Step::GiveUp(silence);
+        }
+        if self.settings.watchdog.is_some() && now >= self.next_feed {
+            return Step::Call(Command::FeedWatchdog(self.handle_name()));
+        }
+        let asks = self.settings.timesync.asks();
+        if asks && now >= self.next_time {
+            return Step::AskTime;
+        }
+        let mut until = self.last_packet.saturating_add(self.settings.data_timeout);
+        if self.settings.watchdog.is_some() {
+            until = until.min(self.next_feed);
+        }
+        if asks {
+            until = until.min(self.next_time);
+        }
+        Step::Wait(until)
+    }
+
+    fn wait(&mut self, now: Time<Steady>) {
+        self.state = State::Waiting(now.saturating_add(self.retry_in()));
+    }
+
+    /// Half the watchdog's patience, and every half minute at least, as the vendor's driver does it.
+    fn feed_interval(&self) -> Duration {
+        let minute = Duration::from_secs(60);
+        let timeout = self.settings.watchdog.unwrap_or(minute).min(minute);
+        Duration::from_nanos(timeout.nanos() / 2)
+    }
+
+    /// A device that failed to answer is asked again a little later, within the watchdog's patience.
+    fn retry_interval(&self) -> Duration {
+        Duration::from_nanos(self.feed_interval().nanos() / 4).min(Duration::from_secs(1))
+    }
+
+    fn request_handle(&self, to: Option<(IpAddr, u16)>) -> Command {
+        let packet_type = self.packet_type();
+        let request = self.settings.handle_request(packet_type);
+        match to {
+            Some((address, port)) => Command::RequestHandleUdp(address, port, request),
+            None => Command::RequestHandleTcp(request),
+        }
+    }
+
+    fn packet_type(&self) -> PacketType {
+        let own = if self.info.is_r2300() {
+            PacketType::C1
+        } else {
+            PacketType::C
+        };
+        self.settings.packet_type.unwrap_or(own)
+    }
+
+    fn handle_name(&self) -> String {
+        let handle = self.handle.as_ref();
+        handle.map_or_else(String::new, |handle| handle.handle.clone())
+    }
+}
+
+/// Whether packets may go on coming in spite of it.
+fn is_bearable(error: &Error) -> bool {
+    match error {
+        Error::NoData { .. } => false,
+        Error::Refused { code, .. } => *code != ErrorCode::INVALID_HANDLE,
+        _ => true,
+    }
+}

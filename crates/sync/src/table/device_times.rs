@@ -1,0 +1,60 @@
+//! Reading device times alone from CSV text.
+
+use super::cells::{Cells, Header};
+use crate::device_time::DeviceTime;
+use crate::error::{Error, Result};
+
+/// Reads the column `device_ns` of any CSV text, line by line; a list of bare numbers without a header works too.
+#[derive(Debug, Clone, Default)]
+pub struct DeviceTimeReader {
+    line: usize,
+    place: Option<usize>,
+}
+
+impl DeviceTimeReader {
+    /// A reader that expects the header, or the first number.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next line, without its end; a device time if it holds one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MissingColumn`], [`Error::DoubleColumn`] or [`Error::BadCell`], with the line.
+    pub fn line(&mut self, text: &str) -> Result<Option<DeviceTime>> {
+        self.line += 1;
+        let text = match self.line {
+            1 => text.strip_prefix('\u{feff}').unwrap_or(text),
+            _ => text,
+        };
+        let text = text.trim();
+        if text.is_empty() || text.starts_with('#') {
+            return Ok(None);
+        }
+        if self.place.is_none() {
+            let is_number =
+                text.starts_with(|letter: char| letter.is_ascii_digit() || letter == '-');
+            if !is_number {
+                self.place = Some(Header::new(self.line, text).needed("device_ns")?);
+                return Ok(None);
+            }
+            self.place = Some(0);
+        }
+        let cells = Cells::new(self.line, text);
+        let nanos = cells.needed(self.place, "device_ns")?;
+        Ok(Some(DeviceTime::from_nanos(nanos)))
+    }
+
+    /// Says that there are no more lines.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoHeader`] if there was nothing at all.
+    pub fn finish(&self) -> Result<()> {
+        match self.place {
+            Some(_) => Ok(()),
+            None => Err(Error::NoHeader),
+        }
+    }
+}

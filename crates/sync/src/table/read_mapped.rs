@@ -1,0 +1,122 @@
+//! Reading results of a fit from CSV text.
+
+use timeloom_time::{Duration, Time};
+
+use super::cells::{Cells, Header};
+use crate::device_time::DeviceTime;
+use crate::error::Error;
+use crate::error::Result;
+use crate::mapped::{Bounds, Health, Mapped};
+
+/// Where the columns are.
+#[derive(Debug, Clone)]
+struct Columns {
+    device: usize,
+    host: usize,
+    sigma: Option<usize>,
+    lower: Option<usize>,
+    upper: Option<usize>,
+    health: Option<usize>,
+    epoch: Option<usize>,
+}
+
+/// Reads what [`mapped_line`](super::mapped_line) wrote, line by line; only `device_ns` and `host_ns` are needed.
+#[derive(Debug, Clone, Default)]
+pub struct MappedReader {
+    line: usize,
+    columns: Option<Columns>,
+}
+
+impl MappedReader {
+    /// A reader that expects the header.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next line, without its end; a row if it holds one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::MissingColumn`], [`Error::DoubleColumn`] or [`Error::BadCell`], with the line.
+    pub fn line(&mut self, text: &str) -> Result<Option<(DeviceTime, Mapped)>> {
+        self.line += 1;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim();
+        if text.is_empty() || text.starts_with('#') {
+            return Ok(None);
+        }
+        let Some(columns) = &self.columns else {
+            let header = Header::new(self.line, text);
+            self.columns = Some(Columns {
+                device: header.needed("device_ns")?,
+                host: header.needed("host_ns")?,
+                sigma: header.place("sigma_ns")?,
+                lower: header.place("lower_ns")?,
+                upper: header.place("upper_ns")?,
+                health: header.place("health")?,
+                epoch: header.place("epoch")?,
+            });
+            return Ok(None);
+        };
+        columns.row(&Cells::new(self.line, text)).map(Some)
+    }
+
+    /// Says that there are no more lines.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoHeader`] if there was not even a header.
+    pub fn finish(&self) -> Result<()> {
+        match self.columns {
+            Some(_) => Ok(()),
+            None => Err(Error::NoHeader),
+        }
+    }
+}
+
+impl Columns {
+    fn row(&self, cells: &Cells<'_>) -> Result<(DeviceTime, Mapped)> {
+        let device = cells.needed(Some(self.device), "device_ns")?;
+        let host = cells.needed(Some(self.host), "host_ns")?;
+        let lower = cells.optional(self.lower, "lower_ns")?;
+        let upper = cells.optional(self.upper, "upper_ns")?;
+        let health = match cells.text(self.health) {
+            "" => Health::Locked,
+            text => text.parse().map_err(|()| {
+                cells.bad(
+                    "health",
+                    text,
+                    "none of unsynced, converging, locked, holdover, degraded",
+                )
+            })?,
+        };
+        let epoch = match cells.text(self.epoch) {
+            "" => 0,
+            text => text
+                .parse()
+                .map_err(|_error| cells.bad("epoch", text, "no number of an epoch"))?,
+        };
+        let mapped = Mapped {
+            host: Time::from_nanos(host),
+            sigma: self.sigma(cells)?,
+            bounds: Bounds {
+                lower: lower.map(Time::from_nanos),
+                upper: upper.map(Time::from_nanos),
+            },
+            health,
+            epoch,
+        };
+        Ok((DeviceTime::from_nanos(device), mapped))
+    }
+
+    fn sigma(&self, cells: &Cells<'_>) -> Result<Duration> {
+        let text = cells.text(self.sigma);
+        // What is not known at all may be beyond the range of stamps.
+        if text.parse() == Ok(i64::MAX) {
+            return Ok(Duration::MAX);
+        }
+        match cells.optional(self.sigma, "sigma_ns")? {
+            Some(nanos) if nanos < 0 => Err(cells.bad("sigma_ns", text, "below zero")),
+            nanos => Ok(Duration::from_nanos(nanos.unwrap_or(0))),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! One engine for live data and for bags: publications in, latencies, outcomes and missed deadlines out.
+
+mod clocks;
+mod deadline;
+mod deadline_check;
+mod engine;
+mod flow;
+mod from_tag;
+mod graph;
+mod histogram;
+mod insert;
+mod message;
+mod names;
+mod options;
+mod outcome;
+mod path;
+mod report;
+mod report_build;
+mod sequence;
+mod store;
+mod timers;
+mod walk;
+
+pub use clocks::{ClockDomain, Suspicion};
+pub use deadline::{Deadline, DeadlineEvent, FoundBy, SourceTiming};
+pub use engine::Engine;
+pub use flow::{Flow, FlowStep};
+pub use histogram::{Histogram, Summary};
+pub use message::{Evidence, Input, Publication};
+pub use options::{EngineOptions, RecorderLoss};
+pub use outcome::{Outcome, Outcomes};
+pub use report::{
+    ClockReport, DeadlineReport, HopReport, PathReport, PathStep, Report, SourceReport,
+    TargetReport,
+};

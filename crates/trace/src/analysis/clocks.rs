@@ -1,0 +1,303 @@
+//! Whose clock a time comes from, and what may be subtracted from what.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use timeloom_time::Duration;
+
+use super::names::index;
+use crate::moment::Moment;
+
+/// Nodes of one host agree on the difference of ROS and steady time to less than this.
+const SAME_HOST: i64 = 100_000_000;
+/// ROS time that goes back by more than late tags explain has jumped.
+const JUMP_BACK: i64 = 1_000_000_000;
+
+/// A host with a clock of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClockDomain {
+    /// Its name.
+    pub name: String,
+    /// Nodes whose full names begin with one of these are on it.
+    pub nodes: Vec<String>,
+    /// What to add to its times to get those of the reference host, as `sync` estimates it.
+    pub offset: Option<Duration>,
+    /// How far that may be off.
+    pub bound: Option<Duration>,
+}
+
+/// Why a latency is not a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Suspicion {
+    /// The effect was before its cause: the clocks differ.
+    Negative,
+    /// A clock jumped in between.
+    Jump,
+    /// A time is missing.
+    Unknown,
+}
+
+/// A latency that can be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Elapsed {
+    pub(super) nanos: u64,
+    /// How far it may be off; none when nobody knows how the two hosts' clocks differ.
+    pub(super) bound: Option<u64>,
+}
+
+/// A point in time with its clock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub(super) moment: Moment,
+    pub(super) domain: u32,
+    pub(super) epoch: u32,
+}
+
+#[derive(Debug)]
+struct Domain {
+    name: String,
+    offset: Option<i64>,
+    bound: Option<i64>,
+    /// ROS minus steady time, when it was last heard.
+    difference: Option<i64>,
+    latest_ros: i64,
+    epoch: u32,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Clocks {
+    declared: Vec<ClockDomain>,
+    domains: Vec<Domain>,
+    of_node: HashMap<u32, u32>,
+    pub(super) jumps: u64,
+    pub(super) negative: HashMap<(u32, u32), u64>,
+}
+
+impl Clocks {
+    pub(super) fn new(declared: &[ClockDomain]) -> Self {
+        let nanos = |duration: Option<Duration>| duration.map(Duration::nanos);
+        let domains = declared.iter().map(|domain| Domain {
+            name: domain.name.clone(),
+            offset: nanos(domain.offset),
+            bound: nanos(domain.bound),
+            difference: None,
+            latest_ros: 0,
+            epoch: 0,
+        });
+        Self {
+            domains: domains.collect(),
+            declared: declared.to_vec(),
+            ..Self::default()
+        }
+    }
+
+    /// The domain and epoch of something that a node published; `key` is a number of its own for each node.
+    pub(super) fn place(&mut self, key: u32, node: &str, at: Moment) -> (u32, u32) {
+        let known = self.of_node.get(&key).copied();
+        let domain = known.unwrap_or_else(|| {
+            let domain = self.domain_of(node, at);
+            self.of_node.insert(key, domain);
+            domain
+        });
+        let Some(state) = self.domains.get_mut(index(domain)) else {
+            return (domain, 0);
+        };
+        let ros = at.ros.nanos();
+        if ros != 0 {
+            if ros < state.latest_ros.saturating_sub(JUMP_BACK) {
+                state.epoch += 1;
+                state.latest_ros = ros;
+                self.jumps += 1;
+            }
+            state.latest_ros = state.latest_ros.max(ros);
+        }
+        if !at.steady.is_zero() {
+            state.difference = Some(ros.saturating_sub(at.steady.nanos()));
+        }
+        (domain, state.epoch)
+    }
+
+    /// The declared host of a node, else one whose clocks agree with it, else a new one.
+    fn domain_of(&mut self, node: &str, at: Moment) -> u32 {
+        let declared = self
+            .declared
+            .iter()
+            .position(|domain| domain.nodes.iter().any(|start| node.starts_with(start)));
+        let difference = at.ros.nanos().saturating_sub(at.steady.nanos());
+        let agrees = |domain: &Domain| {
+            at.steady.is_zero()
+                || domain
+                    .difference
+                    .is_none_or(|known| known.abs_diff(difference) <= SAME_HOST.unsigned_abs())
+        };
+        let undeclared = self.declared.len();
+        let found = declared.or_else(|| {
+            let mut others = self.domains.iter().enumerate().skip(undeclared);
+            others
+                .find(|(_, domain)| agrees(domain))
+                .map(|(place, _)| place)
+        });
+        let place = found.unwrap_or_else(|| {
+            let number = self.domains.len() - undeclared + 1;
+            self.domains.push(Domain {
+                name: format!("host {number}"),
+                offset: None,
+                bound: None,
+                difference: None,
+                latest_ros: 0,
+                epoch: 0,
+            });
+            self.domains.len() - 1
+        });
+        u32::try_from(place).unwrap_or(0)
+    }
+
+    /// What passed from one point to another: by the steady clock on one host, by ROS time between hosts.
+    pub(super) fn elapsed(&self, from: Point, to: Point) -> Result<Elapsed, Suspicion> {
+        let steady = |point: Point| point.moment.steady;
+        let same_host = from.domain == to.domain;
+        if same_host && !steady(from).is_zero() && !steady(to).is_zero() {
+            let nanos = (steady(to) - steady(from)).nanos();
+            return checked(nanos, Some(0));
+        }
+        if from.moment.ros.is_zero() || to.moment.ros.is_zero() {
+            return Err(Suspicion::Unknown);
+        }
+        if same_host && from.epoch != to.epoch {
+            return Err(Suspicion::Jump);
+        }
+        let nanos = (to.moment.ros - from.moment.ros).nanos();
+        if same_host {
+            return checked(nanos, Some(0));
+        }
+        let side = |domain: u32| {
+            let domain = self.domains.get(index(domain))?;
+            Some((domain.offset?, domain.bound?))
+        };
+        match (side(from.domain), side(to.domain)) {
+            (Some((offset, bound)), Some((other_offset, other_bound))) => {
+                let nanos = nanos.saturating_add(other_offset).saturating_sub(offset);
+                let bound = bound.saturating_add(other_bound);
+                // Within the bound, a little before its cause is at once.
+                let nanos = if nanos < 0 && nanos >= -bound {
+                    0
+                } else {
+                    nanos
+                };
+                checked(nanos, Some(bound.unsigned_abs()))
+            }
+            _ => checked(nanos, None),
+        }
+    }
+
+    /// The same; what cannot be is counted against the two hosts.
+    pub(super) fn judged(&mut self, from: Point, to: Point) -> Result<Elapsed, Suspicion> {
+        let elapsed = self.elapsed(from, to);
+        if elapsed == Err(Suspicion::Negative) {
+            *self.negative.entry((from.domain, to.domain)).or_default() += 1;
+        }
+        elapsed
+    }
+
+    pub(super) fn name(&self, domain: u32) -> &str {
+        self.domains
+            .get(index(domain))
+            .map_or("", |domain| domain.name.as_str())
+    }
+
+    /// The hosts that somebody published from.
+    pub(super) fn used(&self) -> Vec<u32> {
+        let mut used: Vec<u32> = self.of_node.values().copied().collect();
+        used.sort_unstable();
+        used.dedup();
+        used
+    }
+}
+
+fn checked(nanos: i64, bound: Option<u64>) -> Result<Elapsed, Suspicion> {
+    match u64::try_from(nanos) {
+        Ok(nanos) => Ok(Elapsed { nanos, bound }),
+        Err(_negative) => Err(Suspicion::Negative),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: i64 = 1_000_000_000;
+
+    fn point(place: (u32, u32), moment: Moment) -> Point {
+        Point {
+            moment,
+            domain: place.0,
+            epoch: place.1,
+        }
+    }
+
+    #[test]
+    fn one_host_counts_by_its_steady_clock_whatever_ros_time_does() {
+        let mut clocks = Clocks::default();
+        let (before, after) = (
+            Moment::from_nanos(100 * S, 5 * S),
+            Moment::from_nanos(10 * S, 6 * S),
+        );
+        let a = point(clocks.place(1, "/a", before), before);
+        let b = point(clocks.place(1, "/a", after), after);
+        assert_eq!(clocks.jumps, 1);
+        assert_eq!(
+            clocks.elapsed(a, b).map(|elapsed| elapsed.nanos),
+            Ok(1_000_000_000)
+        );
+        // Without the steady clock there is nothing to say across the jump.
+        let bare = |point: Point| Point {
+            moment: Moment::from_nanos(point.moment.ros.nanos(), 0),
+            ..point
+        };
+        assert_eq!(clocks.elapsed(bare(a), bare(b)), Err(Suspicion::Jump));
+    }
+
+    #[test]
+    fn hosts_are_told_apart_by_their_boot() {
+        let mut clocks = Clocks::default();
+        let one = Moment::from_nanos(1000 * S, 5 * S);
+        let two = Moment::from_nanos(1000 * S + 20_000_000, 777 * S);
+        let a = point(clocks.place(1, "/a", one), one);
+        let same = clocks.place(2, "/b", Moment::from_nanos(1001 * S, 6 * S));
+        let b = point(clocks.place(3, "/c", two), two);
+        assert_eq!(a.domain, same.0);
+        assert_ne!(a.domain, b.domain);
+        let elapsed = clocks.elapsed(a, b).unwrap();
+        assert_eq!((elapsed.nanos, elapsed.bound), (20_000_000, None));
+        assert_eq!(clocks.judged(b, a), Err(Suspicion::Negative));
+        assert_eq!(clocks.negative.values().sum::<u64>(), 1);
+    }
+
+    #[test]
+    fn a_declared_offset_gives_a_bound() {
+        let domain = |name: &str, node: &str, offset_ms, bound_ms| ClockDomain {
+            name: name.into(),
+            nodes: vec![node.into()],
+            offset: Some(Duration::from_millis(offset_ms)),
+            bound: Some(Duration::from_millis(bound_ms)),
+        };
+        let mut clocks = Clocks::new(&[domain("car", "/car", 0, 0), domain("arm", "/arm", 30, 2)]);
+        let moment = Moment::from_nanos(1000 * S, S);
+        let car = point(clocks.place(1, "/car/x", moment), moment);
+        let late = Moment::from_nanos(1000 * S - 20_000_000, 9 * S);
+        let arm = point(clocks.place(2, "/arm/y", late), late);
+        let elapsed = clocks.elapsed(car, arm).unwrap();
+        assert_eq!(
+            (elapsed.nanos, elapsed.bound),
+            (10_000_000, Some(2_000_000))
+        );
+        // One millisecond before its cause, with two of doubt: at once.
+        let early = Moment::from_nanos(1000 * S - 31_000_000, 9 * S);
+        let arm = Point {
+            moment: early,
+            ..arm
+        };
+        assert_eq!(clocks.elapsed(car, arm).map(|elapsed| elapsed.nanos), Ok(0));
+    }
+}

@@ -1,0 +1,343 @@
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+
+use timeloom_time::{Duration, Ros, Time};
+
+use super::clocks::{Clocks, Point};
+use super::deadline::{DeadlineEvent, Watch};
+use super::graph::{TopicGraph, Upstream};
+use super::message::{Message, Publication, Told};
+use super::names::{Names, index};
+use super::options::{EngineOptions, RecorderLoss};
+use super::outcome::{Occasion, Outcomes};
+use super::path::Path;
+use super::sequence::Sequences;
+use super::store::Store;
+use crate::moment::Moment;
+use crate::published_time::PublishedTime;
+use crate::tag::TagView;
+
+/// More targets than bits are not watched.
+pub(super) const MOST_TARGETS: usize = 64;
+/// Events that nobody takes are dropped beyond this, and counted.
+const MOST_EVENTS: usize = 10_000;
+/// Old messages are looked through each time so many were added.
+const SWEEP: u64 = 1024;
+
+/// The analysis: publications in, in any order; a report, deadlines and outcomes out.
+///
+/// It holds a bounded number of messages, whatever comes. Times "on our own time line" are nanoseconds of any clock
+/// that goes forward: the steady clock when live, the log time of a bag.
+///
+/// ```
+/// use timeloom_time::{Duration, Time};
+/// use timeloom_trace::{Engine, EngineOptions, Evidence, Input, Moment, Publication};
+///
+/// let mut engine = Engine::new(EngineOptions::default());
+/// let ms = |ms: i64| Moment::from_nanos(ms * 1_000_000, ms * 1_000_000);
+/// for cycle in 1..=10 {
+///     let (start, stamp) = (cycle * 100, Some(Time::from_nanos(cycle)));
+///     let (node, sequence, published) = ("/camera", None, ms(start));
+///     engine.publication(&Publication { topic: "/image", node, sequence, stamp, published, inputs: &[] }, start);
+///     let input = Input { topic: "/image", stamp, received: ms(start + 2), arrived: None, evidence: Evidence::Tag };
+///     let (node, published) = ("/detector", ms(start + 20));
+///     engine.publication(&Publication { topic: "/objects", node, sequence, stamp, published, inputs: &[input] }, start);
+/// }
+/// let report = engine.report();
+/// assert_eq!(report.targets[0].paths[0].best.max_ns, 20_000_000);
+/// ```
+#[derive(Debug)]
+pub struct Engine {
+    pub(super) options: EngineOptions,
+    pub(super) topics: Names,
+    pub(super) nodes: Names,
+    pub(super) clocks: Clocks,
+    pub(super) store: Store,
+    pub(super) graph: TopicGraph,
+    pub(super) sequences: Sequences,
+    /// Topics that something was published on.
+    pub(super) seen: Vec<bool>,
+    /// Topics that have tags.
+    pub(super) tagged: Vec<bool>,
+    /// Topics that paths do not go through.
+    pub(super) ends: HashSet<u32>,
+    pub(super) ignored: HashSet<u32>,
+    pub(super) wanted: HashSet<u32>,
+    pub(super) targets: Vec<Target>,
+    /// Targets whose upstream is not whole yet, by what they wait for.
+    pub(super) waiting: HashMap<(u32, i64), Vec<u64>>,
+    pub(super) pending: HashMap<u64, Pending>,
+    pub(super) outcomes: HashMap<(u32, usize), Outcomes>,
+    /// Sources' messages that a subscriber reported as lost.
+    pub(super) lost: HashSet<u64>,
+    pub(super) losses: HashMap<u32, RecorderLoss>,
+    pub(super) watches: Vec<Watch>,
+    pub(super) events: VecDeque<DeadlineEvent>,
+    pub(super) counters: Counters,
+    pub(super) now: i64,
+    pub(super) started: Option<i64>,
+    pub(super) walks: u64,
+}
+
+/// What happened, in numbers.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Counters {
+    pub(super) tags: u64,
+    pub(super) messages: u64,
+    pub(super) expired: u64,
+    pub(super) events_dropped: u64,
+    pub(super) targets_dropped: u64,
+    pub(super) unnamed: u64,
+    pub(super) assumed: u64,
+    pub(super) duplicates: u64,
+}
+
+/// A topic at which paths end.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) topic: u32,
+    pub(super) upstream: Upstream,
+    pub(super) version: u64,
+    pub(super) sources: BTreeSet<u32>,
+    pub(super) paths: Vec<Path>,
+    pub(super) known: HashMap<Vec<u32>, usize>,
+    pub(super) newest_reached: HashMap<u32, u64>,
+    pub(super) messages: u64,
+    pub(super) complete: u64,
+    pub(super) late: u64,
+}
+
+/// What is known of a target whose upstream is not whole.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    pub(super) sources: Vec<u64>,
+    pub(super) paths: HashSet<usize>,
+}
+
+impl Engine {
+    /// An engine that has heard nothing yet.
+    pub fn new(options: EngineOptions) -> Self {
+        let mut topics = Names::default();
+        let mut numbers = |names: &[String]| -> HashSet<u32> {
+            names.iter().map(|name| topics.number(name)).collect()
+        };
+        let mut ends = numbers(&options.sources);
+        ends.extend(numbers(&options.stops));
+        let (ignored, wanted) = (numbers(&options.ignored), numbers(&options.targets));
+        let real = options
+            .deadlines
+            .iter()
+            .filter(|deadline| deadline.limit > Duration::ZERO);
+        let watches = real.map(|deadline| {
+            let source = deadline.source.as_deref().map(|name| topics.number(name));
+            Watch::new(deadline, source, topics.number(&deadline.target))
+        });
+        Self {
+            watches: watches.collect(),
+            clocks: Clocks::new(&options.domains),
+            topics,
+            ends,
+            ignored,
+            wanted,
+            options,
+            nodes: Names::default(),
+            store: Store::default(),
+            graph: TopicGraph::default(),
+            sequences: Sequences::default(),
+            seen: Vec::new(),
+            tagged: Vec::new(),
+            targets: Vec::new(),
+            waiting: HashMap::new(),
+            pending: HashMap::new(),
+            outcomes: HashMap::new(),
+            lost: HashSet::new(),
+            losses: HashMap::new(),
+            events: VecDeque::new(),
+            counters: Counters::default(),
+            now: i64::MIN,
+            started: None,
+            walks: 0,
+        }
+    }
+
+    /// Takes a tag that came at `now` on our own time line.
+    pub fn tag(&mut self, tag: &TagView<'_>, now: i64) {
+        tag.with_publication(|publication| self.tagged_publication(publication, now));
+    }
+
+    /// The same for a tag that was made a publication already.
+    pub fn tagged_publication(&mut self, publication: &Publication<'_>, now: i64) {
+        self.counters.tags += 1;
+        self.publication(publication, now);
+    }
+
+    /// Takes what was published, with its links, at `now` on our own time line.
+    pub fn publication(&mut self, publication: &Publication<'_>, now: i64) {
+        self.advance(now);
+        self.insert(publication, Told::Tag);
+    }
+
+    /// Takes a message of a main topic that is known by itself only: it may have a tag, or not.
+    pub fn message(&mut self, topic: &str, stamp: Option<Time<Ros>>, published: Moment, now: i64) {
+        self.counters.messages += 1;
+        self.advance(now);
+        let publication = Publication {
+            topic,
+            node: "",
+            sequence: None,
+            stamp,
+            published,
+            inputs: &[],
+        };
+        self.insert(&publication, Told::Message);
+    }
+
+    /// Takes Autoware's note of when a message of a main topic was published.
+    pub fn published_time(&mut self, topic: &str, note: PublishedTime, now: i64) {
+        self.advance(now);
+        let publication = Publication {
+            topic,
+            node: "",
+            sequence: None,
+            stamp: Some(note.stamp),
+            published: Moment {
+                ros: note.published,
+                ..Moment::UNKNOWN
+            },
+            inputs: &[],
+        };
+        self.insert(&publication, Told::Note);
+    }
+
+    /// Says that something of a topic will come: what is made of it before then waits for it. Without, a topic that
+    /// only ever appears as an input counts from its reception.
+    pub fn expect_topic(&mut self, topic: &str) {
+        let topic = self.topics.number(topic);
+        set(&mut self.seen, topic);
+    }
+
+    /// Says that a subscriber did not get a message, as sequence gaps tell.
+    pub fn lost_in_transport(&mut self, topic: &str, stamp: Time<Ros>) {
+        let topic = self.topics.number(topic);
+        let found = self.store.with_stamp(topic, stamp.nanos()).next();
+        self.lost.extend(found);
+    }
+
+    /// Says what the recorder lost of a main topic's tags.
+    pub fn recorder_loss(&mut self, topic: &str, loss: RecorderLoss) {
+        let topic = self.topics.number(topic);
+        let sum = self.losses.entry(topic).or_default();
+        sum.in_transport += loss.in_transport;
+        sum.in_recorder += loss.in_recorder;
+    }
+
+    /// Says what time it is on our own time line: deadlines run out, and old messages are forgotten.
+    pub fn advance(&mut self, now: i64) {
+        self.started.get_or_insert(now);
+        self.now = self.now.max(now);
+        self.run_timers();
+        self.retire();
+    }
+
+    /// Takes the deadlines that were missed since the last call.
+    pub fn take_events(&mut self) -> Vec<DeadlineEvent> {
+        self.events.drain(..).collect()
+    }
+
+    /// How many messages are remembered now.
+    pub fn remembered(&self) -> usize {
+        self.store.len()
+    }
+
+    pub(super) fn emit(&mut self, event: DeadlineEvent) {
+        if self.events.len() >= MOST_EVENTS {
+            self.events.pop_front();
+            self.counters.events_dropped += 1;
+        }
+        self.events.push_back(event);
+    }
+
+    pub(super) fn is_source(&self, topic: u32) -> bool {
+        self.ends.contains(&topic) || self.graph.inputs(topic).is_empty()
+    }
+
+    pub(super) fn is_target(&self, topic: u32) -> bool {
+        if !self.wanted.is_empty() {
+            return self.wanted.contains(&topic);
+        }
+        let watched = self.watches.iter().any(|watch| watch.target == topic);
+        watched || (!self.graph.is_used(topic) && !self.graph.inputs(topic).is_empty())
+    }
+
+    pub(super) fn is_lost(&self, number: u64) -> bool {
+        self.lost.contains(&number)
+    }
+
+    /// Forgets what is old and not in use, or too much; each message is judged once, before it goes.
+    fn retire(&mut self) {
+        let keep = self.options.keep.nanos();
+        let is_old = |message: &Message, now: i64| {
+            let used = message.arrived.max(message.used_at);
+            now.saturating_sub(used) > keep
+        };
+        while let Some((number, message)) = self.store.oldest() {
+            let too_many = self.store.len() > self.options.messages;
+            let old = self.now.saturating_sub(message.arrived) > keep;
+            if !old && !too_many {
+                break;
+            }
+            let newest = self.store.newest(message.topic) == Some(number);
+            let in_use = newest || (old && !is_old(message, self.now));
+            let room = self.store.old_len() < self.options.messages / 4;
+            if !old {
+                self.counters.expired += 1;
+            }
+            let occasion = if old { Occasion::Old } else { Occasion::NoRoom };
+            self.judge(number, occasion);
+            self.pending.remove(&number);
+            self.lost.remove(&number);
+            self.store.retire_oldest(in_use && room);
+            if number % SWEEP == 0 {
+                self.sweep(&is_old);
+            }
+        }
+    }
+
+    /// Forgets old messages that nothing is made of any more, and what waits for nothing.
+    fn sweep(&mut self, is_old: &dyn Fn(&Message, i64) -> bool) {
+        let gone: Vec<u64> = self
+            .store
+            .old()
+            .filter(|(number, message)| {
+                is_old(message, self.now) && self.store.newest(message.topic) != Some(*number)
+            })
+            .map(|(number, _)| number)
+            .collect();
+        for number in gone {
+            self.store.drop_old(number);
+        }
+        let pending = &self.pending;
+        self.waiting.retain(|_, targets| {
+            targets.retain(|target| pending.contains_key(target));
+            !targets.is_empty()
+        });
+    }
+
+    pub(super) fn point(message: &Message) -> Point {
+        Point {
+            moment: message.published,
+            domain: message.domain,
+            epoch: message.epoch,
+        }
+    }
+}
+
+/// Sets the mark of a topic.
+pub(super) fn set(marks: &mut Vec<bool>, topic: u32) {
+    let place = index(topic);
+    if marks.len() <= place {
+        marks.resize(place + 1, false);
+    }
+    if let Some(mark) = marks.get_mut(place) {
+        *mark = true;
+    }
+}

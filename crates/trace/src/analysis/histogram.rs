@@ -1,0 +1,185 @@
+use serde::Serialize;
+
+/// Each doubling is cut into so many parts: a percentile is right to less than one in a hundred.
+const PARTS: u64 = 64;
+const PART_BITS: u32 = PARTS.trailing_zeros();
+
+/// How often which duration came, in nanoseconds: bounded in memory, however many come.
+///
+/// Negative durations do not belong here: they are a clock's fault, and counted elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Histogram {
+    counts: Vec<u64>,
+    total: u64,
+    sum: u128,
+    min: u64,
+    max: u64,
+}
+
+/// A histogram in a few numbers, all in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// How many durations there were.
+    pub count: u64,
+    /// The shortest.
+    pub min_ns: u64,
+    /// Half of them were at most this.
+    pub p50_ns: u64,
+    /// Nine of ten.
+    pub p90_ns: u64,
+    /// 99 of a hundred.
+    pub p99_ns: u64,
+    /// 999 of a thousand.
+    pub p999_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+    /// The average.
+    pub mean_ns: u64,
+}
+
+impl Histogram {
+    /// Adds a duration.
+    pub fn add(&mut self, nanos: u64) {
+        let place = place(nanos);
+        if place >= self.counts.len() {
+            self.counts.resize(place + 1, 0);
+        }
+        if let Some(count) = self.counts.get_mut(place) {
+            *count += 1;
+        }
+        self.min = if self.total == 0 {
+            nanos
+        } else {
+            self.min.min(nanos)
+        };
+        self.max = self.max.max(nanos);
+        self.total += 1;
+        self.sum += u128::from(nanos);
+    }
+
+    /// How many durations there are.
+    pub fn count(&self) -> u64 {
+        self.total
+    }
+
+    /// The longest.
+    pub fn max(&self) -> u64 {
+        self.max
+    }
+
+    /// The duration that a share of all (0 to 1) does not exceed.
+    pub fn percentile(&self, share: f64) -> u64 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of a count; the cast saturates"
+        )]
+        let rank = ((self.total as f64 * share).ceil() as u64).max(1);
+        let mut seen = 0;
+        for (place, count) in self.counts.iter().enumerate() {
+            seen += count;
+            if seen >= rank {
+                return middle(place).clamp(self.min, self.max);
+            }
+        }
+        self.max
+    }
+
+    /// The few numbers that people want.
+    pub fn summary(&self) -> Summary {
+        if self.total == 0 {
+            return Summary::default();
+        }
+        Summary {
+            count: self.total,
+            min_ns: self.min,
+            p50_ns: self.percentile(0.5),
+            p90_ns: self.percentile(0.9),
+            p99_ns: self.percentile(0.99),
+            p999_ns: self.percentile(0.999),
+            max_ns: self.max,
+            mean_ns: u64::try_from(self.sum / u128::from(self.total)).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// The filled bins: from which duration on, and how many; at most `bins` of them, equally wide.
+    pub fn bins(&self, bins: usize) -> Vec<(u64, u64)> {
+        let width = (self.max - self.min) / bins.max(1) as u64 + 1;
+        let mut result: Vec<(u64, u64)> = Vec::new();
+        for (place, count) in self
+            .counts
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0)
+        {
+            let value = middle(place).clamp(self.min, self.max);
+            let start = self.min + (value - self.min) / width * width;
+            match result.last_mut() {
+                Some((last, sum)) if *last == start => *sum += count,
+                _ => result.push((start, *count)),
+            }
+        }
+        result
+    }
+}
+
+/// Below `PARTS` each number has its own place; above, each doubling has `PARTS` places.
+fn place(nanos: u64) -> usize {
+    let bits = u64::BITS - nanos.leading_zeros();
+    let place = match bits.checked_sub(PART_BITS + 1) {
+        None => nanos,
+        Some(shift) => u64::from(shift + 1) * PARTS + (nanos >> shift) - PARTS,
+    };
+    usize::try_from(place).unwrap_or(usize::MAX)
+}
+
+/// The middle of what falls into a place.
+fn middle(place: usize) -> u64 {
+    let place = place as u64;
+    match (place / PARTS).checked_sub(1) {
+        None => place,
+        Some(shift) => {
+            let start = (place % PARTS + PARTS) << shift;
+            start.saturating_add((1 << shift) >> 1)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn percentiles_are_those_of_the_sorted_list() {
+        let mut histogram = Histogram::default();
+        assert_eq!(histogram.summary(), Summary::default());
+        for nanos in 1..=1000 {
+            histogram.add(nanos * 1000);
+        }
+        let summary = histogram.summary();
+        assert_eq!(
+            (summary.count, summary.min_ns, summary.max_ns),
+            (1000, 1000, 1_000_000)
+        );
+        assert_eq!(summary.mean_ns, 500_500);
+        let near = |value: u64, expected: u64| value.abs_diff(expected) * 100 <= expected;
+        assert!(near(summary.p50_ns, 500_000), "{summary:?}");
+        assert!(near(summary.p999_ns, 999_000), "{summary:?}");
+        let bins = histogram.bins(10);
+        assert!(bins.len() <= 10 && bins.iter().map(|(_, count)| count).sum::<u64>() == 1000);
+    }
+
+    proptest! {
+        #[test]
+        fn a_place_is_right_to_one_in_a_hundred(nanos in any::<u64>()) {
+            let back = middle(place(nanos));
+            prop_assert!(back.abs_diff(nanos) <= nanos / 100 + 1, "{nanos} {back}");
+        }
+
+        #[test]
+        fn places_are_in_order(a in any::<u64>(), b in any::<u64>()) {
+            prop_assert_eq!(place(a.min(b)) <= place(a.max(b)), true);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+use serde::Serialize;
+use timeloom_time::{Ros, Time};
+
+use crate::moment::Moment;
+
+/// How a link between two messages is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Evidence {
+    /// A tag names the input by its stamp.
+    Tag,
+    /// A tag names the input, which has no stamp: the message that was published last before it came.
+    TagAndTime,
+    /// Both messages carry the same stamp.
+    EqualStamp,
+    /// The node's newest input when it published.
+    LatestBefore,
+    /// A node model that somebody declared says so.
+    Declared,
+}
+
+impl Evidence {
+    /// All kinds, the surest first.
+    pub const ALL: [Self; 5] = [
+        Self::Tag,
+        Self::TagAndTime,
+        Self::EqualStamp,
+        Self::LatestBefore,
+        Self::Declared,
+    ];
+
+    /// The word for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tag => "tag",
+            Self::TagAndTime => "tag + time",
+            Self::EqualStamp => "equal stamp",
+            Self::LatestBefore => "latest before",
+            Self::Declared => "declared",
+        }
+    }
+}
+
+/// A message that was published, and what it was made of as far as that is known.
+#[derive(Clone, Debug)]
+pub struct Publication<'a> {
+    /// The full name of the topic.
+    pub topic: &'a str,
+    /// The full name of the node; may be empty.
+    pub node: &'a str,
+    /// The publisher's number of the message, if it counts.
+    pub sequence: Option<i64>,
+    /// The message's stamp, if it has one.
+    pub stamp: Option<Time<Ros>>,
+    /// When it was published.
+    pub published: Moment,
+    /// What it was made of.
+    pub inputs: &'a [Input<'a>],
+}
+
+/// An input of a publication.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// The full name of the topic.
+    pub topic: &'a str,
+    /// The message's stamp, if it has one.
+    pub stamp: Option<Time<Ros>>,
+    /// When the callback for it began; unknown if nobody said.
+    pub received: Moment,
+    /// When it came out of the transport, if that is known apart from the callback.
+    pub arrived: Option<Moment>,
+    /// How the link is known.
+    pub evidence: Evidence,
+}
+
+/// No message.
+pub(super) const NOBODY: u64 = u64::MAX;
+
+/// A message in the store.
+#[derive(Clone, Debug)]
+pub(super) struct Message {
+    pub(super) topic: u32,
+    pub(super) node: u32,
+    pub(super) domain: u32,
+    pub(super) epoch: u32,
+    pub(super) stamp: Option<i64>,
+    pub(super) published: Moment,
+    /// When we heard of it, on our own time line.
+    pub(super) arrived: i64,
+    pub(super) links: Box<[Link]>,
+    /// Who told of it: the bits of [`Told`].
+    pub(super) told: u8,
+    /// The last message that was made of this one.
+    pub(super) child: u64,
+    /// Which targets it reached.
+    pub(super) reached: u64,
+    /// When something was last made of it.
+    pub(super) used_at: i64,
+    /// An earlier message of the same topic and stamp.
+    pub(super) namesake: u64,
+    /// The last walk that came by.
+    pub(super) walk: u64,
+}
+
+/// How a message is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Told {
+    /// By its tag, or by somebody who knows its links.
+    Tag = 1,
+    /// By itself.
+    Message = 2,
+    /// By Autoware's note of when it was published.
+    Note = 4,
+}
+
+impl Told {
+    pub(super) fn bit(self) -> u8 {
+        self as u8
+    }
+}
+
+impl Message {
+    pub(super) fn is_tagged(&self) -> bool {
+        self.told & Told::Tag.bit() != 0
+    }
+}
+
+/// An input of a message in the store.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    pub(super) topic: u32,
+    pub(super) stamp: Option<i64>,
+    pub(super) received: Moment,
+    pub(super) arrived: Option<Moment>,
+    pub(super) evidence: Evidence,
+    pub(super) message: u64,
+}

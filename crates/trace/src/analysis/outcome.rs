@@ -1,0 +1,208 @@
+//! What became of every message of a source.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::engine::Engine;
+use super::message::Message;
+use super::names::index;
+
+/// What became of a source's message, as seen from one target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// A target was made of it.
+    Completed,
+    /// Something was made of it, but no target.
+    Partial,
+    /// It was lost between publisher and subscriber, or between publisher and recorder.
+    LostInTransport,
+    /// Nothing was made of it: a newer one was used instead.
+    Superseded,
+    /// It reached the recorder and is not in the bag.
+    LostInRecorder,
+    /// The way breaks at a message that has no tag.
+    NoTag,
+    /// It was forgotten before anything could be said: there were too many messages.
+    Expired,
+    /// The data ends before it could have arrived.
+    InFlight,
+}
+
+/// How many messages of a source had which outcome. Together they are all that were published.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Outcomes {
+    /// See [`Outcome::Completed`].
+    pub completed: u64,
+    /// See [`Outcome::Partial`].
+    pub partial: u64,
+    /// See [`Outcome::LostInTransport`].
+    pub lost_in_transport: u64,
+    /// See [`Outcome::Superseded`].
+    pub superseded: u64,
+    /// See [`Outcome::LostInRecorder`].
+    pub lost_in_recorder: u64,
+    /// See [`Outcome::NoTag`].
+    pub no_tag: u64,
+    /// See [`Outcome::Expired`].
+    pub expired: u64,
+    /// See [`Outcome::InFlight`].
+    pub in_flight: u64,
+    /// For partial ones and those without tag: the topic on which nothing followed, and how often.
+    pub missing_hops: BTreeMap<String, u64>,
+}
+
+impl Outcomes {
+    /// All messages.
+    pub fn total(&self) -> u64 {
+        self.completed
+            + self.partial
+            + self.lost_in_transport
+            + self.superseded
+            + self.lost_in_recorder
+            + self.no_tag
+            + self.expired
+            + self.in_flight
+    }
+
+    pub(super) fn add(&mut self, outcome: Outcome, count: u64) {
+        let counter = match outcome {
+            Outcome::Completed => &mut self.completed,
+            Outcome::Partial => &mut self.partial,
+            Outcome::LostInTransport => &mut self.lost_in_transport,
+            Outcome::Superseded => &mut self.superseded,
+            Outcome::LostInRecorder => &mut self.lost_in_recorder,
+            Outcome::NoTag => &mut self.no_tag,
+            Outcome::Expired => &mut self.expired,
+            Outcome::InFlight => &mut self.in_flight,
+        };
+        *counter += count;
+    }
+}
+
+/// Why a message is judged now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Occasion {
+    /// It is old enough.
+    Old,
+    /// There is no room for it any more.
+    NoRoom,
+    /// The data ends.
+    End,
+}
+
+impl Engine {
+    /// Notes what became of a message for each target that its topic leads to.
+    pub(super) fn judge(&mut self, number: u64, occasion: Occasion) {
+        let Some(message) = self.store.get(number) else {
+            return;
+        };
+        let topic = message.topic;
+        if !self.is_source(topic) {
+            return;
+        }
+        let message = message.clone();
+        for place in 0..self.targets.len() {
+            let leads = self
+                .targets
+                .get(place)
+                .is_some_and(|target| target.sources.contains(&topic));
+            if !leads {
+                continue;
+            }
+            let (outcome, missing) = self.outcome(number, &message, place, occasion);
+            let missing = missing.map(|topic| self.topics.name(topic).to_owned());
+            let outcomes = self.outcomes.entry((topic, place)).or_default();
+            outcomes.add(outcome, 1);
+            if let Some(missing) = missing {
+                *outcomes.missing_hops.entry(missing).or_default() += 1;
+            }
+        }
+    }
+
+    fn outcome(
+        &self,
+        number: u64,
+        message: &Message,
+        place: usize,
+        occasion: Occasion,
+    ) -> (Outcome, Option<u32>) {
+        if message.reached & (1 << place) != 0 {
+            return (Outcome::Completed, None);
+        }
+        if self.is_lost(number) {
+            return (Outcome::LostInTransport, None);
+        }
+        if occasion == Occasion::NoRoom {
+            return (Outcome::Expired, None);
+        }
+        if occasion == Occasion::End && self.may_still_come(message, place) {
+            return (Outcome::InFlight, None);
+        }
+        let (last, missing) = self.where_it_ended(number, place);
+        if let Some(hop) = missing
+            && self.has_untagged_after(hop, last)
+        {
+            return (Outcome::NoTag, missing);
+        }
+        if last != number {
+            return (Outcome::Partial, missing);
+        }
+        (Outcome::Superseded, None)
+    }
+
+    /// Whether a message is younger than what its way has taken at most so far.
+    fn may_still_come(&self, message: &Message, place: usize) -> bool {
+        let Some(target) = self.targets.get(place) else {
+            return false;
+        };
+        let of_topic = target
+            .paths
+            .iter()
+            .filter(|path| path.topics.first() == Some(&message.topic));
+        let slowest = of_topic.map(|path| path.all.max()).max().unwrap_or(0);
+        let limit = if slowest == 0 {
+            self.options.keep.nanos()
+        } else {
+            i64::try_from(slowest).unwrap_or(i64::MAX)
+        };
+        self.now.saturating_sub(message.arrived) <= limit
+    }
+
+    /// The last message that was made of this one, and the topic that should have followed on the way to a target.
+    pub(super) fn where_it_ended(&self, number: u64, place: usize) -> (u64, Option<u32>) {
+        let (mut last, mut topic) = (number, self.store.get(number).map(|from| from.topic));
+        while let Some(child) = self.store.get(last).map(|message| message.child) {
+            // Messages are made of older ones only, so this ends; a loop in wild data is cut by the numbers.
+            let Some(next) = self.store.get(child).filter(|_| child > last) else {
+                break;
+            };
+            last = child;
+            topic = Some(next.topic);
+        }
+        let missing = topic.and_then(|topic| {
+            let target = self.targets.get(place)?;
+            target.paths.iter().find_map(|path| {
+                let at = path.topics.iter().position(|on_path| *on_path == topic)?;
+                path.topics.get(at + 1).copied()
+            })
+        });
+        (last, missing)
+    }
+
+    /// Whether a message of the topic is known by itself, without a tag, since another message came.
+    fn has_untagged_after(&self, topic: u32, number: u64) -> bool {
+        let Some(since) = self.store.get(number).map(|message| message.arrived) else {
+            return false;
+        };
+        if !self.tagged.get(index(topic)).copied().unwrap_or(false) {
+            return false;
+        }
+        let until = since.saturating_add(self.options.keep.nanos());
+        self.store
+            .of_topic(topic)
+            .filter_map(|other| self.store.get(other))
+            .any(|other| !other.is_tagged() && (since..=until).contains(&other.arrived))
+    }
+}

@@ -1,0 +1,15 @@
+//! What a node remembers of the messages it receives, and how that becomes a tag: no locks that block, no allocation.
+
+mod input;
+mod input_set;
+mod output;
+mod ring;
+mod synchronizer;
+mod tracker;
+
+pub use input::TrackedInput;
+pub use input_set::{InputSet, Used};
+pub use output::TrackedOutput;
+pub use ring::Received;
+pub use synchronizer::{MatchRule, Matched, Synchronizer};
+pub use tracker::{Tracker, TrackerOptions};

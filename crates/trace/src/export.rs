@@ -1,0 +1,11 @@
+//! Lineage in the forms of other tools.
+
+mod chrome;
+mod graph_text;
+mod html;
+mod otlp;
+
+pub use chrome::ChromeTrace;
+pub use graph_text::{dot, mermaid};
+pub use html::html;
+pub use otlp::OtlpTrace;

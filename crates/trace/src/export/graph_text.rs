@@ -1,0 +1,79 @@
+//! The graph as text that other tools draw.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::analysis::Report;
+use crate::plan::span_text;
+
+/// The graph in the language of Mermaid: GitHub and many editors draw it.
+pub fn mermaid(report: &Report) -> String {
+    let ids = ids(report);
+    let mut text = String::from("graph LR\n");
+    for (topic, id) in &ids {
+        line(
+            &mut text,
+            format_args!("  {id}[\"{}\"]", quoted(topic, "#quot;")),
+        );
+    }
+    for hop in &report.hops {
+        let (from, to) = (ids.get(hop.from.as_str()), ids.get(hop.to.as_str()));
+        if let (Some(from), Some(to)) = (from, to) {
+            let label = quoted(&label(hop), "#quot;");
+            line(&mut text, format_args!("  {from} -- \"{label}\" --> {to}"));
+        }
+    }
+    text
+}
+
+/// The graph in the language of Graphviz.
+pub fn dot(report: &Report) -> String {
+    let mut text = String::from("digraph lineage {\n  rankdir=LR;\n  node [shape=box];\n");
+    for topic in ids(report).keys() {
+        line(&mut text, format_args!("  \"{}\";", quoted(topic, "\\\"")));
+    }
+    for hop in &report.hops {
+        let (from, to) = (quoted(&hop.from, "\\\""), quoted(&hop.to, "\\\""));
+        let label = quoted(&label(hop), "\\\"");
+        line(
+            &mut text,
+            format_args!("  \"{from}\" -> \"{to}\" [label=\"{label}\"];"),
+        );
+    }
+    text.push_str("}\n");
+    text
+}
+
+/// What stands on an arrow: the node, and what it takes.
+fn label(hop: &crate::analysis::HopReport) -> String {
+    let node = hop.nodes.join(", ");
+    if hop.total.count == 0 {
+        return node;
+    }
+    let time = span_text(hop.total.p50_ns);
+    if node.is_empty() {
+        time
+    } else {
+        format!("{node} {time}")
+    }
+}
+
+fn ids(report: &Report) -> BTreeMap<&str, String> {
+    let topics = report.hops.iter().flat_map(|hop| [&hop.from, &hop.to]);
+    let mut ids: BTreeMap<&str, String> = topics
+        .map(|topic| (topic.as_str(), String::new()))
+        .collect();
+    for (number, id) in ids.values_mut().enumerate() {
+        *id = format!("t{number}");
+    }
+    ids
+}
+
+fn quoted(text: &str, quote: &str) -> String {
+    text.replace('"', quote)
+}
+
+fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    let _ok = writeln!(text, "{line}");
+}

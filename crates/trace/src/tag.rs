@@ -1,0 +1,91 @@
+//! The message tracking tag: which inputs one output was made of.
+
+mod blocks;
+mod view;
+
+pub(crate) use blocks::{Head, HeadBlock, InputBlock};
+pub use view::{AnyTag, InputView, Inputs, TagView};
+
+use timeloom_time::{Ros, Time};
+
+use crate::error::Result;
+use crate::moment::Moment;
+
+/// The ROS type of a tag.
+pub const TAG_TYPE: &str = "tilde_msg/msg/MessageTrackingTag";
+
+/// A tag as a value of its own: `tilde_msg/msg/MessageTrackingTag`.
+///
+/// On the hot path nothing of this is made: [`Tracker`](crate::Tracker) writes the bytes, [`TagView`] reads them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageTrackingTag {
+    /// When the tag was made.
+    pub header_stamp: Time<Ros>,
+    /// The message that was published.
+    pub output: OutputInfo,
+    /// The messages it was made of.
+    pub inputs: Vec<InputInfo>,
+}
+
+/// The output of a tag: `tilde_msg/msg/PubTopicTimeInfo`.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct OutputInfo {
+    /// The full name of the topic.
+    pub topic: String,
+    /// The full name of the node; TILDE itself leaves it empty.
+    pub node: String,
+    /// The publisher's number of the message, from 0.
+    pub sequence: i64,
+    /// When it was published.
+    pub published: Moment,
+    /// `header.stamp` or `stamp` of the message, if it has one.
+    pub stamp: Option<Time<Ros>>,
+}
+
+/// An input of a tag: `tilde_msg/msg/SubTopicTimeInfo`.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct InputInfo {
+    /// The full name of the topic.
+    pub topic: String,
+    /// When the callback for it began; unknown when the node only knew its stamp.
+    pub received: Moment,
+    /// `header.stamp` or `stamp` of the message, if it has one.
+    pub stamp: Option<Time<Ros>>,
+}
+
+impl MessageTrackingTag {
+    /// The payload, with its encapsulation header: little-endian CDR, as every ROS 2 reads it.
+    pub fn encode(&self) -> Vec<u8> {
+        let head = HeadBlock::new(&self.output.topic, &self.output.node);
+        let blocks: Vec<_> = self
+            .inputs
+            .iter()
+            .map(|input| InputBlock::new(&input.topic))
+            .collect();
+        let length = head.len() + blocks.iter().map(InputBlock::len).sum::<usize>();
+        let mut payload = vec![0; length];
+        let mut rest = head.write(
+            &mut payload,
+            &Head {
+                header_stamp: self.header_stamp,
+                sequence: self.output.sequence,
+                published: self.output.published,
+                stamp: self.output.stamp,
+                inputs: self.inputs.len(),
+            },
+        );
+        for (block, input) in blocks.iter().zip(&self.inputs) {
+            rest = block.write(rest, input.received, input.stamp);
+        }
+        payload
+    }
+
+    /// Reads a payload.
+    ///
+    /// # Errors
+    /// When it is too short, not plain CDR, or a name is not UTF-8; also for the header-only tag of `tilde_lite`,
+    /// which has no output ([`AnyTag::parse`] takes both).
+    pub fn decode(payload: &[u8]) -> Result<Self> {
+        Ok(TagView::parse(payload)?.to_owned())
+    }
+}

@@ -1,0 +1,141 @@
+//! What became of every message of a source.
+
+use timeloom_time::{Duration, Time};
+use timeloom_trace::{EngineOptions, Outcomes, RecorderLoss};
+
+use crate::world::{MS, World, ms, source, target};
+
+fn outcomes(world: &mut World) -> Outcomes {
+    let report = world.engine.report();
+    let source = source(target(&report, "/c"), "/a");
+    assert_eq!(source.published, source.outcomes.total());
+    source.outcomes.clone()
+}
+
+/// `cycles` whole cycles of `/a`, `/b`, `/c`, 100 ms apart, from cycle `first` on.
+fn cycles(world: &mut World, first: i64, cycles: i64) {
+    for cycle in first..first + cycles {
+        let at = cycle * 100;
+        world.tag("/a", at, at, &[]);
+        world.tag("/b", at, at + 10, &[("/a", at, at + 2)]);
+        world.tag("/c", at, at + 30, &[("/b", at, at + 12)]);
+    }
+}
+
+#[test]
+fn lost_between_nodes_and_stuck_half_way() {
+    let mut world = World::new(EngineOptions::default());
+    cycles(&mut world, 1, 5);
+    // Something was made of it, but no target.
+    world.tag("/a", 600, 600, &[]);
+    world.tag("/b", 600, 610, &[("/a", 600, 602)]);
+    // Nothing was made of it: a newer one was used.
+    world.tag("/a", 650, 650, &[]);
+    cycles(&mut world, 7, 5);
+    world.engine.advance(60_000 * MS);
+    let found = outcomes(&mut world);
+    assert_eq!(
+        (found.completed, found.partial, found.superseded),
+        (10, 1, 1)
+    );
+    assert_eq!(found.missing_hops.get("/c"), Some(&1));
+    assert_eq!(found.total(), 12);
+}
+
+#[test]
+fn what_a_subscriber_missed_is_lost_in_transport() {
+    let mut world = World::new(EngineOptions::default());
+    cycles(&mut world, 1, 5);
+    world.tag("/a", 650, 650, &[]);
+    world
+        .engine
+        .lost_in_transport("/a", Time::from_nanos(650 * MS));
+    cycles(&mut world, 7, 5);
+    let found = outcomes(&mut world);
+    assert_eq!(
+        (found.completed, found.lost_in_transport, found.superseded),
+        (10, 1, 0)
+    );
+}
+
+#[test]
+fn gaps_are_the_recorders_as_far_as_it_says_so() {
+    let mut world = World::new(EngineOptions::default());
+    cycles(&mut world, 1, 5);
+    for _ in 0..5 {
+        world.lose("/a");
+    }
+    cycles(&mut world, 11, 5);
+    let found = outcomes(&mut world);
+    assert_eq!((found.lost_in_transport, found.lost_in_recorder), (5, 0));
+    let loss = RecorderLoss {
+        in_transport: 3,
+        in_recorder: 2,
+    };
+    world.engine.recorder_loss("/a", loss);
+    let found = outcomes(&mut world);
+    assert_eq!((found.lost_in_transport, found.lost_in_recorder), (3, 2));
+    assert_eq!(found.total(), 15);
+}
+
+#[test]
+fn the_end_of_the_data_is_no_loss() {
+    let mut world = World::new(EngineOptions::default());
+    cycles(&mut world, 1, 5);
+    world.tag("/a", 600, 600, &[]);
+    world.tag("/b", 600, 610, &[("/a", 600, 602)]);
+    let found = outcomes(&mut world);
+    assert_eq!((found.completed, found.in_flight, found.partial), (5, 1, 0));
+    // It never comes.
+    world.engine.advance(5_000 * MS);
+    let found = outcomes(&mut world);
+    assert_eq!((found.completed, found.in_flight, found.partial), (5, 0, 1));
+}
+
+#[test]
+fn a_message_without_tag_breaks_the_way() {
+    let mut world = World::new(EngineOptions::default());
+    cycles(&mut world, 1, 5);
+    world.tag("/a", 600, 600, &[]);
+    // `/b` was published, as the bag shows, but its tag is not there.
+    let stamp = Some(Time::from_nanos(600 * MS));
+    world.engine.message("/b", stamp, ms(610), 610 * MS);
+    world.tag("/c", 600, 630, &[("/b", 600, 612)]);
+    cycles(&mut world, 7, 5);
+    world.engine.advance(2_000 * MS);
+    let found = outcomes(&mut world);
+    assert_eq!((found.completed, found.no_tag), (10, 1));
+    assert_eq!(found.missing_hops.get("/b"), Some(&1));
+    let report = world.engine.report();
+    let target = target(&report, "/c");
+    assert_eq!((target.messages, target.complete), (11, 10));
+}
+
+#[test]
+fn too_many_at_once_are_expired_not_forgotten() {
+    let mut world = World::new(EngineOptions {
+        messages: 50,
+        ..EngineOptions::default()
+    });
+    cycles(&mut world, 1, 5);
+    for extra in 0..100 {
+        world.tag("/a", 1000 + extra, 1000 + extra, &[]);
+    }
+    let found = outcomes(&mut world);
+    assert_eq!(found.total(), 105);
+    assert_eq!(found.completed, 5);
+    assert!(found.expired >= 50, "{found:?}");
+    assert!(world.engine.remembered() <= 60);
+}
+
+#[test]
+fn old_messages_are_judged_when_they_go() {
+    let mut world = World::new(EngineOptions {
+        keep: Duration::from_millis(250),
+        ..EngineOptions::default()
+    });
+    cycles(&mut world, 1, 100);
+    assert!(world.engine.remembered() < 20);
+    let found = outcomes(&mut world);
+    assert_eq!((found.completed, found.total()), (100, 100));
+}

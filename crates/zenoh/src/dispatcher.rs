@@ -1,0 +1,115 @@
+//! The participant's own thread: calls others' code that must not run inside Zenoh's callbacks.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::thread::{self, JoinHandle, ThreadId};
+
+use crate::notes::Notes;
+use crate::session_call::is_inside_callback;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// A way to give work to the dispatcher; what is given after its end is dropped.
+#[derive(Clone)]
+pub(crate) struct Dispatch {
+    jobs: Sender<Option<Job>>,
+    thread: ThreadId,
+}
+
+impl Dispatch {
+    /// Has the job done on the dispatcher's thread, after all that were given before.
+    pub(crate) fn give(&self, job: impl FnOnce() + Send + 'static) {
+        // It fails only after the participant's end, when there is nothing left to do.
+        self.jobs.send(Some(Box::new(job))).ok();
+    }
+
+    /// Whether this is the dispatcher's thread.
+    pub(crate) fn is_here(&self) -> bool {
+        thread::current().id() == self.thread
+    }
+}
+
+/// The thread; ended when dropped, after what was given before.
+pub(crate) struct Dispatcher {
+    dispatch: Dispatch,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Dispatcher {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// When the machine has no thread left.
+    pub(crate) fn start(notes: &Arc<Notes>) -> std::io::Result<Self> {
+        let (sender, jobs) = mpsc::channel::<Option<Job>>();
+        let notes = Arc::clone(notes);
+        let thread = thread::Builder::new()
+            .name("zenoh dispatch".into())
+            .spawn(move || {
+                while let Ok(Some(job)) = jobs.recv() {
+                    notes.catch(job);
+                }
+            })?;
+        Ok(Self {
+            dispatch: Dispatch {
+                jobs: sender,
+                thread: thread.thread().id(),
+            },
+            thread: Some(thread),
+        })
+    }
+
+    pub(crate) fn dispatch(&self) -> &Dispatch {
+        &self.dispatch
+    }
+}
+
+impl Drop for Dispatcher {
+    fn drop(&mut self) {
+        self.dispatch.jobs.send(None).ok();
+        // A job may hold the last handle of the participant: then this is the thread itself. And nobody waits inside a
+        // callback of Zenoh for somebody who may wait for Zenoh.
+        if let Some(thread) = self.thread.take()
+            && !self.dispatch.is_here()
+            && !is_inside_callback()
+        {
+            thread.join().ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notes::NoteKind;
+    use std::sync::Mutex;
+
+    #[test]
+    fn jobs_run_in_order_and_a_panic_ends_nothing() {
+        let notes = Arc::new(Notes::new(None));
+        let dispatcher = Dispatcher::start(&notes).unwrap();
+        let done = Arc::new(Mutex::new(Vec::new()));
+        for number in 0..10 {
+            let done = Arc::clone(&done);
+            dispatcher.dispatch().give(move || {
+                assert_ne!(number, 5, "on purpose");
+                done.lock().unwrap().push(number);
+            });
+        }
+        drop(dispatcher);
+        assert_eq!(*done.lock().unwrap(), [0, 1, 2, 3, 4, 6, 7, 8, 9]);
+        assert_eq!(notes.all()[0].kind, NoteKind::Panicked);
+    }
+
+    #[test]
+    fn it_may_end_itself() {
+        let dispatcher = Dispatcher::start(&Arc::new(Notes::new(None))).unwrap();
+        let dispatch = dispatcher.dispatch().clone();
+        let (done, wait) = mpsc::channel();
+        dispatch.give(move || {
+            drop(dispatcher);
+            done.send(()).unwrap();
+        });
+        wait.recv().unwrap();
+    }
+}

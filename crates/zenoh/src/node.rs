@@ -1,0 +1,229 @@
+//! A node of ours, and what it has in common with its endpoints.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use timeloom_msg::QosProfile;
+use timeloom_msg::name::validate_full_topic_name;
+use timeloom_wire::{
+    EndpointKind, EventObserver, Gid, Node, NodeName, Publisher, Receiver, ReplyReceiver,
+    RequestHandler, Result, ServiceClient, ServiceServer, ServiceSpec, Subscription, TopicSpec,
+};
+use zenoh::liveliness::LivelinessToken;
+
+use crate::client::ZenohClient;
+use crate::publisher::ZenohPublisher;
+use crate::qos_code::adapt;
+use crate::roster::{Hears, Ours};
+use crate::server::ZenohServer;
+use crate::session_call::call;
+use crate::shared::{Shared, refused};
+use crate::subscription::ZenohSubscription;
+use crate::token::{End, Route, Token, gid_of};
+
+pub(crate) struct ZenohNode {
+    core: Arc<NodeCore>,
+}
+
+/// In the graph until the node and all its endpoints are dropped.
+pub(crate) struct NodeCore {
+    pub(crate) shared: Arc<Shared>,
+    name: NodeName,
+    id: u64,
+    gid: Gid,
+    token: Option<LivelinessToken>,
+}
+
+impl ZenohNode {
+    pub(crate) fn new(shared: &Arc<Shared>, name: NodeName) -> Result<Self> {
+        let id = shared.next_id();
+        let mut core = NodeCore {
+            shared: Arc::clone(shared),
+            name,
+            id,
+            gid: Gid::UNKNOWN,
+            token: None,
+        };
+        let token = core.token(id, None);
+        let text = token.encode();
+        let declared = shared.declare(&text);
+        core.token =
+            Some(declared.map_err(|error| refused(format!("make the node {}", core.name), error))?);
+        core.gid = gid_of(&text);
+        shared.roster.enter(core.gid, &token);
+        Ok(Self {
+            core: Arc::new(core),
+        })
+    }
+}
+
+impl NodeCore {
+    fn token(&self, id: u64, end: Option<End>) -> Token {
+        Token {
+            domain: self.shared.domain,
+            session: self.shared.session().zid().to_string(),
+            node_id: self.id,
+            id,
+            enclave: self.shared.enclave.clone(),
+            node: self.name.clone(),
+            end,
+        }
+    }
+
+    /// An endpoint to be made: its place in the graph is known before it is there.
+    pub(crate) fn plan(
+        self: &Arc<Self>,
+        kind: EndpointKind,
+        route: Route,
+        qos: &QosProfile,
+    ) -> Plan {
+        let end = End {
+            kind,
+            route,
+            qos: adapt(qos),
+        };
+        let token = self.token(self.shared.next_id(), Some(end.clone()));
+        let text = token.encode();
+        Plan {
+            gid: gid_of(&text),
+            node: Arc::clone(self),
+            end,
+            token,
+            text,
+        }
+    }
+}
+
+impl Drop for NodeCore {
+    fn drop(&mut self) {
+        self.shared.roster.went(&self.gid);
+        call(|| drop(self.token.take()));
+    }
+}
+
+impl Node for ZenohNode {
+    fn name(&self) -> &NodeName {
+        &self.core.name
+    }
+
+    fn publish_observed(
+        &self,
+        topic: &TopicSpec,
+        observer: EventObserver,
+    ) -> Result<Box<dyn Publisher>> {
+        Ok(Box::new(ZenohPublisher::new(&self.core, topic, observer)?))
+    }
+
+    fn subscribe(
+        &self,
+        topic: &TopicSpec,
+        receiver: Arc<dyn Receiver>,
+    ) -> Result<Box<dyn Subscription>> {
+        Ok(Box::new(ZenohSubscription::new(
+            &self.core, topic, receiver,
+        )?))
+    }
+
+    fn serve(
+        &self,
+        service: &ServiceSpec,
+        handler: Arc<dyn RequestHandler>,
+    ) -> Result<Box<dyn ServiceServer>> {
+        Ok(Box::new(ZenohServer::new(&self.core, service, handler)?))
+    }
+
+    fn client(
+        &self,
+        service: &ServiceSpec,
+        receiver: Arc<dyn ReplyReceiver>,
+    ) -> Result<Box<dyn ServiceClient>> {
+        Ok(Box::new(ZenohClient::new(&self.core, service, receiver)?))
+    }
+}
+
+/// The route of a topic, if ROS allows its name.
+pub(crate) fn topic_route(topic: &TopicSpec) -> Result<Route> {
+    validate_full_topic_name(&topic.name)?;
+    Ok(Route::new(&topic.name, &topic.type_name, topic.type_hash))
+}
+
+/// The route of a service, if ROS allows its name.
+pub(crate) fn service_route(service: &ServiceSpec) -> Result<Route> {
+    validate_full_topic_name(&service.name)?;
+    Ok(Route::new(
+        &service.name,
+        &service.type_name,
+        service.type_hash,
+    ))
+}
+
+/// An endpoint before it is in the graph.
+pub(crate) struct Plan {
+    pub(crate) gid: Gid,
+    pub(crate) end: End,
+    node: Arc<NodeCore>,
+    token: Token,
+    text: String,
+}
+
+impl Plan {
+    /// Takes the endpoint into the graph; `hears` is told with whom it comes together.
+    ///
+    /// # Errors
+    /// When Zenoh refuses the token.
+    pub(crate) fn tell(self, any_hash: bool, hears: Hears) -> zenoh::Result<Told> {
+        let shared = Arc::clone(&self.node.shared);
+        let matched = Arc::new(AtomicUsize::new(0));
+        shared.roster.watch(Ours {
+            kind: self.end.kind,
+            route: self.end.route.clone(),
+            any_hash,
+            matched: Arc::clone(&matched),
+            hears,
+            gid: self.gid,
+        });
+        let mut told = Told {
+            gid: self.gid,
+            name: self.end.route.name,
+            matched,
+            token: None,
+            node: self.node,
+        };
+        told.token = Some(shared.declare(&self.text)?);
+        shared.roster.enter(self.gid, &self.token);
+        Ok(told)
+    }
+}
+
+/// An endpoint that is in the graph, until dropped.
+pub(crate) struct Told {
+    gid: Gid,
+    name: String,
+    matched: Arc<AtomicUsize>,
+    token: Option<LivelinessToken>,
+    node: Arc<NodeCore>,
+}
+
+impl Told {
+    pub(crate) fn gid(&self) -> Gid {
+        self.gid
+    }
+
+    /// How many peers it comes together with.
+    pub(crate) fn matched(&self) -> usize {
+        self.matched.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.node.shared
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        let roster = &self.node.shared.roster;
+        roster.leave(&self.gid, &self.name);
+        roster.went(&self.gid);
+        call(|| drop(self.token.take()));
+    }
+}

@@ -1,0 +1,142 @@
+use std::fmt;
+use std::sync::Arc;
+
+use timeloom_wire::environment::{Environment, RouterCheck};
+
+use crate::notes::Note;
+
+/// Takes what a participant has to tell people.
+pub type Reporter = Arc<dyn Fn(&Note) + Send + Sync>;
+
+/// What to do about the router through which the peers of `rmw_zenoh` find each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RouterUse {
+    /// Looks for one, a second apart, and becomes one itself when none is there.
+    OwnAfter {
+        /// How often to look; at least once.
+        attempts: u32,
+    },
+    /// Goes on without looking.
+    NotNeeded,
+}
+
+/// What a participant is made with.
+#[derive(Clone)]
+pub struct Options {
+    /// The ROS domain.
+    pub domain: u32,
+    /// The security enclave, `/` without security.
+    pub enclave: String,
+    /// What to do about the router.
+    pub router: RouterUse,
+    /// The file with the session's configuration; that of `rmw_zenoh` without.
+    pub session_config: Option<String>,
+    /// The file with the configuration of a router of our own; without, it listens where the session looks for one.
+    pub router_config: Option<String>,
+    /// Keys of the session's configuration with their JSON5 values, in order; they win over the file.
+    pub overrides: Vec<(String, String)>,
+    /// Hears of malformed data and the like; all are counted in any case
+    /// ([`ZenohParticipant::notes`](crate::ZenohParticipant::notes)).
+    pub reporter: Option<Reporter>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            domain: 0,
+            enclave: "/".into(),
+            router: RouterUse::OwnAfter { attempts: 1 },
+            session_config: None,
+            router_config: None,
+            overrides: Vec::new(),
+            reporter: None,
+        }
+    }
+}
+
+impl Options {
+    /// As the environment asks for.
+    ///
+    /// `ZENOH_ROUTER_CHECK_ATTEMPTS` is how often to look before becoming a router; where `rmw_zenoh` waits for ever,
+    /// one look is enough, since we do not need to wait.
+    pub fn from_environment(environment: &Environment) -> Self {
+        let zenoh = &environment.zenoh;
+        Self {
+            domain: environment.domain,
+            router: match zenoh.router_check {
+                RouterCheck::Wait => RouterUse::OwnAfter { attempts: 1 },
+                RouterCheck::Attempts(attempts) => RouterUse::OwnAfter { attempts },
+                RouterCheck::Skip => RouterUse::NotNeeded,
+            },
+            session_config: zenoh.session_config.clone(),
+            router_config: zenoh.router_config.clone(),
+            overrides: zenoh.overrides.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// The same on 127.0.0.1 and nowhere else: listens there, looks for the router of `endpoint` (such as
+    /// `tcp/127.0.0.1:7447`) only, no multicast, no configuration files.
+    #[must_use]
+    pub fn only_at(mut self, endpoint: &str) -> Self {
+        self.session_config = None;
+        self.router_config = None;
+        let pair = |key: &str, value: String| (key.to_owned(), value);
+        self.overrides = vec![
+            pair("mode", r#""peer""#.into()),
+            pair("connect/endpoints", format!("[{endpoint:?}]")),
+            pair("listen/endpoints", r#"["tcp/127.0.0.1:0"]"#.into()),
+            pair("scouting/multicast/enabled", "false".into()),
+        ];
+        self
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("domain", &self.domain)
+            .field("enclave", &self.enclave)
+            .field("router", &self.router)
+            .field("session_config", &self.session_config)
+            .field("router_config", &self.router_config)
+            .field("overrides", &self.overrides)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(variables: &[(&str, &str)]) -> Options {
+        let environment = Environment::read(&|name| {
+            let found = variables.iter().find(|(variable, _)| *variable == name);
+            found.map(|(_, value)| (*value).to_owned())
+        });
+        Options::from_environment(&environment.unwrap())
+    }
+
+    #[test]
+    fn variables_of_rmw_zenoh() {
+        let options = read(&[
+            ("RMW_IMPLEMENTATION", "rmw_zenoh_cpp"),
+            ("ROS_DOMAIN_ID", "7"),
+            ("ZENOH_SESSION_CONFIG_URI", "/etc/session.json5"),
+            ("ZENOH_ROUTER_CONFIG_URI", "/etc/router.json5"),
+            ("ZENOH_CONFIG_OVERRIDE", "mode=\"client\";scouting/delay=1"),
+            ("ZENOH_ROUTER_CHECK_ATTEMPTS", "3"),
+        ]);
+        assert_eq!(options.domain, 7);
+        assert_eq!(options.router, RouterUse::OwnAfter { attempts: 3 });
+        assert_eq!(
+            options.session_config.as_deref(),
+            Some("/etc/session.json5")
+        );
+        assert_eq!(options.router_config.as_deref(), Some("/etc/router.json5"));
+        assert_eq!(options.overrides.len(), 2);
+        assert_eq!(read(&[]).router, RouterUse::OwnAfter { attempts: 1 });
+        let skip = read(&[("ZENOH_ROUTER_CHECK_ATTEMPTS", "-1")]);
+        assert_eq!(skip.router, RouterUse::NotNeeded);
+    }
+}

@@ -1,0 +1,117 @@
+use std::sync::Arc;
+
+use timeloom_time::TimeBase;
+use timeloom_wire::{
+    Capabilities, GraphObserver, GraphWatch, LossKnowledge, Node, NodeName, Participant, Result,
+};
+use zenoh::Wait as _;
+
+use crate::node::ZenohNode;
+use crate::notes::Note;
+use crate::options::Options;
+use crate::session_call::call;
+use crate::shared::{Shared, TRANSPORT};
+
+/// A presence in a ROS domain over Zenoh: one session, as a context of `rmw_zenoh` is.
+///
+/// It lives until the last of its nodes and endpoints is dropped.
+pub struct ZenohParticipant {
+    shared: Arc<Shared>,
+}
+
+/// The version of `zenoh`, see Cargo.toml.
+const VERSION: &str = "1.10.2";
+
+impl ZenohParticipant {
+    /// Joins a domain. Blocks for the look for a router and until it answered; half a second if there is none.
+    ///
+    /// # Errors
+    /// When Zenoh refuses: a configuration that it cannot read, an endpoint that it cannot listen at, or, as a client,
+    /// no router.
+    pub fn new(options: &Options) -> Result<Self> {
+        Ok(Self {
+            shared: Shared::new(options)?,
+        })
+    }
+
+    /// What there was to tell people so far: malformed data and the like, counted.
+    pub fn notes(&self) -> Vec<Note> {
+        self.shared.notes.all()
+    }
+
+    /// The ROS domain.
+    pub fn domain(&self) -> u32 {
+        self.shared.domain
+    }
+
+    /// Through which router it finds others, in words.
+    pub fn router(&self) -> String {
+        let routers: Vec<_> = call(|| self.shared.session().info().routers_zid().wait()).collect();
+        match (self.shared.router(), routers.len()) {
+            (Some(own), _) if routers.contains(&own.id()) => {
+                format!("router of our own at {}", own.endpoints().join(", "))
+            }
+            (_, 0) => "no router".to_owned(),
+            (_, 1) => "router found".to_owned(),
+            (_, many) => format!("{many} routers found"),
+        }
+    }
+
+    /// Where it listens for peers.
+    pub fn endpoints(&self) -> Vec<String> {
+        let locators = call(|| self.shared.session().info().locators().wait());
+        locators.iter().map(ToString::to_string).collect()
+    }
+}
+
+impl Participant for ZenohParticipant {
+    fn describe(&self) -> String {
+        let peers = call(|| self.shared.session().info().peers_zid().wait()).count();
+        let listens = self.endpoints();
+        let listens = if listens.is_empty() {
+            "listens nowhere".to_owned()
+        } else {
+            format!("listens at {}", listens.join(", "))
+        };
+        format!(
+            "{TRANSPORT} {VERSION}, domain {}, {}, {peers} peer{}, {listens}",
+            self.domain(),
+            self.router(),
+            if peers == 1 { "" } else { "s" },
+        )
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            loss: LossKnowledge::SequenceGaps,
+            sequence_numbers: true,
+            source_times: true,
+            type_hashes: true,
+            deadlines: false,
+            liveliness: false,
+            acknowledgements: false,
+        }
+    }
+
+    fn time_base(&self) -> TimeBase {
+        TimeBase::machine()
+    }
+
+    fn node(&self, name: NodeName) -> Result<Arc<dyn Node>> {
+        Ok(Arc::new(ZenohNode::new(&self.shared, name)?))
+    }
+
+    fn watch_graph(&self, observer: GraphObserver) -> GraphWatch {
+        self.shared.observers.watch(observer)
+    }
+}
+
+impl std::fmt::Debug for ZenohParticipant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "ZenohParticipant({TRANSPORT} {VERSION}, domain {})",
+            self.domain()
+        )
+    }
+}

@@ -1,0 +1,157 @@
+//! What a participant, its nodes and their endpoints have in common.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use timeloom_time::{Clock, System, TimeBase};
+use timeloom_wire::{Error, Result};
+use zenoh::liveliness::LivelinessToken;
+use zenoh::pubsub::Subscriber;
+use zenoh::sample::SampleKind;
+use zenoh::{Session, Wait as _};
+
+use crate::config;
+use crate::dispatcher::{Dispatch, Dispatcher};
+use crate::notes::Notes;
+use crate::observers::Observers;
+use crate::options::Options;
+use crate::roster::Roster;
+use crate::router::ZenohRouter;
+use crate::session_call::{call, callback, is_inside_callback};
+use crate::token::{self, gid_of};
+
+/// The name of the transport in errors.
+pub(crate) const TRANSPORT: &str = "Zenoh";
+
+/// A participant's inside.
+pub(crate) struct Shared {
+    // In the order of their end: first nobody is told any more, then the session, then the router it came through.
+    tokens: Option<Subscriber<()>>,
+    dispatcher: Dispatcher,
+    session: Session,
+    router: Option<ZenohRouter>,
+    pub(crate) domain: u32,
+    pub(crate) enclave: String,
+    pub(crate) roster: Arc<Roster>,
+    pub(crate) observers: Arc<Observers>,
+    pub(crate) notes: Arc<Notes>,
+    pub(crate) clock: Clock<System>,
+    ids: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn new(options: &Options) -> Result<Arc<Self>> {
+        let refused = |reason: &dyn std::fmt::Display| {
+            refused(format!("join domain {}", options.domain), reason)
+        };
+        let notes = Arc::new(Notes::new(options.reporter.clone()));
+        let config = config::session(options)?;
+        let router = ZenohRouter::if_needed(options, &config, &notes)?;
+        let session = call(|| zenoh::open(config).wait()).map_err(|error| refused(&error))?;
+        let dispatcher = Dispatcher::start(&notes).map_err(|error| refused(&error))?;
+        let observers = Arc::new(Observers::default());
+        let roster = Arc::new(Roster::new(&observers, dispatcher.dispatch(), &notes));
+        let tokens =
+            watch_tokens(&session, options.domain, &roster).map_err(|error| refused(&error))?;
+        Ok(Arc::new(Self {
+            tokens: Some(tokens),
+            dispatcher,
+            session,
+            router,
+            domain: options.domain,
+            enclave: options.enclave.clone(),
+            roster,
+            observers,
+            notes,
+            clock: Clock::on(&TimeBase::machine()),
+            ids: AtomicU64::new(0),
+        }))
+    }
+
+    /// What endpoints are made in.
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub(crate) fn dispatch(&self) -> &Dispatch {
+        self.dispatcher.dispatch()
+    }
+
+    /// Our own router, if we are one.
+    pub(crate) fn router(&self) -> Option<&ZenohRouter> {
+        self.router.as_ref()
+    }
+
+    /// A number for a node or endpoint of ours.
+    pub(crate) fn next_id(&self) -> u64 {
+        self.ids.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Tells everybody that a node or endpoint of ours is there, until dropped.
+    pub(crate) fn declare(&self, token: &str) -> zenoh::Result<LivelinessToken> {
+        call(|| {
+            self.session
+                .liveliness()
+                .declare_token(token.to_owned())
+                .wait()
+        })
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        call(|| drop(self.tokens.take()));
+        close(self.session.clone());
+    }
+}
+
+/// Ends a session; not on a thread that the session would wait for.
+pub(crate) fn close(session: Session) {
+    let end = move || {
+        // It fails only if it has ended already.
+        session.close().wait().ok();
+    };
+    if is_inside_callback() {
+        // Without a thread, the session ends with its last handle.
+        thread::Builder::new().spawn(end).ok();
+    } else {
+        end();
+    }
+}
+
+/// Keeps the roster up to date with the tokens of others; our own are entered where they are made.
+fn watch_tokens(
+    session: &Session,
+    domain: u32,
+    roster: &Arc<Roster>,
+) -> zenoh::Result<Subscriber<()>> {
+    let roster = Arc::clone(roster);
+    let own = format!("/{}/", session.zid());
+    let subscriber = session
+        .liveliness()
+        .declare_subscriber(token::all_of(domain))
+        .history(true)
+        .callback(move |sample| {
+            callback(|| {
+                let text = sample.key_expr().as_str();
+                if text.contains(&own) {
+                    return;
+                }
+                match sample.kind() {
+                    SampleKind::Put => roster.came(text),
+                    SampleKind::Delete => roster.went(&gid_of(text)),
+                }
+            });
+        });
+    call(|| subscriber.wait())
+}
+
+/// An error of Zenoh for what was tried.
+pub(crate) fn refused(action: String, reason: impl std::fmt::Display) -> Error {
+    Error::Refused {
+        transport: TRANSPORT,
+        action,
+        reason: reason.to_string(),
+    }
+}

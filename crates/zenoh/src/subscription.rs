@@ -1,0 +1,291 @@
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration as StdDuration;
+
+use timeloom_msg::QosProfile;
+use timeloom_msg::qos::{Durability, Reliability};
+use timeloom_time::{Clock, System, Time};
+use timeloom_wire::{
+    EndpointEvent, EndpointKind, Gid, LossKnowledge, Receiver, Result, Sample, Subscription,
+    TopicSpec,
+};
+use zenoh::pubsub::Subscriber;
+use zenoh::sample::{Sample as ZenohSample, SampleKind};
+use zenoh::{Session, Wait as _};
+use zenoh_ext::{
+    AdvancedSubscriber, AdvancedSubscriberBuilderExt as _, HistoryConfig, RecoveryConfig,
+};
+
+use crate::attachment::Attachment;
+use crate::dispatcher::Dispatch;
+use crate::losses::Losses;
+use crate::node::{NodeCore, Told, topic_route};
+use crate::notes::{NoteKind, Notes};
+use crate::payload::{ENCAPSULATION, contiguous};
+use crate::roster::Roster;
+use crate::session_call::{call, callback, is_inside_call};
+use crate::shared::refused;
+
+pub(crate) struct ZenohSubscription {
+    // The token goes before what it stands for.
+    told: Option<Told>,
+    reader: Option<Reader>,
+    core: Arc<Core>,
+}
+
+/// Plain for volatile, with queries for what was missed for transient local.
+enum Reader {
+    Plain {
+        _subscriber: Subscriber<()>,
+    },
+    Latched {
+        _subscriber: Box<AdvancedSubscriber<()>>,
+    },
+}
+
+/// Calls the receiver where samples arrive, on Zenoh's threads.
+///
+/// Samples of our own session arrive inside a call of ours, with the caller's locks held: those are left to the
+/// participant's thread.
+struct Core {
+    topic: String,
+    receiver: Arc<dyn Receiver>,
+    clock: Clock<System>,
+    notes: Arc<Notes>,
+    roster: Arc<Roster>,
+    dispatch: Dispatch,
+    /// Samples of our own session on their way to the participant's thread.
+    own: Mutex<VecDeque<Sample>>,
+    ended: AtomicBool,
+    /// Held while the receiver is called: its calls do not overlap.
+    losses: Mutex<Losses>,
+}
+
+thread_local! {
+    /// The subscription whose receiver is being called on this thread.
+    static CALLING: Cell<*const Core> = const { Cell::new(ptr::null()) };
+}
+
+/// Says so while it lives, also when the receiver panics.
+struct Calling(*const Core);
+
+impl Calling {
+    fn new(core: &Core) -> Self {
+        Self(CALLING.replace(ptr::from_ref(core)))
+    }
+}
+
+impl Drop for Calling {
+    fn drop(&mut self) {
+        CALLING.set(self.0);
+    }
+}
+
+/// Samples of our own session that wait at most: the oldest goes, and shows as a gap.
+const MOST_OWN: usize = 10_000;
+/// As long as `rmw_zenoh` waits for what was missed.
+const FOR_EVER: StdDuration = StdDuration::from_millis(u64::MAX);
+
+impl ZenohSubscription {
+    pub(crate) fn new(
+        node: &Arc<NodeCore>,
+        topic: &TopicSpec,
+        receiver: Arc<dyn Receiver>,
+    ) -> Result<Self> {
+        let plan = node.plan(EndpointKind::Subscription, topic_route(topic)?, &topic.qos);
+        let failed = |error| refused(format!("subscribe to `{}`", topic.name), error);
+        let shared = &node.shared;
+        let core = Arc::new(Core {
+            topic: topic.name.clone(),
+            receiver,
+            clock: shared.clock.clone(),
+            notes: Arc::clone(&shared.notes),
+            roster: Arc::clone(&shared.roster),
+            dispatch: shared.dispatch().clone(),
+            own: Mutex::default(),
+            ended: AtomicBool::new(false),
+            losses: Mutex::default(),
+        });
+        // Without a hash of ours, those of others are as good as any.
+        let any_hash = topic.type_hash.is_none();
+        let key = if any_hash {
+            plan.end.route.any_hash(shared.domain)
+        } else {
+            plan.end.route.key(shared.domain)
+        };
+        let reader =
+            call(|| Reader::new(shared.session(), key, &plan.end.qos, &core)).map_err(failed)?;
+        let hears = Arc::clone(&core);
+        let told = plan.tell(any_hash, Arc::new(move |event| hears.hear(event)));
+        Ok(Self {
+            told: Some(told.map_err(failed)?),
+            reader: Some(reader),
+            core,
+        })
+    }
+}
+
+impl Subscription for ZenohSubscription {
+    fn gid(&self) -> Gid {
+        self.told.as_ref().map_or(Gid::UNKNOWN, Told::gid)
+    }
+
+    fn matched(&self) -> usize {
+        self.told.as_ref().map_or(0, Told::matched)
+    }
+}
+
+impl Drop for ZenohSubscription {
+    fn drop(&mut self) {
+        self.core.ended.store(true, Ordering::Release);
+        self.told.take();
+        call(|| drop(self.reader.take()));
+        if CALLING.get() != Arc::as_ptr(&self.core) {
+            // Waits for a call that runs; none begins after it.
+            drop(self.core.losses.lock());
+        }
+    }
+}
+
+impl Reader {
+    fn new(
+        session: &Session,
+        key: String,
+        qos: &QosProfile,
+        core: &Arc<Core>,
+    ) -> zenoh::Result<Self> {
+        let core = Arc::clone(core);
+        let builder = session
+            .declare_subscriber(key)
+            .callback(move |sample| callback(|| core.arrived(&sample)));
+        if qos.durability != Durability::TransientLocal {
+            return Ok(Self::Plain {
+                _subscriber: builder.wait()?,
+            });
+        }
+        let depth = usize::try_from(qos.depth).unwrap_or(usize::MAX);
+        let mut builder = builder
+            .history(
+                HistoryConfig::default()
+                    .detect_late_publishers()
+                    .max_samples(depth),
+            )
+            .query_timeout(FOR_EVER)
+            .subscriber_detection();
+        if qos.reliability == Reliability::Reliable {
+            builder = builder.recovery(RecoveryConfig::default().heartbeat());
+        }
+        Ok(Self::Latched {
+            _subscriber: Box::new(builder.wait()?),
+        })
+    }
+}
+
+impl Core {
+    fn arrived(self: &Arc<Self>, sample: &ZenohSample) {
+        if self.has_ended() || sample.kind() != SampleKind::Put {
+            return;
+        }
+        let sample = match self.read(sample) {
+            Ok(sample) => sample,
+            Err(reason) => {
+                let text = format!("`{}`: {reason}", self.topic);
+                return self.notes.add(NoteKind::MalformedSample, &text);
+            }
+        };
+        if is_inside_call() {
+            self.keep_own(sample);
+        } else {
+            self.deliver([sample]);
+        }
+    }
+
+    fn read(&self, sample: &ZenohSample) -> std::result::Result<Sample, String> {
+        let attachment = sample.attachment().ok_or("it has no attachment")?;
+        let attachment = Attachment::decode(&attachment.to_bytes())?;
+        let length = sample.payload().len();
+        if length < ENCAPSULATION {
+            return Err(format!(
+                "{length} bytes from {} have no encapsulation header",
+                attachment.gid
+            ));
+        }
+        Ok(Sample {
+            payload: contiguous(sample.payload()),
+            source_time: (attachment.source_time != 0)
+                .then(|| Time::from_nanos(attachment.source_time)),
+            receive_time: self.clock.now(),
+            writer: attachment.gid,
+            sequence: u64::try_from(attachment.sequence).ok(),
+        })
+    }
+
+    fn keep_own(self: &Arc<Self>, sample: Sample) {
+        let mut own = lock(&self.own);
+        if own.len() >= MOST_OWN {
+            own.pop_front();
+        }
+        own.push_back(sample);
+        if own.len() == 1 {
+            let core = Arc::clone(self);
+            self.dispatch.give(move || {
+                let samples = std::mem::take(&mut *lock(&core.own));
+                core.deliver(samples);
+            });
+        }
+    }
+
+    /// Calls the receiver with samples that came together.
+    fn deliver(&self, samples: impl IntoIterator<Item = Sample>) {
+        let mut losses = lock(&self.losses);
+        self.notes.catch(|| {
+            let _calling = Calling::new(self);
+            for sample in samples {
+                self.pass_on(&mut losses, sample);
+            }
+            if !self.has_ended() {
+                self.receiver.pause();
+            }
+        });
+    }
+
+    fn pass_on(&self, losses: &mut Losses, sample: Sample) {
+        if self.has_ended() {
+            return;
+        }
+        let writer = sample.writer;
+        let change = sample.sequence.map_or(0, |sequence| {
+            losses.before(writer, sequence, |gid| self.roster.knows(gid))
+        });
+        if change > 0 {
+            self.receiver.event(EndpointEvent::Lost {
+                writer,
+                change,
+                how: LossKnowledge::SequenceGaps,
+            });
+        }
+        if !self.has_ended() {
+            self.receiver.sample(sample);
+        }
+    }
+
+    fn hear(&self, event: EndpointEvent) {
+        let calls = lock(&self.losses);
+        if !self.has_ended() {
+            let _calling = Calling::new(self);
+            self.receiver.event(event);
+        }
+        drop(calls);
+    }
+
+    fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,71 @@
+//! A foreign participant in a process of its own, spoken to in lines of JSON.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// eclipse-zenoh from `PyPI`, with the layer of `rmw_zenoh` by hand.
+pub(crate) struct Peer {
+    process: Child,
+    commands: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+/// The Python with eclipse-zenoh; `None` after saying why, where that is allowed.
+fn python() -> Option<PathBuf> {
+    if let Some(python) = std::env::var_os("TIMELOOM_PYTHON") {
+        return Some(python.into());
+    }
+    let required = std::env::var("CI").is_ok_and(|ci| ci == "true")
+        || std::env::var_os("TIMELOOM_REQUIRE_PYTHON").is_some();
+    assert!(
+        !required,
+        "TIMELOOM_PYTHON must name a Python with eclipse-zenoh"
+    );
+    eprintln!("skipped: TIMELOOM_PYTHON is not set");
+    None
+}
+
+impl Peer {
+    /// A peer that looks for others at the router; `None` without Python.
+    pub(crate) fn start(router: &str) -> Option<Self> {
+        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/peers/zenoh_peer.py");
+        let mut process = Command::new(python()?)
+            .arg(script)
+            .arg(router)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the peer starts");
+        Some(Self {
+            commands: process.stdin.take().expect("a pipe"),
+            answers: BufReader::new(process.stdout.take().expect("a pipe")),
+            process,
+        })
+    }
+
+    /// Has a command done; gives its answer.
+    pub(crate) fn ask(&mut self, command: &Value) -> Value {
+        writeln!(self.commands, "{command}").expect("the peer lives");
+        let mut line = String::new();
+        self.answers.read_line(&mut line).expect("the peer answers");
+        let answer: Value = serde_json::from_str(&line).unwrap_or(json!({ "error": line }));
+        assert!(answer.get("error").is_none(), "{answer}");
+        answer["ok"].clone()
+    }
+
+    /// Ends it as a crash does: nobody is told.
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().expect("it runs");
+        self.process.wait().expect("it ends");
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
+}

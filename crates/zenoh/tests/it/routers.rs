@@ -1,0 +1,109 @@
+//! A router of our own, when none is there.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+
+use timeloom_wire::{NodeName, Participant as _};
+use timeloom_zenoh::{NoteKind, Options, RouterUse, ZenohParticipant};
+
+use crate::local::{Watched, options, participant, router, until};
+use crate::peer::Peer;
+
+/// A port of 127.0.0.1 where nobody listens; these tests run one at a time.
+fn free() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    format!("tcp/{}", listener.local_addr().unwrap())
+}
+
+#[test]
+fn who_comes_first_is_the_router_for_all() {
+    let at = free();
+    let first = participant(&at);
+    assert_eq!(first.router(), format!("router of our own at {at}"));
+    let second = participant(&at);
+    assert_eq!(second.router(), "router found");
+    let watched = Watched::new(second.clone());
+    let _node = first.node(NodeName::new("/", "first").unwrap()).unwrap();
+    until("they see each other", || watched.nodes() == ["/first"]);
+    let text = second.describe();
+    assert!(
+        text.starts_with("Zenoh 1.10.2, domain 0, router found, "),
+        "{text}"
+    );
+    assert!(text.contains("listens at tcp/127.0.0.1:"), "{text}");
+}
+
+#[test]
+fn peers_that_waited_for_a_router_find_ours() {
+    let at = free();
+    let Some(mut peer) = Peer::start(&at) else {
+        return;
+    };
+    let zid = peer.ask(&serde_json::json!({"do": "zid"}));
+    assert!(zid.is_string());
+    let watched = Watched::new(participant(&at));
+    until("it is seen", || watched.nodes() == ["/peer"]);
+}
+
+#[test]
+fn without_a_router_nothing_is_started_if_none_is_wanted() {
+    let at = free();
+    let alone = ZenohParticipant::new(&Options {
+        router: RouterUse::NotNeeded,
+        ..options(&at)
+    })
+    .unwrap();
+    assert_eq!(alone.router(), "no router");
+    assert!(
+        TcpListener::bind(at.strip_prefix("tcp/").unwrap()).is_ok(),
+        "nobody listens there"
+    );
+}
+
+#[test]
+fn a_port_that_is_taken_is_told_and_stops_nobody() {
+    // It listens and speaks no Zenoh: the look takes it for a router, so look elsewhere first.
+    let (_router, at) = router();
+    let notes = Arc::new(std::sync::Mutex::new(0));
+    let counted = Arc::clone(&notes);
+    let file = std::env::temp_dir().join(format!("timeloom-router-{}.json5", std::process::id()));
+    std::fs::write(
+        &file,
+        format!("{{ mode: \"router\", listen: {{ endpoints: [{at:?}] }} }}"),
+    )
+    .unwrap();
+    let alone = ZenohParticipant::new(&Options {
+        router_config: Some(file.to_string_lossy().into()),
+        reporter: Some(Arc::new(move |_| *counted.lock().unwrap() += 1)),
+        ..options(&free())
+    })
+    .unwrap();
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(alone.router(), "no router");
+    let noted = alone.notes();
+    assert_eq!((noted.len(), noted[0].kind), (1, NoteKind::Warning));
+    assert!(
+        noted[0].text.contains("be a router at"),
+        "{}",
+        noted[0].text
+    );
+    assert_eq!(*notes.lock().unwrap(), 1);
+}
+
+#[test]
+fn what_holds_the_participant_may_end_inside_a_receiver() {
+    let (_router, at) = router();
+    let ours = participant(&at);
+    let watched = Watched::new(participant(&at));
+    let kept = Arc::new(std::sync::Mutex::new(None));
+    let inside = Arc::clone(&kept);
+    let watch = ours.watch_graph(Box::new(move |_| drop(inside.lock().unwrap().take())));
+    let node = ours.node(NodeName::new("/", "ours").unwrap());
+    *kept.lock().unwrap() = Some((ours, node));
+    until(
+        "the last handle is dropped by the participant's own thread",
+        || kept.lock().unwrap().is_none(),
+    );
+    until("nobody is left", || watched.nodes().is_empty());
+    drop(watch);
+}
