@@ -66,7 +66,7 @@ impl Server {
             doorman: Doorman::new(options.allowed_origins.iter().cloned()),
             options,
             hub: Arc::new(Hub::default()),
-            announcer: Announcer::default(),
+            announcer: Announcer::new(source.playback()),
             page: Page::new(),
             clock: Clock::on(&base),
             session_id: Clock::<System>::on(&base).now().nanos().to_string(),

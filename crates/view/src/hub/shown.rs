@@ -83,8 +83,6 @@ impl Shown {
         let before = self.routes.len();
         self.routes.retain(|route| !whom(route));
         if before > 0 && self.routes.is_empty() {
-            // Whoever delivers on demand delivers these again when there is demand.
-            self.retained.clear();
             Change::Demand
         } else {
             Change::None

@@ -10,12 +10,16 @@ use crate::source::Playback;
 ///
 /// Whoever changes something holds the lock from before the change until it is told, so that the pulse does not tell
 /// the same in between, without the id that the client waits for.
-#[derive(Default)]
 pub(super) struct Announcer(Mutex<Option<Playback>>);
 
 pub(super) struct Turn<'a>(MutexGuard<'a, Option<Playback>>);
 
 impl Announcer {
+    /// Clients that come are told how it is; what differs from `now` later is told to all.
+    pub(super) fn new(now: Option<Playback>) -> Self {
+        Self(Mutex::new(now))
+    }
+
     /// Waits for the turn to change something.
     pub(super) fn turn(&self) -> Turn<'_> {
         Turn(lock(&self.0))

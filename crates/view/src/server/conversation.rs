@@ -202,7 +202,9 @@ impl Shared {
             command(Command::SeekTo(i64::try_from(time).unwrap_or(i64::MAX)));
         }
         let rate = as_written(request.speed);
-        if (rate - before.rate).abs() > f64::EPSILON {
+        // What is no number is not the same, and is refused where rates are known.
+        let same_rate = (rate - before.rate).abs() <= f64::EPSILON;
+        if !same_rate {
             command(Command::SetRate(rate));
         }
         let ended = before.status == PlaybackStatus::Ended && request.seek_ns.is_none();

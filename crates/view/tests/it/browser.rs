@@ -1,0 +1,71 @@
+//! The page in Chromium without a screen: play, pause, seek by click, plots, keys, pictures.
+
+use std::path::{Path, PathBuf};
+
+use crate::python::{python, run};
+use crate::toy::Show;
+
+const PROGRAMS: [&str; 4] = [
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+];
+
+/// The browser; `None` after saying why, where that is allowed.
+fn chromium() -> Option<PathBuf> {
+    if let Some(program) = std::env::var_os("TIMELOOM_CHROMIUM") {
+        return Some(program.into());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path)
+        .flat_map(|directory| PROGRAMS.map(|program| directory.join(program)))
+        .find(|program| program.is_file());
+    if found.is_none() {
+        let required = std::env::var("CI").is_ok_and(|ci| ci == "true");
+        assert!(
+            !required,
+            "there is no Chromium: scripts/setup.sh optional installs it, or TIMELOOM_CHROMIUM names it"
+        );
+        eprintln!("skipped: there is no Chromium in PATH (scripts/setup.sh optional installs it)");
+    }
+    found
+}
+
+#[test]
+fn the_page_plays_pauses_seeks_and_plots_in_chromium() {
+    let (Some(python), Some(chromium)) = (python(), chromium()) else {
+        return;
+    };
+    let show = Show::new();
+    // Pictures stay, for people to look at.
+    let pictures = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .parent()
+        .unwrap()
+        .join("view");
+    std::fs::create_dir_all(&pictures).unwrap();
+    let arguments = [
+        chromium.to_str().unwrap(),
+        &show.server.url(),
+        pictures.to_str().unwrap(),
+    ];
+    let said = run(&python, "browser.py", &arguments);
+    eprintln!("{said}");
+    assert_eq!(said.lines().last(), Some("all is well"), "{said}");
+    let heard = show.toy.heard();
+    for command in [
+        "Toggle",
+        "SeekTo",
+        "SetRate(2.0)",
+        "MarkA",
+        "MarkB",
+        "StepForward",
+    ] {
+        let done = heard.iter().any(|done| done.starts_with(command));
+        assert!(done, "{command} is not in {heard:?}");
+    }
+    for picture in ["page-light.png", "page-dark.png", "page-narrow.png"] {
+        let size = std::fs::metadata(pictures.join(picture)).unwrap().len();
+        assert!(size > 10_000, "{picture} has {size} bytes");
+    }
+}

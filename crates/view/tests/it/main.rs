@@ -1,0 +1,15 @@
+//! A real server on 127.0.0.1 and real clients: our own, Python's `websockets`, and Chromium.
+#![expect(
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "the helpers of tests say and fail as tests do"
+)]
+
+mod browser;
+mod client;
+mod limits;
+mod playback;
+mod protocol;
+mod python;
+mod slow_clients;
+mod toy;

@@ -1,0 +1,47 @@
+//! A client that does not read costs the others nothing, and what it missed is counted.
+
+use crate::client::Client;
+use crate::toy::{START, Show, until};
+
+#[test]
+fn a_slow_client_slows_nobody_and_is_told_what_it_missed() {
+    // A scan is some hundred bytes: a small queue is full at once, behind what the kernel takes.
+    let show = Show::with(|options| options.send_queue_bytes = 64 * 1024);
+    let mut slow = Client::connect(show.server.address());
+    let mut quick = Client::connect(show.server.address());
+    for client in [&mut slow, &mut quick] {
+        let imu = client.channel("/imu/data");
+        client.subscribe(1, imu);
+    }
+    until(|| show.toy.heard().len() == 1);
+    // Until both are there, messages would be for one of them only.
+    show.toy.publish(0, START);
+    quick.message();
+    let mut sent = 0;
+    while show.server.dropped() == 0 {
+        sent += 1;
+        show.toy.publish(0, START + sent);
+        assert_eq!(quick.message().1, START + sent);
+    }
+    // Now it reads: what it gets and what it is told that it missed make the whole.
+    let (mut got, mut missed) = (0, 0);
+    let mut newest = START;
+    while newest < START + sent || missed == 0 {
+        match slow.socket.read().unwrap() {
+            tungstenite::Message::Binary(data) if data[0] == 1 => {
+                newest = i64::from_le_bytes(data[5..13].try_into().unwrap());
+                got += 1;
+            }
+            tungstenite::Message::Text(text) if text.contains("timeloom.dropped") => {
+                let status: serde_json::Value = serde_json::from_str(&text).unwrap();
+                let message = status["message"].as_str().unwrap();
+                let (_, rest) = message.split_once("slow: ").unwrap();
+                missed = rest.split(' ').next().unwrap().parse().unwrap();
+                assert!(message.contains("/imu/data"), "{message}");
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(got + missed, sent + 1);
+    assert_eq!(show.server.dropped(), u64::try_from(missed).unwrap());
+}
