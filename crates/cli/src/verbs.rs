@@ -1,5 +1,6 @@
 //! The verbs: each holds its arguments and what it does with them.
 
+pub(crate) mod burst;
 pub(crate) mod cat;
 pub(crate) mod completions;
 pub(crate) mod convert;
@@ -7,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod node;
+pub(crate) mod play;
 pub(crate) mod recover;
 pub(crate) mod reindex;
 pub(crate) mod service;
