@@ -1,5 +1,6 @@
 //! The verbs: each holds its arguments and what it does with them.
 
+pub(crate) mod burst;
 pub(crate) mod cat;
 pub(crate) mod completions;
 pub(crate) mod convert;
@@ -9,6 +10,7 @@ pub(crate) mod list;
 pub(crate) mod manual;
 pub(crate) mod node;
 pub(crate) mod record;
+pub(crate) mod play;
 pub(crate) mod recover;
 pub(crate) mod reindex;
 pub(crate) mod service;

@@ -5,8 +5,10 @@
 //! tells what really happened, and nothing is published after a pause was answered.
 
 mod board;
+mod clock_follower;
 mod clock_message;
 mod clock_publisher;
+mod clock_watch;
 mod control;
 mod handle;
 mod jumps;
@@ -26,6 +28,7 @@ mod source;
 mod status;
 
 pub use clock_message::{decode_clock, encode_clock};
+pub use clock_watch::ClockWatch;
 pub use control::{Answer, Control, Mark, Refusal};
 pub use handle::PlayerHandle;
 pub use notice::{Notice, Reporter};

@@ -22,6 +22,8 @@ pub(crate) struct ClockState {
     /// The rate to resume with; a paused clock keeps it.
     pub(crate) rate: PlaybackRate,
     pub(crate) paused: bool,
+    /// A controlled clock stands here until it is raised; `i64::MAX` for none.
+    pub(crate) ceiling: i64,
     /// Counts jumps and source changes: two readings of one epoch are comparable.
     pub(crate) epoch: u64,
 }
@@ -61,6 +63,8 @@ pub(crate) enum Operation {
     SetRate(PlaybackRate),
     /// Time goes elsewhere.
     JumpTo(i64),
+    /// Time goes no further than this.
+    SetCeiling(i64),
     /// The machine's system clock was set, by this much.
     SystemStepped(i64),
 }
@@ -89,6 +93,7 @@ impl ClockState {
             segment: Segment::fixed(0),
             rate: PlaybackRate::REAL_TIME,
             paused: false,
+            ceiling: i64::MAX,
             epoch: 0,
         }
     }
@@ -132,6 +137,7 @@ impl ClockState {
             Operation::Resume => self.run(false, self.rate, base),
             Operation::SetRate(rate) => self.run(self.paused, rate, base),
             Operation::JumpTo(time) => self.jump_to(time, base),
+            Operation::SetCeiling(ceiling) => self.limit(ceiling, base),
             Operation::SystemStepped(delta) => self.stepped(delta, base),
         }
     }
@@ -191,7 +197,7 @@ impl ClockState {
         let segment = if paused {
             Segment::fixed(now)
         } else {
-            Segment::running(now, base.steady, rate)
+            Segment::running(now, base.steady, rate).with_cap(self.ceiling.max(now))
         };
         let state = Self {
             segment,
@@ -206,7 +212,7 @@ impl ClockState {
         let segment = if self.paused {
             Segment::fixed(time)
         } else {
-            Segment::running(time, base.steady, self.rate)
+            Segment::running(time, base.steady, self.rate).with_cap(self.ceiling.max(time))
         };
         let state = Self { segment, ..*self };
         state.jumped(
@@ -215,6 +221,26 @@ impl ClockState {
             self.now(base),
             time,
         )
+    }
+
+    /// Time that stood at the old ceiling runs on from there; time that was below it is not touched, so that nothing
+    /// is lost to rounding however often this is done.
+    fn limit(&self, ceiling: i64, base: BaseNow) -> Transition {
+        let state = Self { ceiling, ..*self };
+        if self.paused {
+            return Transition { state, jump: None };
+        }
+        let now = self.segment.eval(base.steady);
+        let segment = if now >= self.segment.cap {
+            Segment::running(now, base.steady, self.rate)
+        } else {
+            self.segment
+        };
+        let segment = segment.with_cap(ceiling.max(now));
+        Transition {
+            state: Self { segment, ..state },
+            jump: None,
+        }
     }
 
     fn stepped(&self, delta: i64, base: BaseNow) -> Transition {

@@ -115,4 +115,10 @@ impl PlayerClock for ControlledClock {
         self.apply(Operation::JumpTo(time.nanos()));
         Ok(())
     }
+
+    fn set_ceiling(&self, ceiling: Option<Time<Ros>>) -> Result<(), ControlRefused> {
+        let ceiling = ceiling.map_or(i64::MAX, Time::nanos);
+        self.apply(Operation::SetCeiling(ceiling));
+        Ok(())
+    }
 }

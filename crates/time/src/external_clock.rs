@@ -76,4 +76,8 @@ impl PlayerClock for ExternalClock {
     fn jump(&self, _time: Time<Ros>) -> Result<(), ControlRefused> {
         self.refuse("jump")
     }
+
+    fn set_ceiling(&self, _ceiling: Option<Time<Ros>>) -> Result<(), ControlRefused> {
+        self.refuse("hold time back")
+    }
 }

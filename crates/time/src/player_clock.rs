@@ -43,6 +43,13 @@ pub trait PlayerClock: Send + Sync {
     /// [`ControlRefused`] if an external source drives the clock.
     fn jump(&self, time: Time<Ros>) -> Result<(), ControlRefused>;
 
+    /// Lets time go no further than this until it is raised; none for no limit. Time that stands there runs on
+    /// from there: what was lost meanwhile is not made up for.
+    ///
+    /// # Errors
+    /// [`ControlRefused`] if an external source drives the clock.
+    fn set_ceiling(&self, ceiling: Option<Time<Ros>>) -> Result<(), ControlRefused>;
+
     /// The current player time.
     fn now(&self) -> Time<Ros> {
         self.clock().now()

@@ -74,6 +74,12 @@ impl Segment {
         }
     }
 
+    /// The same segment that never shows more than `most`.
+    #[must_use]
+    pub(crate) const fn with_cap(self, most: i64) -> Self {
+        Self { cap: most, ..self }
+    }
+
     /// Whether this segment shows one time only.
     pub const fn is_fixed(&self) -> bool {
         self.floor == self.cap

@@ -2,7 +2,7 @@
 
 mod csv_directory;
 mod export;
-mod inputs;
+pub(crate) mod inputs;
 mod options_file;
 mod plan;
 mod remap;

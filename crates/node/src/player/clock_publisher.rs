@@ -4,7 +4,7 @@ use timeloom_msg::{Definitions, QosProfile, TypeName};
 use timeloom_time::{
     BaseThread, CancelToken, Clock, Duration, PlayerClock, Rate, Steady, WaitOptions,
 };
-use timeloom_wire::{Gid, PublishOptions, Publisher, TopicSpec};
+use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
 
 use super::clock_message::{self, encode_clock};
 use crate::{Result, RosNode};
@@ -37,10 +37,6 @@ impl ClockPublisher {
     pub(super) fn publish(&self) {
         let payload = encode_clock(self.clock.now());
         let _sent = self.publisher.publish(payload, PublishOptions::default());
-    }
-
-    pub(super) fn gid(&self) -> Gid {
-        self.publisher.gid()
     }
 }
 

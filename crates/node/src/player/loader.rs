@@ -198,6 +198,10 @@ impl Loader {
     }
 
     fn finish(&self) {
+        let late = self.source.late();
+        if late > 0 {
+            self.reporter.report(Notice::SentTooLate { messages: late });
+        }
         if self.read_ahead.finish(self.state.epoch) {
             self.mailbox.ring();
         }

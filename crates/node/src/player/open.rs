@@ -3,17 +3,20 @@ use std::sync::Arc;
 use timeloom_bag::storage::FileInfo;
 use timeloom_bag::{BagReader, StorageReader as _};
 use timeloom_time::{
-    BaseThread, Clock, ControlledClock, Event, JumpHandle, PlayerClock, Time, TimeBase,
+    BaseThread, Clock, ControlledClock, Event, ExternalClock, JumpHandle, PlayerClock, Ros, Time,
+    TimeBase, TimeHub, TimeHubOptions,
 };
 
 use super::board::Board;
+use super::clock_follower::ClockFollower;
 use super::clock_publisher::{CLOCK_TOPIC, ClockPublisher};
+use super::clock_watch::ClockWatch;
 use super::handle::{PlayerHandle, Shared};
 use super::jumps::Jumps;
 use super::loader::{Loader, LoaderState, Questions};
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
-use super::options::Options;
+use super::options::{Options, TimeSituation};
 use super::outlet::Outlets;
 use super::playback::{Playback, PlaybackState};
 use super::read_ahead::ReadAhead;
@@ -28,7 +31,7 @@ use crate::{Error, Result, RosNode};
 pub struct Player {
     handle: PlayerHandle,
     threads: Vec<BaseThread<()>>,
-    _jumps: JumpHandle,
+    _senses: Senses,
 }
 
 /// What the two threads are made of.
@@ -36,23 +39,35 @@ struct Parts {
     playback: Playback,
     loader: Loader,
     shared: Shared,
-    jumps: JumpHandle,
+    senses: Senses,
+}
+
+/// What the player hears of others; ended with it.
+struct Senses {
+    _jumps: JumpHandle,
+    _follower: Option<ClockFollower>,
+    _watch: Option<ClockWatch>,
 }
 
 impl Player {
-    /// Opens the bags and makes the publishers; what is not as it should be is reported.
+    /// Makes the publishers for the bags; what is not as it should be is reported.
     ///
     /// # Errors
-    /// When no bag can be read, or the operating system has no thread to give. A topic that cannot be published is no
-    /// error: the others are played.
-    pub fn open(node: &RosNode, options: Options, reporter: Reporter) -> Result<Self> {
+    /// When the middleware refuses `/clock`, or the operating system has no thread to give. A topic that cannot be
+    /// published is no error: the others are played.
+    pub fn open(
+        node: &RosNode,
+        bags: BagReader,
+        options: Options,
+        reporter: Reporter,
+    ) -> Result<Self> {
         let base = node.participant().time_base();
         let Parts {
             playback,
             loader,
             shared,
-            jumps,
-        } = Parts::new(&base, node, options, reporter)?;
+            senses,
+        } = Parts::new(&base, node, bags, options, reporter)?;
         let spawned = base
             .spawn("bag loader", move || loader.run())
             .and_then(|loader| {
@@ -66,7 +81,7 @@ impl Player {
         Ok(Self {
             handle: PlayerHandle(Arc::new(shared)),
             threads,
-            _jumps: jumps,
+            _senses: senses,
         })
     }
 
@@ -96,14 +111,17 @@ impl Drop for Player {
 }
 
 impl Parts {
-    fn new(base: &TimeBase, node: &RosNode, options: Options, reporter: Reporter) -> Result<Self> {
-        let reader = BagReader::open_all(&options.bags)?;
+    fn new(
+        base: &TimeBase,
+        node: &RosNode,
+        reader: BagReader,
+        options: Options,
+        reporter: Reporter,
+    ) -> Result<Self> {
         let info = reader.info().clone();
         let bag = bounds(&info);
         let start = Time::from_nanos(bag.map_or(0, |bag| bag.start));
-        let controlled = ControlledClock::new(base, start);
-        let _paused = controlled.set_rate(options.rate);
-        let clock: Arc<dyn PlayerClock> = Arc::new(controlled);
+        let (clock, follower) = make_clock(base, node, start, &options)?;
 
         let mailbox = Arc::new(Mailbox::default());
         let board = Arc::new(Board::new(info.topics.len()));
@@ -116,7 +134,11 @@ impl Parts {
         let outlets = Outlets::open(&reader, node, &options, &mailbox, &reporter);
         let clock_publisher = clock_publisher(node, &clock, &options)?;
         let jumps = Jumps::new(&read_ahead, &mailbox, &board);
-        let handle = jumps.follow(&*clock);
+        let senses = Senses {
+            _jumps: jumps.follow(&*clock),
+            _follower: follower,
+            _watch: clock_watch(node, &options, &reporter)?,
+        };
         let ended = Event::new(base);
         ended.set();
         let window = (options.read_ahead.bytes / 4).min(32 << 20);
@@ -161,9 +183,50 @@ impl Parts {
             playback,
             loader,
             shared,
-            jumps: handle,
+            senses,
         })
     }
+}
+
+/// The clock that the options ask for, and what feeds it.
+fn make_clock(
+    base: &TimeBase,
+    node: &RosNode,
+    start: Time<Ros>,
+    options: &Options,
+) -> Result<(Arc<dyn PlayerClock>, Option<ClockFollower>)> {
+    match options.time {
+        TimeSituation::Controlled => {
+            let clock = ControlledClock::new(base, start);
+            // A controlled clock takes every rate.
+            let _set = clock.set_rate(options.rate);
+            Ok((Arc::new(clock), None))
+        }
+        TimeSituation::External { extrapolate } => {
+            let hub = TimeHub::with_options(
+                base,
+                TimeHubOptions {
+                    extrapolate,
+                    ..TimeHubOptions::default()
+                },
+            );
+            let clock = ExternalClock::new(&hub);
+            let follower = ClockFollower::start(node, &hub)?;
+            Ok((Arc::new(clock), Some(follower)))
+        }
+    }
+}
+
+/// Who else publishes `/clock` matters to those who publish or follow it.
+fn clock_watch(
+    node: &RosNode,
+    options: &Options,
+    reporter: &Reporter,
+) -> Result<Option<ClockWatch>> {
+    let concerned = options.clock.is_on() || options.time != TimeSituation::Controlled;
+    concerned
+        .then(|| ClockWatch::start(node, reporter.clone()))
+        .transpose()
 }
 
 fn bounds(info: &FileInfo) -> Option<RunRange> {

@@ -1,18 +1,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use timeloom_bag::TopicInfo;
 use timeloom_msg::QosProfile;
 use timeloom_time::{Duration, PlaybackRate, Ros, System, Time};
 
-/// What to play, and how. The defaults are those of `ros2 bag play`.
+/// How to play. The defaults are those of `ros2 bag play`.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The bags, played as one in true order.
-    pub bags: Vec<PathBuf>,
-    /// Which topics of them.
+    /// Which topics of the bags.
     pub selection: Selection,
     /// The `QoS` of publishers by (renamed) topic, in place of the recorded one.
     pub qos_overrides: BTreeMap<String, QosProfile>,
@@ -51,7 +48,6 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            bags: Vec::new(),
             selection: Selection::default(),
             qos_overrides: BTreeMap::new(),
             order: MessageOrder::Received,

@@ -199,11 +199,10 @@ impl ReadAhead {
                     return Work::Question;
                 }
                 let current = self.epoch();
-                if let (true, Some(plan)) = (current != epoch, state.plan) {
-                    return Work::Plan(current, plan);
-                }
-                if current == epoch && !state.finished && self.has_room(&state) {
-                    return Work::More;
+                match state.plan {
+                    Some(plan) if current != epoch => return Work::Plan(current, plan),
+                    Some(_) if !state.finished && self.has_room(&state) => return Work::More,
+                    _ => {}
                 }
             }
             self.work.wait();

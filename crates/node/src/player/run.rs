@@ -1,7 +1,7 @@
 use timeloom_time::{Duration, Ros, Time};
 
 use super::mailbox::Reply;
-use super::options::{Options, PlayRange, PlayStart, Repeat};
+use super::options::{Options, PlayRange, PlayStart, Repeat, TimeSituation};
 use super::read_ahead::ReadPlan;
 use super::source::Position;
 
@@ -77,7 +77,11 @@ impl Run {
         Self {
             position: Position::at(range.start),
             range,
-            repeat: options.repeat,
+            // An external clock alone decides when messages come again.
+            repeat: match options.time {
+                TimeSituation::Controlled => options.repeat,
+                TimeSituation::External { .. } => Repeat::Once,
+            },
             loop_range: loop_range.filter(|part| part.start < part.end),
             lap: 0,
             offset: 0,

@@ -1,6 +1,5 @@
 use bytes::Bytes;
 use timeloom_bag::bag::SentOrder;
-use timeloom_bag::storage::FileInfo;
 use timeloom_bag::{BagReader, Message, Order, Query, Result, StorageReader as _, TopicId};
 
 use super::options::MessageOrder;
@@ -114,11 +113,6 @@ impl BagSource {
             Reader::Received(reader) => reader,
             Reader::Sent(sent) => sent.reader_mut(),
         }
-    }
-
-    /// What the bags hold.
-    pub(super) fn info(&mut self) -> &FileInfo {
-        self.bags().info()
     }
 
     /// Messages that came too late to be sorted by their time of sending.

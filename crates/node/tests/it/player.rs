@@ -1,6 +1,8 @@
 //! The player on the loopback, on virtual time: exact, and the same every time.
 
+mod bags;
 mod burst;
+mod clock;
 mod next;
 mod seek;
 mod theatre;

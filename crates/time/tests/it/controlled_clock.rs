@@ -297,3 +297,52 @@ fn a_time_source_can_not_take_a_controlled_clock_away() {
     assert_eq!(clock.now(), at(5));
     assert_eq!(refused.load(std::sync::atomic::Ordering::Relaxed), 3);
 }
+
+#[test]
+fn a_ceiling_holds_time_back_and_loses_what_passed_meanwhile() {
+    let world = VirtualTime::manual();
+    let clock = ControlledClock::new(&world.base(), at(0));
+    clock.set_rate(PlaybackRate::new(2.0).unwrap()).unwrap();
+    clock.resume().unwrap();
+    clock.set_ceiling(Some(at_ms(10))).unwrap();
+    world.advance(ms(4));
+    assert_eq!(clock.now(), at_ms(8), "below it nothing is felt");
+    world.advance(ms(4));
+    assert_eq!(clock.now(), at_ms(10));
+    clock.set_ceiling(Some(at_ms(20))).unwrap();
+    assert_eq!(clock.now(), at_ms(10), "it runs on from where it stood");
+    world.advance(ms(2));
+    assert_eq!(clock.now(), at_ms(14));
+    clock.pause().unwrap();
+    clock.resume().unwrap();
+    world.advance(ms(50));
+    assert_eq!(clock.now(), at_ms(20), "also after a pause");
+    clock.jump(at_ms(30)).unwrap();
+    world.advance(ms(50));
+    assert_eq!(clock.now(), at_ms(30), "a jump beyond it stands there");
+    clock.set_ceiling(None).unwrap();
+    world.advance(ms(1));
+    assert_eq!(clock.now(), at_ms(32));
+    clock.set_ceiling(Some(at_ms(5))).unwrap();
+    world.advance(ms(1));
+    assert_eq!(clock.now(), at_ms(32), "time never goes back for it");
+}
+
+#[test]
+fn a_wait_beyond_the_ceiling_ends_when_it_is_raised() {
+    let world = VirtualTime::new();
+    let _here = world.enter();
+    let clock = ControlledClock::new(&world.base(), at(0));
+    clock.set_ceiling(Some(at_ms(10))).unwrap();
+    clock.resume().unwrap();
+    let waiter = {
+        let clock = clock.clone();
+        world.spawn("waiter", move || clock.clock().sleep_until(at_ms(15)))
+    };
+    let steady = Clock::<Steady>::on(&world.base());
+    let _woke = steady.sleep_for(ms(100));
+    assert!(!waiter.is_finished());
+    clock.set_ceiling(Some(at_ms(20))).unwrap();
+    assert!(waiter.join().unwrap().is_reached());
+    assert_eq!(clock.now(), at_ms(15));
+}

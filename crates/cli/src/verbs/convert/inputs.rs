@@ -23,7 +23,7 @@ pub(crate) struct InputArguments {
 
 impl InputArguments {
     /// Opens all inputs as one bag.
-    pub(super) fn open(&self) -> anyhow::Result<BagReader> {
+    pub(crate) fn open(&self) -> anyhow::Result<BagReader> {
         let reader = BagReader::open_all(&self.paths())?;
         for (input, bag) in self.inputs.iter().zip(reader.bags()) {
             check_storage(
@@ -42,7 +42,7 @@ impl InputArguments {
     }
 
     /// The first input, for hints.
-    pub(super) fn first(&self) -> &Path {
+    pub(crate) fn first(&self) -> &Path {
         self.inputs
             .first()
             .map_or(Path::new("."), |input| input.path.as_path())

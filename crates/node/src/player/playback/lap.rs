@@ -58,6 +58,8 @@ impl Playback {
     /// All messages are out.
     pub(super) fn finish(&mut self) {
         self.board.set_state(State::Finishing);
+        // Whoever follows /clock gets as far as this player got.
+        self.tell_time();
         self.wait_for_acks();
         self.end(State::Ended);
     }

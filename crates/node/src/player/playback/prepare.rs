@@ -45,6 +45,30 @@ impl Playback {
         }
         self.state.run = Some(run);
         self.enter(Stage::Subscribers);
+        // What need not be waited for is over before the next control is looked at.
+        while self.is_prepared() && self.state.stage != Stage::Playing {
+            self.prepare(self.state.stage);
+        }
+    }
+
+    /// Whether a stage has nothing to wait for.
+    fn is_prepared(&self) -> bool {
+        match self.state.stage {
+            Stage::Subscribers => self.has_subscribers(),
+            Stage::StartAt => self
+                .options
+                .start_at
+                .is_none_or(|due| self.system.now() >= due),
+            Stage::Delay(until) => self.steady.now() >= until,
+            Stage::ClockStart => !self.is_external() || self.clock.clock().started(),
+            Stage::Idle | Stage::Playing => true,
+        }
+    }
+
+    fn has_subscribers(&self) -> bool {
+        let wanted = self.options.wait_for_subscribers;
+        let mut outlets = self.outlets.iter();
+        wanted == 0 || outlets.all(|outlet| outlet.publisher.matched() >= wanted)
     }
 
     fn enter(&mut self, stage: Stage) {
@@ -56,10 +80,7 @@ impl Playback {
     pub(super) fn prepare(&mut self, stage: Stage) {
         match stage {
             Stage::Subscribers => {
-                let wanted = self.options.wait_for_subscribers;
-                let has_enough =
-                    |outlet: &super::super::outlet::Outlet| outlet.publisher.matched() >= wanted;
-                if wanted == 0 || self.outlets.iter().all(has_enough) {
+                if self.has_subscribers() {
                     self.enter(Stage::StartAt);
                 } else {
                     // Publishers ring when they are matched.

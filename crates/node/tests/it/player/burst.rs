@@ -2,7 +2,7 @@
 
 use timeloom_node::player::{Answer, Control, Options, Refusal, Repeat, Selection};
 
-use super::theatre::{Line, TOPIC, Theatre, at_ms, of, paused, play};
+use super::theatre::{Line, TOPIC, Theatre, at_ms, paused, play};
 
 const TEN: i64 = 10;
 
@@ -15,7 +15,7 @@ fn lines() -> Vec<Line> {
 #[test]
 fn burst_with_false_preconditions() {
     let theatre = Theatre::new();
-    let player = theatre.player(of(&theatre.bag("bag", &lines())));
+    let player = theatre.player(&theatre.bag("bag", &lines()), Options::default());
     assert_eq!(player.control(Control::Burst(3)), Err(Refusal::NotPlaying));
     play(&player);
     assert_eq!(player.control(Control::Burst(3)), Err(Refusal::NotPaused));
@@ -25,7 +25,7 @@ fn burst_with_false_preconditions() {
 fn burst_bursts_requested_messages_without_delays() {
     let theatre = Theatre::new();
     let audience = theatre.audience(TOPIC);
-    let player = theatre.player(paused(&theatre.bag("bag", &lines())));
+    let player = theatre.player(&theatre.bag("bag", &lines()), paused());
     play(&player);
     assert_eq!(player.control(Control::Burst(4)), Ok(Answer::Played(4)));
     assert_eq!(player.clock().now(), at_ms(1400));
@@ -38,7 +38,7 @@ fn burst_bursts_requested_messages_without_delays() {
 fn burst_stops_at_end_of_file() {
     let theatre = Theatre::new();
     let audience = theatre.audience(TOPIC);
-    let player = theatre.player(paused(&theatre.bag("bag", &lines())));
+    let player = theatre.player(&theatre.bag("bag", &lines()), paused());
     play(&player);
     assert_eq!(player.control(Control::Burst(11)), Ok(Answer::Played(10)));
     assert_eq!(player.control(Control::Burst(1)), Ok(Answer::Played(0)));
@@ -51,10 +51,13 @@ fn burst_stops_at_end_of_file() {
 fn burst_of_nothing_is_all() {
     let theatre = Theatre::new();
     let audience = theatre.audience(TOPIC);
-    let player = theatre.player(Options {
-        repeat: Repeat::JumpBack,
-        ..paused(&theatre.bag("bag", &lines()))
-    });
+    let player = theatre.player(
+        &theatre.bag("bag", &lines()),
+        Options {
+            repeat: Repeat::JumpBack,
+            ..paused()
+        },
+    );
     play(&player);
     assert_eq!(player.control(Control::Burst(0)), Ok(Answer::Played(10)));
     assert_eq!(player.control(Control::Burst(2)), Ok(Answer::Played(2)));
@@ -67,7 +70,7 @@ fn burst_of_messages_with_the_same_timestamp() {
     let theatre = Theatre::new();
     let audience = theatre.audience(TOPIC);
     let lines: Vec<_> = (1..=300).map(|n| Line(TOPIC, 1000, n)).collect();
-    let player = theatre.player(paused(&theatre.bag("bag", &lines)));
+    let player = theatre.player(&theatre.bag("bag", &lines), paused());
     play(&player);
     assert_eq!(player.control(Control::Burst(100)), Ok(Answer::Played(100)));
     assert_eq!(player.control(Control::Burst(0)), Ok(Answer::Played(200)));
@@ -79,7 +82,7 @@ fn burst_of_messages_with_the_same_timestamp() {
 fn play_respect_messages_timing_after_burst() {
     let theatre = Theatre::new();
     let audience = theatre.audience(TOPIC);
-    let player = theatre.player(paused(&theatre.bag("bag", &lines())));
+    let player = theatre.player(&theatre.bag("bag", &lines()), paused());
     play(&player);
     assert_eq!(player.control(Control::Burst(8)), Ok(Answer::Played(8)));
     player.control(Control::Resume).unwrap();
@@ -94,10 +97,13 @@ fn burst_bursting_only_filtered_topics() {
     let mut lines = lines();
     lines.extend((1..=5).map(|n| Line("/topic2", 1000 + 150 * i64::from(n), n)));
     let (first, second) = (theatre.audience(TOPIC), theatre.audience("/topic2"));
-    let player = theatre.player(Options {
-        selection: Selection::new(|topic| topic.name == "/topic2"),
-        ..paused(&theatre.bag("bag", &lines))
-    });
+    let player = theatre.player(
+        &theatre.bag("bag", &lines),
+        Options {
+            selection: Selection::new(|topic| topic.name == "/topic2"),
+            ..paused()
+        },
+    );
     play(&player);
     assert_eq!(player.control(Control::Burst(0)), Ok(Answer::Played(5)));
     theatre.settle();
@@ -107,7 +113,7 @@ fn burst_bursting_only_filtered_topics() {
 #[test]
 fn a_burst_ends_when_time_goes_on() {
     let theatre = Theatre::new();
-    let player = theatre.player(paused(&theatre.bag("bag", &lines())));
+    let player = theatre.player(&theatre.bag("bag", &lines()), paused());
     play(&player);
     let (tell, told) = std::sync::mpsc::channel();
     // Both are in the mailbox before the burst has begun.

@@ -1,9 +1,8 @@
 //! `test_play_next.cpp` of rosbag2.
 
 use timeloom_node::player::{Answer, Control, Options, PlayRange, Refusal, Selection, State};
-use timeloom_time::PlayerClock as _;
 
-use super::theatre::{Line, TOPIC, Theatre, at_ms, next, of, paused, play};
+use super::theatre::{Line, TOPIC, Theatre, at_ms, next, paused, play};
 
 const FOUR: [Line; 4] = [
     Line(TOPIC, 1000, 1),
@@ -15,7 +14,7 @@ const FOUR: [Line; 4] = [
 #[test]
 fn play_next_with_false_preconditions() {
     let theatre = Theatre::new();
-    let player = theatre.player(of(&theatre.bag("bag", &FOUR)));
+    let player = theatre.player(&theatre.bag("bag", &FOUR), Options::default());
     assert_eq!(player.control(Control::PlayNext), Err(Refusal::NotPlaying));
     play(&player);
     assert_eq!(player.control(Control::PlayNext), Err(Refusal::NotPaused));
@@ -29,7 +28,7 @@ fn play_next_with_false_preconditions() {
 fn play_next_playing_all_messages_without_delays() {
     let theatre = Theatre::new();
     let audience = theatre.audience(TOPIC);
-    let player = theatre.player(paused(&theatre.bag("bag", &FOUR)));
+    let player = theatre.player(&theatre.bag("bag", &FOUR), paused());
     play(&player);
     for time in [1000, 2200, 3400, 4800] {
         assert!(next(&player));
@@ -50,7 +49,7 @@ fn play_next_playing_one_by_one_messages_with_the_same_timestamp() {
     let theatre = Theatre::new();
     let lines: Vec<_> = (1..=4).map(|n| Line(TOPIC, 1000, n)).collect();
     let audience = theatre.audience(TOPIC);
-    let player = theatre.player(paused(&theatre.bag("bag", &lines)));
+    let player = theatre.player(&theatre.bag("bag", &lines), paused());
     play(&player);
     for count in 1..=4 {
         assert!(next(&player));
@@ -71,7 +70,7 @@ fn play_respect_messages_timing_after_play_next() {
         Line(TOPIC, 1500, 4),
     ];
     let audience = theatre.audience(TOPIC);
-    let player = theatre.player(paused(&theatre.bag("bag", &lines)));
+    let player = theatre.player(&theatre.bag("bag", &lines), paused());
     play(&player);
     assert!(next(&player) && next(&player));
     theatre.pass(5000);
@@ -86,7 +85,7 @@ fn play_respect_messages_timing_after_play_next() {
 fn player_can_resume_after_play_next() {
     let theatre = Theatre::new();
     let audience = theatre.audience(TOPIC);
-    let player = theatre.player(paused(&theatre.bag("bag", &FOUR)));
+    let player = theatre.player(&theatre.bag("bag", &FOUR), paused());
     play(&player);
     assert!(next(&player));
     player.control(Control::Resume).unwrap();
@@ -112,10 +111,13 @@ fn play_next_playing_only_filtered_topics() {
         })
         .collect();
     let (first, second) = (theatre.audience(TOPIC), theatre.audience("/topic2"));
-    let player = theatre.player(Options {
-        selection: Selection::new(|topic| topic.name == "/topic2"),
-        ..paused(&theatre.bag("bag", &lines))
-    });
+    let player = theatre.player(
+        &theatre.bag("bag", &lines),
+        Options {
+            selection: Selection::new(|topic| topic.name == "/topic2"),
+            ..paused()
+        },
+    );
     play(&player);
     assert!(next(&player) && next(&player) && next(&player) && !next(&player));
     theatre.settle();

@@ -1,5 +1,7 @@
 //! `test_play_seek.cpp` of rosbag2, and more.
 
+use std::path::PathBuf;
+
 use timeloom_bag::StorageId;
 use timeloom_node::player::{Answer, Control, Options, ReadAheadLimits, Refusal};
 use timeloom_time::{Duration, Time};
@@ -15,7 +17,7 @@ const FIVE: [Line; 5] = [
     Line(TOPIC, 1400, 5),
 ];
 
-fn in_both_storages(act: impl Fn(&Theatre, Options)) {
+fn in_both_storages(act: impl Fn(&Theatre, (PathBuf, Options))) {
     for storage in [StorageId::Mcap, StorageId::Sqlite3] {
         let theatre = Theatre::new();
         let bag = theatre.bag_in("bag", storage, &FIVE);
@@ -24,17 +26,17 @@ fn in_both_storages(act: impl Fn(&Theatre, Options)) {
                 messages: 2,
                 ..ReadAheadLimits::default()
             },
-            ..paused(&bag)
+            ..paused()
         };
-        act(&theatre, options);
+        act(&theatre, (bag, options));
     }
 }
 
 #[test]
 fn seek_back_in_time() {
-    in_both_storages(|theatre, options| {
+    in_both_storages(|theatre, (bag, options)| {
         let audience = theatre.audience(TOPIC);
-        let player = theatre.player(options);
+        let player = theatre.player(&bag, options);
         play(&player);
         assert!(next(&player) && next(&player));
         let before = Time::from_nanos(at_ms(1000).nanos() - 1);
@@ -52,9 +54,9 @@ fn seek_back_in_time() {
 
 #[test]
 fn seek_with_timestamp_later_than_in_last_message() {
-    in_both_storages(|theatre, options| {
+    in_both_storages(|theatre, (bag, options)| {
         let audience = theatre.audience(TOPIC);
-        let player = theatre.player(options);
+        let player = theatre.player(&bag, options);
         play(&player);
         assert!(next(&player) && next(&player));
         seek(&player, at_ms(1401)).unwrap();
@@ -68,9 +70,9 @@ fn seek_with_timestamp_later_than_in_last_message() {
 
 #[test]
 fn seek_forward() {
-    in_both_storages(|theatre, options| {
+    in_both_storages(|theatre, (bag, options)| {
         let audience = theatre.audience(TOPIC);
-        let player = theatre.player(options);
+        let player = theatre.player(&bag, options);
         play(&player);
         assert!(next(&player));
         seek(&player, at_ms(1200)).unwrap();
@@ -83,9 +85,9 @@ fn seek_forward() {
 
 #[test]
 fn seek_back_in_time_from_the_end_of_the_bag() {
-    in_both_storages(|theatre, options| {
+    in_both_storages(|theatre, (bag, options)| {
         let audience = theatre.audience(TOPIC);
-        let player = theatre.player(options);
+        let player = theatre.player(&bag, options);
         play(&player);
         for _ in 0..5 {
             assert!(next(&player));
@@ -101,9 +103,9 @@ fn seek_back_in_time_from_the_end_of_the_bag() {
 
 #[test]
 fn seek_forward_from_the_end_of_the_bag() {
-    in_both_storages(|theatre, options| {
+    in_both_storages(|theatre, (bag, options)| {
         let audience = theatre.audience(TOPIC);
-        let player = theatre.player(options);
+        let player = theatre.player(&bag, options);
         play(&player);
         for _ in 0..5 {
             assert!(next(&player));
@@ -118,12 +120,15 @@ fn seek_forward_from_the_end_of_the_bag() {
 
 #[test]
 fn a_seek_while_playing_keeps_the_pace() {
-    in_both_storages(|theatre, options| {
+    in_both_storages(|theatre, (bag, options)| {
         let audience = theatre.audience(TOPIC);
-        let player = theatre.player(Options {
-            start_paused: false,
-            ..options
-        });
+        let player = theatre.player(
+            &bag,
+            Options {
+                start_paused: false,
+                ..options
+            },
+        );
         play(&player);
         theatre.pass(150);
         seek(&player, at_ms(1050)).unwrap();
@@ -136,8 +141,8 @@ fn a_seek_while_playing_keeps_the_pace() {
 
 #[test]
 fn a_step_forward_or_back_in_time_is_a_seek() {
-    in_both_storages(|theatre, options| {
-        let player = theatre.player(options);
+    in_both_storages(|theatre, (bag, options)| {
+        let player = theatre.player(&bag, options);
         play(&player);
         let by = |millis| player.control(Control::SeekBy(Duration::from_millis(millis)));
         assert_eq!(by(250), Ok(Answer::At(at_ms(1250))));
@@ -151,8 +156,8 @@ fn a_step_forward_or_back_in_time_is_a_seek() {
 
 #[test]
 fn nothing_can_be_sought_when_nothing_is_played() {
-    in_both_storages(|theatre, options| {
-        let player = theatre.player(options);
+    in_both_storages(|theatre, (bag, options)| {
+        let player = theatre.player(&bag, options);
         assert_eq!(seek(&player, at_ms(1200)), Err(Refusal::NotPlaying));
         play(&player);
         assert!(seek(&player, at_ms(1200)).is_ok());
@@ -163,9 +168,9 @@ fn nothing_can_be_sought_when_nothing_is_played() {
 
 #[test]
 fn stepping_back_goes_the_same_way() {
-    in_both_storages(|theatre, options| {
+    in_both_storages(|theatre, (bag, options)| {
         let audience = theatre.audience(TOPIC);
-        let player = theatre.player(options);
+        let player = theatre.player(&bag, options);
         play(&player);
         let back = || player.control(Control::StepBack);
         for _ in 0..3 {
@@ -197,7 +202,7 @@ fn stepping_back_tells_equal_stamps_apart() {
             .collect();
         let bag = theatre.bag_in("bag", storage, &lines);
         let audience = theatre.audience(TOPIC);
-        let player = theatre.player(paused(&bag));
+        let player = theatre.player(&bag, paused());
         play(&player);
         for _ in 0..6 {
             assert!(next(&player));

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
-use timeloom_bag::{BagOptions, BagWriter, Message, StorageId, StorageOptions, TopicInfo};
+use timeloom_bag::mcap::McapOptions;
+use timeloom_bag::{
+    BagOptions, BagReader, BagWriter, Message, StorageId, StorageOptions, TopicInfo,
+};
 use timeloom_msg::qos::{Durability, History};
 use timeloom_msg::{QosProfile, TypeName};
 use timeloom_node::player::{
@@ -140,6 +143,64 @@ impl Theatre {
         path
     }
 
+    /// A bag whose messages were received and sent at different times: received, sent, number.
+    pub(crate) fn sent_bag(&self, name: &str, lines: &[(i64, i64, u32)]) -> PathBuf {
+        let path = self.directory.path().join(name);
+        let mut writer = BagWriter::create(&path, BagOptions::default()).unwrap();
+        let topic = writer.add_topic(&TopicInfo::new(TOPIC, STRING)).unwrap();
+        for (received, sent, number) in lines {
+            let message = Message {
+                topic,
+                log_time_ns: received * MS,
+                publish_time_ns: sent * MS,
+                sequence: 0,
+                data: &payload(*number),
+            };
+            assert!(writer.write(&[message], 0).is_ok());
+        }
+        assert!(writer.finish().unwrap().1.is_ok());
+        path
+    }
+
+    /// A bag of many chunks, one of which in the middle is broken; messages are 10 ms apart.
+    pub(crate) fn damaged_bag(&self, name: &str, count: u32) -> PathBuf {
+        let path = self.directory.path().join(name);
+        let mut options = McapOptions::preset("none").unwrap();
+        options.chunk_size = 64;
+        options.chunk_crc = true;
+        let options = BagOptions {
+            storage: StorageOptions::Mcap(options),
+            ..BagOptions::default()
+        };
+        let mut writer = BagWriter::create(&path, options).unwrap();
+        let topic = writer.add_topic(&TopicInfo::new(TOPIC, STRING)).unwrap();
+        let mut data = payload(0);
+        data.resize(1000, 0xab);
+        for number in 0..count {
+            data[4..8].copy_from_slice(&number.to_le_bytes());
+            let message = Message {
+                topic,
+                log_time_ns: i64::from(number) * 10 * MS,
+                publish_time_ns: 0,
+                sequence: 0,
+                data: &data,
+            };
+            assert!(writer.write(&[message], 0).is_ok());
+        }
+        assert!(writer.finish().unwrap().1.is_ok());
+        let file = path.join(format!("{name}_0.mcap"));
+        let mut bytes = std::fs::read(&file).unwrap();
+        // In the midst of the messages: the payload is of one byte only.
+        let middle = bytes.len() / 3;
+        let at = bytes[middle..]
+            .windows(8)
+            .position(|w| w == [0xab; 8])
+            .unwrap();
+        bytes[middle + at] = 0;
+        std::fs::write(file, bytes).unwrap();
+        path
+    }
+
     /// A subscription to a topic that keeps all.
     pub(crate) fn audience(&self, topic: &str) -> Arc<Audience> {
         self.audience_with(
@@ -164,16 +225,16 @@ impl Theatre {
     }
 
     /// A player of a bag with these options; it does not play yet.
-    pub(crate) fn player(&self, options: Options) -> Player {
-        self.player_named("rosbag2_player", options)
+    pub(crate) fn player(&self, bag: &PathBuf, options: Options) -> Player {
+        self.player_named("rosbag2_player", &[bag], options)
     }
 
-    pub(crate) fn player_named(&self, name: &str, options: Options) -> Player {
+    pub(crate) fn player_named(&self, name: &str, bags: &[&PathBuf], options: Options) -> Player {
         let participant = self.network.participant(name).unwrap();
         let node = RosNode::new(participant, NodeOptions::new(name)).unwrap();
         let notices = Arc::clone(&self.notices);
         let reporter = Reporter::new(move |notice| notices.lock().unwrap().push(notice.clone()));
-        Player::open(&node, options, reporter).unwrap()
+        Player::open(&node, BagReader::open_all(bags).unwrap(), options, reporter).unwrap()
     }
 
     /// Lets steady time pass.
@@ -213,19 +274,11 @@ pub(crate) const LATCHED: QosProfile = QosProfile {
     ..QosProfile::DEFAULT
 };
 
-/// The options for a bag.
-pub(crate) fn of(bag: &PathBuf) -> Options {
-    Options {
-        bags: vec![bag.clone()],
-        ..Options::default()
-    }
-}
-
-/// The same, paused.
-pub(crate) fn paused(bag: &PathBuf) -> Options {
+/// Options in which time stands at first.
+pub(crate) fn paused() -> Options {
     Options {
         start_paused: true,
-        ..of(bag)
+        ..Options::default()
     }
 }
 

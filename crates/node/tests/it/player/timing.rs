@@ -6,14 +6,14 @@ use timeloom_node::player::{
 };
 use timeloom_time::{Duration, Time};
 
-use super::theatre::{Line, TOPIC, Theatre, at_ms, of, play};
+use super::theatre::{Line, TOPIC, Theatre, at_ms, play};
 
 const OTHER: &str = "/topic2";
 
 fn played(options: impl FnOnce(Options) -> Options, lines: &[Line]) -> (Vec<u32>, Vec<i64>) {
     let theatre = Theatre::new();
     let audience = theatre.audience(TOPIC);
-    let player = theatre.player(options(of(&theatre.bag("bag", lines))));
+    let player = theatre.player(&theatre.bag("bag", lines), options(Options::default()));
     play(&player);
     player.wait();
     theatre.settle();
@@ -42,7 +42,7 @@ fn a_rate_change_in_the_middle_of_a_wait_counts_at_once() {
     let theatre = Theatre::new();
     let audience = theatre.audience(TOPIC);
     let lines = [Line(TOPIC, 0, 1), Line(TOPIC, 1000, 2)];
-    let player = theatre.player(of(&theatre.bag("bag", &lines)));
+    let player = theatre.player(&theatre.bag("bag", &lines), Options::default());
     play(&player);
     theatre.pass(500);
     assert_eq!(
@@ -65,7 +65,7 @@ fn no_message_is_published_while_paused_even_when_its_time_was_reached() {
     let lines: Vec<_> = (0..10)
         .map(|n| Line(TOPIC, 100 * i64::from(n), n))
         .collect();
-    let player = theatre.player(of(&theatre.bag("bag", &lines)));
+    let player = theatre.player(&theatre.bag("bag", &lines), Options::default());
     play(&player);
     theatre.pass(250);
     for _ in 0..2 {
@@ -89,11 +89,14 @@ fn the_delay_passes_before_the_first_message_of_the_first_lap_only() {
     let theatre = Theatre::new();
     let audience = theatre.audience(TOPIC);
     let begin = theatre.clock.now().nanos() / 1_000_000;
-    let player = theatre.player(Options {
-        delay: Duration::from_secs(5),
-        repeat: Repeat::JumpBack,
-        ..of(&theatre.bag("bag", &TWO))
-    });
+    let player = theatre.player(
+        &theatre.bag("bag", &TWO),
+        Options {
+            delay: Duration::from_secs(5),
+            repeat: Repeat::JumpBack,
+            ..Options::default()
+        },
+    );
     play(&player);
     theatre.pass(1);
     assert_eq!(player.status().state, State::WaitingForStart);
@@ -136,15 +139,18 @@ const SIX: [Line; 6] = [
 fn counts(duration: Option<i64>, until: Option<i64>, only: Option<&'static str>) -> [usize; 2] {
     let theatre = Theatre::new();
     let audiences = [TOPIC, OTHER].map(|topic| theatre.audience(topic));
-    let player = theatre.player(Options {
-        range: PlayRange {
-            start: None,
-            duration: duration.map(Duration::from_nanos),
-            until: until.map(Time::from_nanos),
+    let player = theatre.player(
+        &theatre.bag("bag", &SIX),
+        Options {
+            range: PlayRange {
+                start: None,
+                duration: duration.map(Duration::from_nanos),
+                until: until.map(Time::from_nanos),
+            },
+            selection: Selection::new(move |topic| only.is_none_or(|only| topic.name == only)),
+            ..Options::default()
         },
-        selection: Selection::new(move |topic| only.is_none_or(|only| topic.name == only)),
-        ..of(&theatre.bag("bag", &SIX))
-    });
+    );
     play(&player);
     player.wait();
     theatre.settle();
@@ -193,7 +199,7 @@ fn the_end_limits_what_is_played_and_is_played_itself() {
 fn it_can_be_played_again() {
     let theatre = Theatre::new();
     let audience = theatre.audience(TOPIC);
-    let player = theatre.player(of(&theatre.bag("bag", &TWO)));
+    let player = theatre.player(&theatre.bag("bag", &TWO), Options::default());
     for _ in 0..2 {
         play(&player);
         player.wait();
@@ -212,10 +218,13 @@ fn it_can_be_played_again() {
 fn a_loop_goes_round_until_it_is_stopped() {
     let theatre = Theatre::new();
     let audience = theatre.audience(TOPIC);
-    let player = theatre.player(Options {
-        repeat: Repeat::JumpBack,
-        ..of(&theatre.bag("bag", &TWO))
-    });
+    let player = theatre.player(
+        &theatre.bag("bag", &TWO),
+        Options {
+            repeat: Repeat::JumpBack,
+            ..Options::default()
+        },
+    );
     play(&player);
     theatre.pass(190);
     assert_eq!(player.status().laps, 4);
@@ -233,25 +242,31 @@ fn a_loop_goes_round_until_it_is_stopped() {
 fn stop_ends_a_pause_a_delay_and_nothing_at_all() {
     let theatre = Theatre::new();
     let bag = theatre.bag("bag", &TWO);
-    let player = theatre.player(Options {
-        start_paused: true,
-        ..of(&bag)
-    });
+    let player = theatre.player(
+        &bag,
+        Options {
+            start_paused: true,
+            ..Options::default()
+        },
+    );
     assert_eq!(player.control(Control::Stop), Ok(Answer::Done));
     play(&player);
     player.control(Control::Stop).unwrap();
     player.wait();
     drop(player);
-    let player = theatre.player(Options {
-        delay: Duration::from_secs(1000),
-        ..of(&bag)
-    });
+    let player = theatre.player(
+        &bag,
+        Options {
+            delay: Duration::from_secs(1000),
+            ..Options::default()
+        },
+    );
     play(&player);
     player.control(Control::Stop).unwrap();
     player.wait();
     play(&player);
     drop(player);
-    let player = theatre.player(of(&bag));
+    let player = theatre.player(&bag, Options::default());
     let handle = player.handle().clone();
     play(&player);
     drop(player);
@@ -263,7 +278,7 @@ fn stop_ends_a_pause_a_delay_and_nothing_at_all() {
 fn stop_while_playing_leaves_what_was_published() {
     let theatre = Theatre::new();
     let audience = theatre.audience(TOPIC);
-    let player = theatre.player(of(&theatre.bag("bag", &TWO)));
+    let player = theatre.player(&theatre.bag("bag", &TWO), Options::default());
     play(&player);
     theatre.pass(20);
     player.control(Control::Stop).unwrap();

@@ -1,0 +1,60 @@
+//! `timeloom burst`: publish messages as fast as they can be taken.
+
+use clap::Args;
+use timeloom_node::player::{Options, PlayRange, PlayStart};
+use timeloom_time::Duration;
+
+use super::play::bag_arguments::BagArguments;
+use super::play::session::{Beginning, Session};
+use crate::context::Context;
+use crate::live::{LiveArguments, seconds};
+use crate::outcome::Outcome;
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  timeloom burst my_bag                          all messages, as fast as they can be taken
+  timeloom burst my_bag -n 100 --topics /imu     the first hundred of a topic
+  timeloom burst my_bag --start-offset 10 -n 1
+
+On a terminal it stays, with the keys of `timeloom play`; else it ends when the messages are out.";
+
+/// Publish messages at once, without waiting for their time
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    bag: BagArguments,
+    /// How many messages; 0 for all
+    #[arg(short, long, value_name = "COUNT", default_value = "0")]
+    num_messages: u64,
+    /// Begin so many seconds after the first message
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
+    start_offset: Option<Duration>,
+    /// Wait until each topic has this many subscriptions
+    #[arg(long, value_name = "COUNT", num_args = 0..=1, default_missing_value = "1", default_value = "0")]
+    wait_for_subscribers: usize,
+    #[command(flatten)]
+    live: LiveArguments,
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let reader = arguments.bag.open()?;
+    let options = Options {
+        start_paused: true,
+        range: PlayRange {
+            start: arguments.start_offset.map(PlayStart::Offset),
+            ..PlayRange::default()
+        },
+        wait_for_subscribers: arguments.wait_for_subscribers,
+        ..arguments.bag.options()?
+    };
+    let session = Session {
+        bag: &arguments.bag,
+        live: &arguments.live,
+        reader,
+        options,
+        line_rate: 10.0,
+        beginning: Beginning::Burst(arguments.num_messages),
+    };
+    session.run(context)
+}

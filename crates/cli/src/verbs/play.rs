@@ -1,0 +1,103 @@
+//! `timeloom play`: publish what bags hold, as its time comes.
+
+pub(crate) mod bag_arguments;
+mod keys;
+mod pace_arguments;
+mod plan;
+pub(crate) mod session;
+mod status_line;
+mod time_arguments;
+
+use clap::{Args, ValueEnum};
+
+use self::bag_arguments::BagArguments;
+use self::pace_arguments::PaceArguments;
+use self::session::{Beginning, Session};
+use self::time_arguments::TimeArguments;
+use crate::context::Context;
+use crate::live::LiveArguments;
+use crate::outcome::Outcome;
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  timeloom play my_bag                                     as `ros2 bag play my_bag`
+  timeloom play my_bag -r 2 --clock                        twice as fast, with /clock at 40 Hz
+  timeloom play my_bag --start 14:03:05 --end 14:03:30     by time of day; +10s and nanoseconds work too
+  timeloom play my_bag --loop-range +10s..+15s             the same five seconds again and again
+  timeloom play my_bag -l --loop-monotonic                 again and again, and time never jumps back
+  timeloom play -i a -i b --message-order sent             two bags as one, in the order of sending
+  timeloom play my_bag --wait-for-subscribers --wait-for-all-acked 0   lose nothing
+  timeloom play my_bag --pace keep-order                   slow down for all topics alike, rather than fall behind
+  timeloom play other_bag --use-sim-time                   in step with a simulator, or with another player's --clock
+
+KEYS
+  SPACE pause, resume    → next message    ← message before    ↑ ↓ rate ×1.1, ÷1.1    < > half, double    1 rate 1
+  PgUp PgDn ±10 s        , . ∓1 s          Home start          [ ] begin and end of a loop      \\ no loop     q end
+
+Exit code 3: a bag is damaged, or messages were dropped, refused or not acknowledged; how many is printed.";
+
+/// Publish the messages of bags as their time comes: pause, step, seek, loop, change the rate
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    bag: BagArguments,
+    #[command(flatten)]
+    time: TimeArguments,
+    #[command(flatten)]
+    pace: PaceArguments,
+    /// By which stamp messages are ordered and timed
+    #[arg(long, value_enum, default_value_t, value_name = "ORDER")]
+    message_order: Order,
+    /// Call recorded services again, instead of publishing their events
+    #[arg(long)]
+    publish_service_requests: bool,
+    /// Whose events count as calls
+    #[arg(long, value_enum, default_value_t, value_name = "SOURCE")]
+    service_requests_source: Source,
+    /// How often the line with position and rate is drawn, per second; 0 for never
+    #[arg(
+        long,
+        value_name = "HERTZ",
+        default_value = "10",
+        allow_hyphen_values = true
+    )]
+    progress_bar_update_rate: f64,
+    #[command(flatten)]
+    live: LiveArguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum Order {
+    /// When the recorder received them
+    #[default]
+    Received,
+    /// When they were sent, as far as the read-ahead reaches
+    Sent,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Source {
+    /// Those of the servers
+    #[default]
+    ServiceIntrospection,
+    /// Those of the clients
+    ClientIntrospection,
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    arguments.time.check()?;
+    arguments.pace.check()?;
+    let reader = arguments.bag.open()?;
+    let options = plan::options(arguments, &reader)?;
+    let session = Session {
+        bag: &arguments.bag,
+        live: &arguments.live,
+        reader,
+        options,
+        line_rate: arguments.progress_bar_update_rate,
+        beginning: Beginning::Play,
+    };
+    session.run(context)
+}

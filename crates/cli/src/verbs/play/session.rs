@@ -1,0 +1,215 @@
+//! A player from its start to its end, with keys, a status line and a summary.
+
+use std::io::{self, Write as _};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use timeloom_bag::BagReader;
+use timeloom_node::RosNode;
+use timeloom_node::player::{
+    Answer, Control, Notice, Options, PlayRange, Player, PlayerHandle, Reporter, Status,
+};
+use timeloom_time::Duration;
+
+use super::bag_arguments::{BagArguments, LogLevel};
+use super::{keys, status_line};
+use crate::context::Context;
+use crate::damage;
+use crate::json_text::counted;
+use crate::live::{Keyboard, Live, LiveArguments};
+use crate::outcome::Outcome;
+
+/// How long a player may take to end after Ctrl-C; one that is stuck in the middleware is left behind.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// How often a player without a status line is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// What to play, and how.
+pub(crate) struct Session<'a> {
+    pub(crate) bag: &'a BagArguments,
+    pub(crate) live: &'a LiveArguments,
+    pub(crate) reader: BagReader,
+    pub(crate) options: Options,
+    /// How often the line is drawn, per second.
+    pub(crate) line_rate: f64,
+    pub(crate) beginning: Beginning,
+}
+
+/// What happens first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beginning {
+    /// Messages go out as their time comes.
+    Play,
+    /// So many messages go out at once, all with 0; then time stands.
+    Burst(u64),
+}
+
+/// What the player's threads want to be told.
+#[derive(Clone, Default)]
+struct Words(Arc<Mutex<Vec<Word>>>);
+
+enum Word {
+    Notice(Notice),
+    Refused(String),
+    Burst(u64),
+}
+
+impl Words {
+    fn say(&self, word: Word) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(word);
+    }
+
+    fn take(&self) -> Vec<Word> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Session<'_> {
+    pub(crate) fn run(self, context: &mut Context) -> anyhow::Result<Outcome> {
+        let live = Live::join(self.live, context)?;
+        let node = RosNode::new(Arc::clone(live.participant()), self.bag.node())?;
+        let words = Words::default();
+        let said = words.clone();
+        let reporter = Reporter::new(move |notice| said.say(Word::Notice(notice.clone())));
+        let player = Player::open(&node, self.reader, self.options, reporter)?;
+        let handle = player.handle().clone();
+        let stop = handle.clone();
+        live.interrupt()
+            .wakes(move || stop.control_then(Control::Stop, drop));
+        let keyboard = if self.bag.disable_keyboard_controls {
+            None
+        } else {
+            let (pressed, said) = (handle.clone(), words.clone());
+            Keyboard::open(move |key| {
+                let said = said.clone();
+                keys::press(key, &pressed, move |refusal| {
+                    said.say(Word::Refused(refusal));
+                });
+            })?
+        };
+        handle.control(Control::Play(PlayRange::default()))?;
+        if let Beginning::Burst(count) = self.beginning {
+            let said = words.clone();
+            handle.control_then(Control::Burst(count), move |answer| {
+                if let Ok(Answer::Played(count)) = answer {
+                    said.say(Word::Burst(count));
+                }
+            });
+        }
+        let mut screen = Screen {
+            level: self.bag.log_level,
+            line: self.line_rate > 0.0 && context.printer.shows_progress(),
+            drawn: false,
+            stays: keyboard.is_some(),
+            unacknowledged: false,
+        };
+        let period = Duration::try_from_hertz(self.line_rate).unwrap_or(LOOK);
+        while !handle.wait_for(period.min(LOOK)) {
+            screen.show(&words, &handle, context);
+            if live.interrupt().happened() && !handle.wait_for(PATIENCE) {
+                break;
+            }
+        }
+        screen.show(&words, &handle, context);
+        screen.clear();
+        drop(keyboard);
+        let status = handle.status();
+        if handle.wait_for(Duration::ZERO) {
+            drop(player);
+        } else {
+            // Stuck in the middleware, behind a subscription that takes nothing: the process ends all the same.
+            std::mem::forget(player);
+        }
+        screen.summary(&status, self.bag, context);
+        let lost = status.lost() > 0 || damage::means_loss(&status.damage) || screen.unacknowledged;
+        Ok(Outcome::lost_if(lost))
+    }
+}
+
+/// What people see of a player.
+struct Screen {
+    level: LogLevel,
+    line: bool,
+    drawn: bool,
+    /// After a burst there are keys to go on with.
+    stays: bool,
+    unacknowledged: bool,
+}
+
+impl Screen {
+    /// Tells what there is to tell and draws the line anew.
+    fn show(&mut self, words: &Words, player: &PlayerHandle, context: &mut Context) {
+        for word in words.take() {
+            self.clear();
+            match word {
+                Word::Notice(notice) => {
+                    self.unacknowledged |= matches!(notice, Notice::NotAcknowledged { .. });
+                    if self.level <= LogLevel::Warn {
+                        context.printer.warning(&notice.to_string());
+                    }
+                }
+                Word::Refused(text) => context.printer.aside(&text),
+                Word::Burst(count) => self.burst_is_over(count, player, context),
+            }
+        }
+        if self.line {
+            self.drawn = true;
+            self.write(&format!("\r\x1b[K{}", status_line::line(&player.status())));
+        }
+    }
+
+    fn burst_is_over(&mut self, count: u64, player: &PlayerHandle, context: &mut Context) {
+        if self.level <= LogLevel::Info && self.stays {
+            let text = format!(
+                "{} published; SPACE goes on, → plays the next, q ends",
+                counted(count, "message")
+            );
+            context.printer.note(&text);
+        }
+        if !self.stays {
+            player.control_then(Control::Stop, drop);
+        }
+    }
+
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.drawn) {
+            self.write("\r\x1b[K");
+        }
+    }
+
+    fn write(&mut self, text: &str) {
+        // A terminal that went away is no reason to stop playing.
+        self.line &= io::stderr().write_all(text.as_bytes()).is_ok();
+    }
+
+    fn summary(&self, status: &Status, bag: &BagArguments, context: &mut Context) {
+        let topics = status
+            .topics
+            .iter()
+            .filter(|topic| topic.played > 0)
+            .count();
+        if self.level <= LogLevel::Info {
+            context.printer.note(&format!(
+                "played {} of {}",
+                counted(status.played(), "message"),
+                counted(topics as u64, "topic")
+            ));
+        }
+        for topic in &status.topics {
+            for (count, what) in [
+                (topic.dropped, "dropped: too late"),
+                (topic.failed, "refused by the middleware"),
+            ] {
+                if count > 0 {
+                    let text = format!("{} of {} {what}", counted(count, "message"), topic.name);
+                    context.printer.warning(&text);
+                }
+            }
+        }
+        if let Some(remedy) = damage::remedy(bag.first(), &status.damage) {
+            context.printer.hint(&remedy);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The line that shows where a player is and how fast it really goes.
+
+use timeloom_node::player::{State, Status};
+use timeloom_time::{Duration, Ros, Time};
+
+use crate::json_text::grouped;
+
+/// One line for people: state, position, length, rate, achieved rate, messages.
+pub(super) fn line(status: &Status) -> String {
+    let (start, end) = status
+        .range
+        .unwrap_or((Time::<Ros>::ZERO, Time::<Ros>::ZERO));
+    let within = |time: Time<Ros>| time.checked_since(start).unwrap_or_default().as_secs_f64();
+    let mut line = format!(
+        "{} {:.1}/{:.1} s",
+        symbol(status.state),
+        within(status.time).clamp(0.0, within(end).max(0.0)),
+        within(end).max(0.0)
+    );
+    if let Some(rate) = status.rate {
+        line += &format!("  ×{}", short(rate));
+    }
+    if let Some(real) = status.achieved_rate {
+        line += &format!(" (real ×{real:.2})");
+    }
+    if let Some((from, to)) = status.loop_range {
+        line += &format!("  loop {:.1}..{:.1}", within(from), within(to));
+    }
+    if status.laps > 0 {
+        line += &format!("  lap {}", status.laps + 1);
+    }
+    line += &format!("  {} messages", grouped(status.played()));
+    if status.lost() > 0 {
+        line += &format!("  {} lost", grouped(status.lost()));
+    }
+    if status.starved > 1 {
+        line += &format!("  starved {}", status.starved - 1);
+    }
+    if status.latest > Duration::from_millis(100) {
+        line += &format!("  {:.1} s late at most", status.latest.as_secs_f64());
+    }
+    line
+}
+
+fn short(rate: f64) -> String {
+    let text = format!("{rate:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn symbol(state: State) -> &'static str {
+    match state {
+        State::Playing => "▶",
+        State::Paused => "⏸",
+        State::WaitingForSubscribers => "… waiting for subscribers",
+        State::WaitingForStart => "… waiting for the start",
+        State::WaitingForClock => "… waiting for /clock",
+        State::Finishing => "… waiting for acknowledgements",
+        _ => "■",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_where_and_how_fast() {
+        let at = |millis: i64| Time::from_nanos((1_000 + millis) * 1_000_000);
+        let status = Status {
+            state: State::Playing,
+            time: at(45_230),
+            range: Some((at(0), at(75_800))),
+            loop_range: Some((at(40_000), at(50_000))),
+            rate: Some(2.0),
+            achieved_rate: Some(1.871),
+            laps: 2,
+            read_ahead_messages: 0,
+            read_ahead_bytes: 0,
+            starved: 1,
+            latest: Duration::ZERO,
+            topics: Vec::new(),
+            damage: Vec::new(),
+        };
+        assert_eq!(
+            line(&status),
+            "▶ 45.2/75.8 s  ×2 (real ×1.87)  loop 40.0..50.0  lap 3  0 messages"
+        );
+        let paused = Status {
+            state: State::Paused,
+            achieved_rate: None,
+            loop_range: None,
+            laps: 0,
+            ..status
+        };
+        assert_eq!(line(&paused), "⏸ 45.2/75.8 s  ×2  0 messages");
+    }
+}

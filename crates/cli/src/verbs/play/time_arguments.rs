@@ -1,0 +1,122 @@
+//! The flags of `play` about time: which part, how fast, whose clock.
+
+use clap::Args;
+use timeloom_node::player::sane_rate;
+use timeloom_time::{Duration, PlaybackRate};
+
+use super::plan::LoopRange;
+use crate::failure::Failure;
+use crate::live::seconds;
+use crate::time_argument::TimeArgument;
+use crate::time_range::TimeRangeArguments;
+
+/// Which part, how fast, whose clock.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Time")]
+pub(crate) struct TimeArguments {
+    /// How fast time goes
+    #[arg(short, long, value_name = "RATE", default_value = "1.0", value_parser = rate, allow_hyphen_values = true)]
+    pub(super) rate: PlaybackRate,
+    #[command(flatten)]
+    pub(super) range: TimeRangeArguments,
+    /// Begin so many seconds after the first message
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "start", allow_hyphen_values = true)]
+    pub(super) start_offset: Option<Duration>,
+    /// Play so many seconds of the bag; negative for all
+    #[arg(long, value_name = "SECONDS", value_parser = maybe_seconds, allow_hyphen_values = true, conflicts_with = "end")]
+    pub(super) playback_duration: Option<MaybeTime>,
+    /// Play up to this time, in seconds since the epoch; with a duration too, the later end counts
+    #[arg(long, value_name = "SECONDS", value_parser = maybe_seconds, allow_hyphen_values = true, conflicts_with_all = ["playback_until_nsec", "end"])]
+    pub(super) playback_until_sec: Option<MaybeTime>,
+    /// The same in nanoseconds
+    #[arg(
+        long,
+        value_name = "NANOSECONDS",
+        allow_hyphen_values = true,
+        conflicts_with = "end"
+    )]
+    pub(super) playback_until_nsec: Option<i64>,
+    /// Begin again at the end
+    #[arg(short = 'l', long = "loop")]
+    pub(super) repeat: bool,
+    /// Play a part again and again: from..to, in the spellings of --start
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
+    pub(super) loop_range: Option<LoopRange>,
+    /// In a loop time goes on, instead of jumping back
+    #[arg(long)]
+    pub(super) loop_monotonic: bool,
+    /// Time stands at first
+    #[arg(short = 'p', long)]
+    pub(super) start_paused: bool,
+    /// Wait so many seconds before the first message
+    #[arg(short, long, value_name = "SECONDS", value_parser = seconds, default_value = "0", allow_hyphen_values = true)]
+    pub(super) delay: Duration,
+    /// Begin at this time of the machine's clock: on several machines at once
+    #[arg(long, value_name = "TIME")]
+    pub(super) start_at: Option<TimeArgument>,
+    /// Publish /clock, this often per second; a recorded /clock is left out
+    #[arg(long, value_name = "HERTZ", num_args = 0..=1, default_missing_value = "40", value_parser = hertz,
+        conflicts_with_all = ["clock_topics", "clock_topics_all"])]
+    pub(super) clock: Option<f64>,
+    /// Publish /clock before each message of these topics
+    #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "TOPIC", conflicts_with = "clock_topics_all")]
+    pub(super) clock_topics: Vec<String>,
+    /// Publish /clock before each message
+    #[arg(long)]
+    pub(super) clock_topics_all: bool,
+    /// Follow /clock: time is that of a simulator or of another player
+    #[arg(long, conflicts_with_all = ["clock", "clock_topics", "clock_topics_all", "start_paused", "delay", "start_at", "loop_monotonic", "loop_range"])]
+    pub(super) use_sim_time: bool,
+    /// Let time run on between two samples of /clock, for at most one sample's time
+    #[arg(long, requires = "use_sim_time")]
+    pub(super) extrapolate_ros_time: bool,
+}
+
+/// A time where a negative number means none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MaybeTime(pub(super) Option<Duration>);
+
+impl TimeArguments {
+    /// Refuses what makes no sense together.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let endless = self.repeat || self.loop_range.is_some();
+        if self.loop_monotonic && !endless {
+            let text = "--loop-monotonic is for a loop";
+            return Err(Failure::usage(text).hint("add --loop, or --loop-range"));
+        }
+        if self.use_sim_time && self.rate != PlaybackRate::REAL_TIME {
+            let text = "--rate cannot be set with --use-sim-time: time is somebody else's";
+            return Err(Failure::usage(text).hint("set the rate of whoever publishes /clock"));
+        }
+        Ok(())
+    }
+}
+
+fn rate(text: &str) -> Result<PlaybackRate, String> {
+    let number: f64 = text
+        .parse()
+        .map_err(|error| format!("a number is expected: {error}"))?;
+    sane_rate(number).map_err(|refusal| refusal.to_string())
+}
+
+/// A number of times per second; 0 is none.
+fn hertz(text: &str) -> Result<f64, String> {
+    let number: f64 = text
+        .parse()
+        .map_err(|error| format!("a number is expected: {error}"))?;
+    if (0.0..=10_000.0).contains(&number) {
+        Ok(number)
+    } else {
+        Err("a number from 0 to 10000 is expected".to_owned())
+    }
+}
+
+fn maybe_seconds(text: &str) -> Result<MaybeTime, String> {
+    let number: f64 = text
+        .parse()
+        .map_err(|error| format!("a number of seconds is expected: {error}"))?;
+    if number < 0.0 {
+        return Ok(MaybeTime(None));
+    }
+    seconds(text).map(|time| MaybeTime(Some(time)))
+}

@@ -1,0 +1,97 @@
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use timeloom_wire::{EndpointInfo, EndpointKind, Gid, GraphEvent, GraphWatch};
+
+use super::clock_publisher::CLOCK_TOPIC;
+use super::notice::{Notice, Reporter};
+use crate::{Result, RosNode};
+
+/// Warns when more than one node publishes `/clock`, with the names of all.
+pub struct ClockWatch {
+    _watch: GraphWatch,
+}
+
+impl ClockWatch {
+    /// Watches until dropped; reports [`Notice::ManyClocks`] each time that another one comes.
+    ///
+    /// # Errors
+    /// When the name of the topic is remapped to something that is none.
+    pub fn start(node: &RosNode, reporter: Reporter) -> Result<Self> {
+        let topic = node.resolve_topic(CLOCK_TOPIC)?;
+        let owners = Mutex::new(Owners::default());
+        let watch = node.participant().watch_graph(Box::new(move |event| {
+            let mut owners = owners.lock().unwrap_or_else(PoisonError::into_inner);
+            let news = owners.note(event, &topic);
+            drop(owners);
+            if let Some(nodes) = news {
+                reporter.report(Notice::ManyClocks { nodes });
+            }
+        }));
+        Ok(Self { _watch: watch })
+    }
+}
+
+/// The publishers of `/clock`; a name may come later than its publisher.
+#[derive(Default)]
+struct Owners {
+    nodes: BTreeMap<Gid, Option<String>>,
+    told: usize,
+}
+
+impl Owners {
+    /// Takes in an event; the names of all owners if there are more than were told of.
+    fn note(&mut self, event: &GraphEvent, topic: &str) -> Option<Vec<String>> {
+        let is_owner =
+            |info: &EndpointInfo| info.topic == topic && info.kind == EndpointKind::Publisher;
+        match event {
+            GraphEvent::EndpointChanged(info) if is_owner(info) => {
+                let name = info.node.as_ref().map(timeloom_wire::NodeName::full);
+                self.nodes.insert(info.gid, name);
+            }
+            GraphEvent::EndpointRemoved(gid) => {
+                self.nodes.remove(gid)?;
+                self.told = self.told.min(self.nodes.len());
+            }
+            _ => return None,
+        }
+        let names: Option<Vec<String>> = self.nodes.values().cloned().collect();
+        let names = names.filter(|names| names.len() > 1 && names.len() > self.told)?;
+        self.told = names.len();
+        Some(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use timeloom_msg::QosProfile;
+    use timeloom_wire::NodeName;
+
+    use super::*;
+
+    fn owner(n: u8, node: Option<&str>) -> GraphEvent {
+        GraphEvent::EndpointChanged(Box::new(EndpointInfo {
+            gid: Gid([n; 16]),
+            kind: EndpointKind::Publisher,
+            node: node.map(|name| NodeName::new("/", name).unwrap()),
+            topic: "/clock".into(),
+            type_name: "rosgraph_msgs/msg/Clock".into(),
+            type_hash: None,
+            qos: QosProfile::CLOCK,
+        }))
+    }
+
+    #[test]
+    fn two_owners_are_told_once_and_by_name() {
+        let mut owners = Owners::default();
+        let mut note = |event: &GraphEvent| owners.note(event, "/clock");
+        assert_eq!(note(&owner(1, Some("gazebo"))), None);
+        assert_eq!(note(&owner(2, None)), None, "its name is not known yet");
+        let both = vec!["/gazebo".to_owned(), "/player".to_owned()];
+        assert_eq!(note(&owner(2, Some("player"))), Some(both.clone()));
+        assert_eq!(note(&owner(2, Some("player"))), None);
+        assert_eq!(note(&GraphEvent::EndpointRemoved(Gid([2; 16]))), None);
+        assert_eq!(note(&GraphEvent::EndpointRemoved(Gid([9; 16]))), None);
+        assert_eq!(note(&owner(2, Some("player"))), Some(both));
+    }
+}
