@@ -87,15 +87,17 @@ impl RouterKeeper {
                     && event.transport().whatami() == WhatAmI::Router
                     && let Some(keeper) = keeper.upgrade()
                 {
-                    // Rare, and it waits: so it has a thread of its own. Without, nobody takes over.
-                    thread::Builder::new()
-                        .name("zenoh router".into())
-                        .spawn(move || keeper.take_over())
-                        .ok();
+                    keeper.take_over();
                 }
             });
         });
-        call(|| listener.wait())
+        let listener = call(|| listener.wait())?;
+        let found = call(|| info.routers_zid().wait()).next().is_some();
+        if !found && self.own(|_| ()).is_none() {
+            // It went away before we listened.
+            Arc::clone(self).take_over();
+        }
+        Ok(listener)
     }
 
     /// What our own router says, if we are one.
@@ -110,10 +112,17 @@ impl RouterKeeper {
         drop(own);
     }
 
-    fn take_over(&self) {
-        if !self.ended.wait_for(GRACE) && !is_there(&self.endpoints, 1) {
-            self.become_router();
-        }
+    /// Becomes the router unless another one comes back; rare, and it waits: so it has a thread of its own.
+    fn take_over(self: Arc<Self>) {
+        // Without a thread, nobody takes over.
+        thread::Builder::new()
+            .name("zenoh router".into())
+            .spawn(move || {
+                if !self.ended.wait_for(GRACE) && !is_there(&self.endpoints, 1) {
+                    self.become_router();
+                }
+            })
+            .ok();
     }
 
     fn become_router(&self) {
