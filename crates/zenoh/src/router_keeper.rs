@@ -23,6 +23,8 @@ pub(crate) struct RouterKeeper {
     endpoints: Vec<String>,
     config: Config,
     notes: Arc<Notes>,
+    /// Whether somebody else was there at the start.
+    found: bool,
     own: Mutex<Option<ZenohRouter>>,
     /// Set at the participant's end.
     ended: Event,
@@ -62,12 +64,13 @@ impl RouterKeeper {
         }
         let keeper = Self {
             config: config::router(options.router_config.as_deref(), &local)?,
+            found: is_there(&endpoints, attempts),
             endpoints,
             notes: Arc::clone(notes),
             own: Mutex::default(),
             ended: Event::new(&TimeBase::machine()),
         };
-        if !is_there(&keeper.endpoints, attempts) {
+        if !keeper.found {
             keeper.become_router();
         }
         Ok(Some(Arc::new(keeper)))
@@ -92,9 +95,8 @@ impl RouterKeeper {
             });
         });
         let listener = call(|| listener.wait())?;
-        let found = call(|| info.routers_zid().wait()).next().is_some();
-        if !found && self.own(|_| ()).is_none() {
-            // It went away before we listened.
+        if self.found && call(|| info.routers_zid().wait()).next().is_none() {
+            // It may be gone since, and nobody would tell.
             Arc::clone(self).take_over();
         }
         Ok(listener)
