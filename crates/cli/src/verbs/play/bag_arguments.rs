@@ -51,6 +51,9 @@ pub(crate) struct BagArguments {
     /// The name of the node
     #[arg(long, value_name = "NAME", default_value = "rosbag2_player")]
     node_name: String,
+    /// Show timeline, rates and topics in the whole terminal; ? lists the keys
+    #[arg(long, conflicts_with = "disable_keyboard_controls")]
+    pub(crate) tui: bool,
     /// No keys, even on a terminal
     #[arg(long)]
     pub(crate) disable_keyboard_controls: bool,
