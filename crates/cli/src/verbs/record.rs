@@ -94,6 +94,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     for report in &reports {
         lost |= summary::print(report, context);
     }
+    context.printer.warnings(&live.later_notes());
     Ok(Outcome::lost_if(lost))
 }
 

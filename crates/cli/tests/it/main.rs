@@ -25,6 +25,8 @@ mod python_reader;
 mod record_hardship_live;
 mod record_live;
 mod record_robot;
+#[cfg(feature = "zenoh")]
+mod record_zenoh;
 mod repair;
 mod robot;
 mod support;
@@ -35,3 +37,7 @@ mod sync_tables;
 mod trace;
 mod trace_bag;
 mod tui;
+#[cfg(feature = "zenoh")]
+mod zenoh_node;
+#[cfg(feature = "zenoh")]
+mod zenoh_robot;

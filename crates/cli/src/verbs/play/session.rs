@@ -139,6 +139,7 @@ impl Session<'_> {
             std::mem::forget(player);
         }
         screen.summary(&status, self.bag, context);
+        context.printer.warnings(&live.later_notes());
         let lost = status.lost() > 0 || damage::means_loss(&status.damage) || screen.unacknowledged;
         Ok(Outcome::lost_if(lost))
     }
