@@ -15,9 +15,11 @@ mod help;
 mod info;
 mod list;
 mod live;
+mod live_bad_data;
 mod live_docs;
 mod live_loss;
 mod live_node;
+mod live_send;
 #[cfg(feature = "zenoh")]
 mod live_zenoh;
 mod options_file;
