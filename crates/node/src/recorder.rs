@@ -1,8 +1,8 @@
 //! The recorder: everything that a robot publishes goes into a bag, and what does not is counted.
 //!
-//! Samples are taken where they arrive, on the middleware's receive threads ([`intake`]), and wait in a queue that is
-//! bounded in bytes ([`queue`]). One thread writes the bag in batches ([`writer`]); another looks at the graph and keeps
-//! the subscriptions ([`discovery`]). Files are closed in the background by `timeloom-bag`.
+//! Samples are taken where they arrive, on the middleware's receive threads (`intake`), and wait in a queue that is
+//! bounded in bytes (`queue`). One thread writes the bag in batches (`writer`); another looks at the graph and keeps
+//! the subscriptions (`discovery`). Files are closed in the background by `timeloom-bag`.
 
 mod budget;
 mod command;

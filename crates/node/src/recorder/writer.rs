@@ -286,7 +286,7 @@ impl Writer {
         }
         self.messages += messages.len() as u64;
         let outcome = self.bag.write(&messages, self.now_ns());
-        self.settle(outcome);
+        self.settle(&outcome);
         self.shared.gate.queue.release(stretch);
         self.check_limits();
     }
@@ -323,7 +323,7 @@ impl Writer {
         }
     }
 
-    pub(super) fn settle(&mut self, outcome: WriteOutcome) {
+    pub(super) fn settle(&mut self, outcome: &WriteOutcome) {
         if let Some(error) = &outcome.error {
             self.watchdog
                 .failed(&self.shared, error, outcome.messages_lost());
@@ -336,7 +336,7 @@ impl Writer {
         let due = self.watchdog.is_due(now);
         if due || idle || finish {
             let outcome = self.bag.tick(now.nanos());
-            self.settle(outcome);
+            self.settle(&outcome);
             self.tell_losses();
             self.publish_progress();
             self.check_limits();
@@ -346,7 +346,7 @@ impl Writer {
             .sync_is_due(now, self.shared.options.sync_interval)
         {
             let outcome = self.bag.request_sync();
-            self.settle(outcome);
+            self.settle(&outcome);
         }
         if self.watchdog.check_is_due(now) && !self.over && !finish {
             Watchdog::check(self);
