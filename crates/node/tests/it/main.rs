@@ -12,6 +12,7 @@ mod player;
 mod recorder;
 mod recorder_faults;
 mod recorder_limits;
+mod recorder_moments;
 mod recorder_services;
 mod recorder_types;
 mod recorder_world;
