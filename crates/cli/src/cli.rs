@@ -56,7 +56,7 @@ pub(crate) enum Verb {
 impl Verb {
     pub(crate) fn run(self, context: &mut Context) -> anyhow::Result<Outcome> {
         match self {
-            Self::Record(arguments) => verbs::record::run(&arguments, context),
+            Self::Record(arguments) => verbs::record::run(*arguments, context),
             Self::Info(arguments) => verbs::info::run(&arguments, context),
             Self::Cat(arguments) => verbs::cat::run(&arguments, context),
             Self::Convert(arguments) => verbs::convert::run(&arguments, context),

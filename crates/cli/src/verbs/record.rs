@@ -3,6 +3,7 @@
 mod arguments;
 mod full_screen;
 mod key_value;
+mod params_file;
 mod rules;
 mod setup;
 mod summary;
@@ -10,8 +11,8 @@ mod view;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use timeloom_node::RosNode;
 use timeloom_node::recorder::{Control, Note, NoteSeverity, Notifier, Recorder, Services};
-use timeloom_node::{NodeOptions, RosNode};
 use timeloom_time::{Duration, Event};
 
 pub(crate) use self::arguments::Arguments;
@@ -54,19 +55,16 @@ impl Notes {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let warnings = rules::check(arguments)?;
+pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let filled_in = params_file::fill_in(&mut arguments)?;
+    let arguments = &arguments;
+    let mut warnings = filled_in.warnings;
+    warnings.extend(rules::check(arguments)?);
     // Everything that may be refused is refused before anything is created.
     let setup = setup::Setup::read(arguments)?;
     context.printer.warnings(&warnings);
     let live = Live::join(&arguments.live, context)?;
-    let node = RosNode::new(
-        Arc::clone(live.participant()),
-        NodeOptions {
-            use_sim_time: arguments.behaviour.use_sim_time,
-            ..NodeOptions::new(&arguments.behaviour.node_name)
-        },
-    )?;
+    let node = RosNode::new(Arc::clone(live.participant()), filled_in.node)?;
     let notes = Notes {
         info: arguments.tells_info(),
         ..Notes::default()
@@ -80,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         Arc::clone(node.wire()),
         options,
     )?;
-    let rate = arguments.behaviour.statistics_rate;
+    let rate = arguments.statistics_rate();
     let services = Services::start(&node, &recorder, setup.distro())?;
     let notifier = Notifier::start(&node, &recorder, rate, setup.distro())?;
     let text = format!("recording to {}", directory.display());

@@ -26,9 +26,11 @@ mod options_file;
 mod python_reader;
 mod record_hardship_live;
 mod record_live;
+mod record_options_live;
 mod record_robot;
 #[cfg(feature = "zenoh")]
 mod record_zenoh;
+mod record_rules;
 mod repair;
 mod robot;
 mod support;
