@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use timeloom_bag::BagReader;
 use timeloom_node::RosNode;
 use timeloom_node::player::{
-    Answer, Control, Notice, Options, PlayRange, Player, PlayerHandle, Reporter, Status,
+    Answer, Control, Notice, Options, PlayRange, Player, PlayerHandle, Reporter, Services, Status,
 };
 use timeloom_time::Duration;
 
@@ -86,6 +86,7 @@ impl Session<'_> {
         let reporter = Reporter::new(move |notice| said.say(Word::Notice(notice.clone())));
         let player = Player::open(&node, self.reader, self.options, reporter)?;
         let handle = player.handle().clone();
+        let services = Services::start(&node, handle.clone(), self.bag.distro())?;
         let stop = handle.clone();
         live.interrupt()
             .wakes(move || stop.control_then(Control::Stop, drop));
@@ -116,8 +117,11 @@ impl Session<'_> {
         }
         let mut screen = Screen {
             level: self.bag.log_level,
-            line: self.line_rate > 0.0 && context.printer.shows_progress(),
-            drawn: false,
+            line: if self.line_rate > 0.0 && context.printer.shows_progress() {
+                Line::Clear
+            } else {
+                Line::Off
+            },
             stays: keyboard.is_some() || full_screen,
             unacknowledged: false,
         };
@@ -131,6 +135,7 @@ impl Session<'_> {
         screen.show(&words, &handle, context);
         screen.clear();
         drop(keyboard);
+        drop(services);
         let status = handle.status();
         if handle.wait_for(Duration::ZERO) {
             drop(player);
@@ -148,11 +153,21 @@ impl Session<'_> {
 /// What people see of a player.
 struct Screen {
     level: LogLevel,
-    line: bool,
-    drawn: bool,
+    line: Line,
     /// After a burst there are keys to go on with.
     stays: bool,
     unacknowledged: bool,
+}
+
+/// The line of a player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    /// Nobody wants it, or nobody can see it.
+    Off,
+    /// It is not there now.
+    Clear,
+    /// It is there.
+    Drawn,
 }
 
 impl Screen {
@@ -171,8 +186,8 @@ impl Screen {
                 Word::Burst(count) => self.burst_is_over(count, player, context),
             }
         }
-        if self.line {
-            self.drawn = true;
+        if self.line != Line::Off {
+            self.line = Line::Drawn;
             self.write(&format!("\r\x1b[K{}", status_line::line(&player.status())));
         }
     }
@@ -191,14 +206,17 @@ impl Screen {
     }
 
     fn clear(&mut self) {
-        if std::mem::take(&mut self.drawn) {
+        if self.line == Line::Drawn {
+            self.line = Line::Clear;
             self.write("\r\x1b[K");
         }
     }
 
     fn write(&mut self, text: &str) {
         // A terminal that went away is no reason to stop playing.
-        self.line &= io::stderr().write_all(text.as_bytes()).is_ok();
+        if io::stderr().write_all(text.as_bytes()).is_err() {
+            self.line = Line::Off;
+        }
     }
 
     fn summary(&self, status: &Status, bag: &BagArguments, context: &mut Context) {
