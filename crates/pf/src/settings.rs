@@ -155,10 +155,13 @@ impl LidarSettings {
             host: self.host.clone(),
             source,
         };
-        let with_port = match self.host.parse::<IpAddr>() {
+        // People copy the address from their browser.
+        let host = self.host.strip_prefix("http://").unwrap_or(&self.host);
+        let host = host.split('/').next().unwrap_or(host);
+        let with_port = match host.parse::<IpAddr>() {
             Ok(address) => return Ok(SocketAddr::new(address, 80)),
-            Err(_) if self.host.rsplit_once(':').is_some() => self.host.clone(),
-            Err(_) => format!("{}:80", self.host),
+            Err(_) if host.rsplit_once(':').is_some() => host.to_owned(),
+            Err(_) => format!("{host}:80"),
         };
         let mut found = with_port.to_socket_addrs().map_err(failed)?;
         let none = || failed(std::io::Error::other("the name has no address"));
@@ -190,6 +193,11 @@ mod tests {
         assert_eq!(port("10.0.10.9").unwrap(), "10.0.10.9:80");
         assert_eq!(port("127.0.0.1:8080").unwrap(), "127.0.0.1:8080");
         assert_eq!(port("::1").unwrap(), "[::1]:80");
+        assert_eq!(port("http://10.0.10.9/").unwrap(), "10.0.10.9:80");
+        assert_eq!(
+            port("http://127.0.0.1:8080/cmd/x").unwrap(),
+            "127.0.0.1:8080"
+        );
         assert!(
             port("no port:x")
                 .unwrap_err()

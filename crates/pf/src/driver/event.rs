@@ -90,7 +90,7 @@ mod tests {
         };
         assert_eq!(
             event.to_string(),
-            "no packet came for 2000 ms; next try in 0.25s"
+            "no packet came for 2000 ms; next try in 250ms"
         );
         assert_eq!(event.severity(), Severity::Error);
         let event = LidarEvent::Status(StatusFlags(1 << 11));
