@@ -1,5 +1,8 @@
 //! The lidar node with a simulated device on 127.0.0.1, over the loopback of ROS. Sockets need the machine's time.
 
+mod output;
+mod setups;
+
 use std::sync::Arc;
 
 use timeloom_msg::value::Array;
