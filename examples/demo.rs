@@ -1,6 +1,8 @@
-//! What `make demo` shows: a clock under control and a clock that follows a coarse simulator, drawn in the
-//! terminal, each checked against what it should show. Exits with 1 if any check fails.
+//! What `make demo` shows: a clock under control, a clock that follows a coarse simulator and the clock of a lidar,
+//! drawn in the terminal, each checked against what it should show. Exits with 1 if any check fails.
 #![expect(clippy::print_stdout, reason = "a demo shows what it does")]
+
+mod demo_lidar;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -60,7 +62,7 @@ const FRAMES_PER_ACT: usize = 25;
 
 fn main() -> ExitCode {
     println!("Timeloom: time for ROS 2, in Rust\n");
-    match controlled().and_then(|first| Ok(first & external()?)) {
+    match controlled().and_then(|first| Ok(first & external()? & demo_lidar::lidar()?)) {
         Ok(true) => {
             println!("\nEvery check held. Next: `make test`, and README.md.");
             ExitCode::SUCCESS

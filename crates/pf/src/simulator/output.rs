@@ -27,6 +27,8 @@ pub struct Sent {
     pub damaged: u64,
     /// Answers to requests.
     pub replies: u64,
+    /// Connections for requests that it has taken.
+    pub connections: u64,
 }
 
 enum Way {

@@ -7,6 +7,7 @@
 mod accuracy;
 mod assembly;
 mod bad_devices;
+mod client;
 mod driver;
 mod fuzz;
 mod headers;
