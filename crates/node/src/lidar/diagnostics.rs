@@ -175,8 +175,15 @@ fn clock(subject: &Subject<'_>) -> Report {
             values,
         };
     };
+    // The estimate does not know that nothing feeds it any more.
+    let health = match (report.newest.health, subject.status.link) {
+        (Health::Locked | Health::Converging, LinkState::Waiting | LinkState::Connecting) => {
+            Health::Holdover
+        }
+        (health, _) => health,
+    };
+    values.push(("health", health.to_string()));
     values.extend(clock_values(report, subject.now));
-    let health = report.newest.health;
     let level = match health {
         Health::Locked | Health::Converging => Level::Ok,
         Health::Unsynced | Health::Holdover => Level::Warn,
@@ -196,7 +203,6 @@ fn clock_values(report: &ClockReport, (ros, steady): (Time<Ros>, Time<Steady>)) 
     let bound = report.newest.bounds.width();
     let counters = &report.counters;
     vec![
-        ("health", report.newest.health.to_string()),
         ("epoch", report.newest.epoch.to_string()),
         ("offset to ROS time [s]", format!("{offset:.6}")),
         ("drift [ppm]", format!("{:.3}", report.drift_ppm)),

@@ -224,6 +224,9 @@ fn diagnostics_tell_of_clock_and_connection() {
         let message = value_of(&diagnostics(&arrays, "connection"), "message");
         message.contains("packet") || message.contains("answer") || message.contains("connect")
     });
+    until("holdover", || {
+        value_of(&diagnostics(&arrays, "clock"), "message") == Health::Holdover.name()
+    });
     drop(lidar);
 }
 

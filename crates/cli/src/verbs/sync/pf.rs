@@ -27,7 +27,7 @@ EXAMPLES
   timeloom sync pf --host 10.0.10.9 --method average --period 10000     stamps as the vendor's driver makes them
 
 Stamps are the time of the first point. The node's parameters have the names of the vendor's driver.
-The exit code is 3 when packets were lost or the device is gone at the end; the count is printed.";
+The exit code is 3 when packets were lost, or the connection broke; the count is printed.";
 
 /// How often the view is renewed.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -249,11 +249,16 @@ fn report_lost(status: &LidarStatus, context: &mut Context) -> bool {
         let text = format!("{missed} missed while the device was not connected");
         context.printer.warning(&text);
     }
+    let broken = status.connections.saturating_sub(1);
+    if broken > 0 {
+        let text = format!("the connection broke {}", counted(broken, "time"));
+        context.printer.warning(&text);
+    }
     let gone = scans.packets > 0 && status.link != LinkState::Running;
     if gone {
         let why = status.last_error.as_deref().unwrap_or("it is connecting");
         let text = format!("the device is not connected at the end: {why}");
         context.printer.warning(&text);
     }
-    packets_lost || scans.scans_missed > 0 || gone
+    packets_lost || scans.scans_missed + broken > 0 || gone
 }

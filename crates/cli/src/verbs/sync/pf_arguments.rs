@@ -8,6 +8,8 @@ use timeloom_pf::{LidarSettings, PacketType, TimesyncMethod, TimesyncSettings, T
 use timeloom_sync::{Averaging, Limits};
 use timeloom_time::Duration;
 
+use crate::failure::Failure;
+
 /// How packets come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum TransportChoice {
@@ -152,7 +154,8 @@ impl LidarArguments {
         let watchdog = Duration::from_millis(i64::from(self.watchdog));
         settings.watchdog = (self.watchdog > 0).then_some(watchdog);
         settings.timesync = self.clock.settings()?;
-        settings.check()?;
+        let checked = settings.check();
+        checked.map_err(|error| Failure::usage(error.to_string()))?;
         Ok(settings)
     }
 

@@ -6,6 +6,7 @@ use timeloom_pf::simulator::{ClockModel, Faults, Product, Sent, SimulatedLidar, 
 use timeloom_time::{Clock, Duration, Steady, TimeBase, WaitOptions};
 
 use crate::context::Context;
+use crate::failure::Failure;
 use crate::json_text::{counted, grouped};
 use crate::live::{Interrupt, seconds};
 use crate::outcome::Outcome;
@@ -147,6 +148,8 @@ impl DeviceArguments {
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::new()?;
     let options = arguments.device.options();
+    let checked = options.check();
+    checked.map_err(|error| Failure::usage(error.to_string()))?;
     let product = options.product.name();
     let device = SimulatedLidar::start(options, &TimeBase::machine())?;
     writeln!(context.printer.data(), "{}", device.address())?;
