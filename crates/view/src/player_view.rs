@@ -101,7 +101,7 @@ impl PlayerView {
     /// Where playing is, in the bag's time. While time stands, it is the clock's: a message that is waited for does
     /// not hold it back.
     fn time_ns_of(&self, status: &Status) -> i64 {
-        let time = if self.player.is_paused() {
+        let time = if status.state == State::Paused {
             self.player.clock().now()
         } else {
             status.time
@@ -232,7 +232,7 @@ impl Source for PlayerView {
                 now: since(self.time_ns_of(&status)),
                 rate: status.rate.unwrap_or(1.0),
                 real_rate: status.achieved_rate,
-                read_ahead: None,
+                read_ahead: self.player.read_to().map(mark),
                 mark_a: status.loop_range.map(|part| mark(part.0)),
                 mark_b: status.loop_range.map(|part| mark(part.1)),
                 density: self.density.parts((start, end)),

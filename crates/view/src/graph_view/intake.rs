@@ -1,7 +1,7 @@
 use std::sync::Mutex;
 
 use timeloom_time::{Clock, Ros};
-use timeloom_wire::{LossTracker, Receiver, Sample};
+use timeloom_wire::{LossTracker, Receiver, Sample, SequenceStep};
 
 use crate::channel::ChannelId;
 use crate::peer::lock;
@@ -22,6 +22,21 @@ struct Counts {
     received: u64,
     bytes: u64,
     losses: LossTracker,
+}
+
+impl Counts {
+    /// Counts a sample; false if it was there before, as latched ones are that a new subscription gets again.
+    fn take(&mut self, sample: &Sample) -> bool {
+        let step = sample
+            .sequence
+            .map(|sequence| self.losses.sample(sample.writer, sequence));
+        if step == Some(SequenceStep::Duplicate) {
+            return false;
+        }
+        self.received += 1;
+        self.bytes += sample.payload.len() as u64;
+        true
+    }
 }
 
 impl Intake {
@@ -52,13 +67,8 @@ impl Intake {
 
 impl Receiver for Intake {
     fn sample(&self, sample: Sample) {
-        {
-            let mut counts = lock(&self.counts);
-            counts.received += 1;
-            counts.bytes += sample.payload.len() as u64;
-            if let Some(sequence) = sample.sequence {
-                counts.losses.sample(sample.writer, sequence);
-            }
+        if !lock(&self.counts).take(&sample) {
+            return;
         }
         if let Some(channel) = self.channel() {
             let time = self.clock.as_ref().filter(|clock| clock.started());

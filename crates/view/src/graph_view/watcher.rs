@@ -233,6 +233,10 @@ impl Shared {
     }
 
     fn listen(&self, topic: &mut KnownTopic, publishers: &[EndpointInfo]) {
+        if matches!(topic.definition, Definition::Sought) {
+            // What comes before there is a channel is shown to nobody: a latched message would be missed for good.
+            return;
+        }
         let always = self.options.listening == Listening::Always;
         if always || topic.wanted || Stage::is_looked_at(&topic.type_name) {
             if let Err(reason) = topic.listen(&*self.node, publishers) {

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use timeloom_bag::{BagReader, StorageReader as _};
-use timeloom_node::player::{Control, Notice, PlayRange, Player, PlayerHandle, Reporter, Status};
+use timeloom_node::player::{
+    Control, Notice, PlayRange, Player, PlayerHandle, Reporter, Services, Status,
+};
 use timeloom_node::{NodeOptions, RosNode};
 use timeloom_time::{Duration, TimeBase};
 use timeloom_view::{BagContents, PlayerTap, PlayerView, Server, Source};
@@ -95,6 +97,8 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let notices = Notices::default();
     let player = Player::open(&node, reader, options, notices.reporter())?;
     let handle = player.handle().clone();
+    let distro = info.ros_distro.parse().unwrap_or_default();
+    let _services = Services::start(&node, handle.clone(), distro)?;
     let view = PlayerView::new(handle.clone(), contents, tap, Arc::clone(&place.viewer));
     view.count_messages(BagReader::open_all(&arguments.bags)?)?;
     let view: Arc<dyn Source> = Arc::new(view);
