@@ -34,3 +34,5 @@ mod sync_pf_live;
 mod sync_tables;
 mod trace;
 mod trace_bag;
+mod view;
+mod view_live;
