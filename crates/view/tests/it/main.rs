@@ -8,6 +8,7 @@
 mod bag_show;
 mod browser;
 mod client;
+mod fuzz;
 mod graph_view;
 mod limits;
 mod playback;
