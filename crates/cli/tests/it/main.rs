@@ -45,3 +45,5 @@ mod tui;
 mod zenoh_node;
 #[cfg(feature = "zenoh")]
 mod zenoh_robot;
+mod view;
+mod view_live;
