@@ -11,9 +11,10 @@ help: ## list the targets
 setup: ## install everything that is missing (Debian packages, rustfmt, clippy, Python venv)
 	@scripts/setup.sh
 
-demo: ## see the clock at work in this terminal
+demo: ## see all of it work in under a minute: a simulated robot, recorded, replayed, held against the truth
 	@scripts/setup.sh rust packages
-	@cargo run -q --release --example demo -p timeloom-examples
+	@cargo build --release -p timeloom-cli -p timeloom-examples --bin timeloom --example demo
+	@target/release/examples/demo
 
 test: ## run every test: workspace, documentation examples, no_std build, loom models
 	@scripts/setup.sh rust packages

@@ -34,6 +34,17 @@ pub(crate) struct Live {
 impl Live {
     /// Joins the domain; says on stderr what is set and does not work as in ROS.
     pub(crate) fn join(arguments: &LiveArguments, context: &mut Context) -> anyhow::Result<Self> {
+        // Hidden, as the nodes of the ros2 command are.
+        let name = format!("_timeloom_{}", std::process::id());
+        Self::join_as(NodeName::new("/", &name)?, arguments, context)
+    }
+
+    /// Joins as a node of that name.
+    pub(crate) fn join_as(
+        name: NodeName,
+        arguments: &LiveArguments,
+        context: &mut Context,
+    ) -> anyhow::Result<Self> {
         let environment = LiveArguments::environment()?;
         for note in &environment.notes {
             context.printer.aside(&format!("note: {note}"));
@@ -47,9 +58,7 @@ impl Live {
         for note in &told {
             context.printer.aside(&format!("note: {note}"));
         }
-        // Hidden, as the nodes of the ros2 command are.
-        let name = format!("_timeloom_{}", std::process::id());
-        let node = participant.node(NodeName::new("/", &name)?)?;
+        let node = participant.node(name)?;
         let view = View::new(&*participant, &interrupt);
         Ok(Self {
             participant,
