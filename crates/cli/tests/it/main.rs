@@ -18,6 +18,7 @@ mod live;
 mod live_bad_data;
 mod live_docs;
 mod live_loss;
+mod live_networks;
 mod live_node;
 mod live_send;
 #[cfg(feature = "zenoh")]

@@ -12,6 +12,7 @@ mod conformance;
 mod domains;
 mod events;
 mod fast;
+mod fuzz;
 mod local;
 mod loss;
 mod peer;
