@@ -25,6 +25,7 @@ mod live_send;
 mod live_zenoh;
 mod options_file;
 mod python_reader;
+mod record_docs_live;
 mod record_hardship_live;
 mod record_live;
 mod record_options_live;
