@@ -14,6 +14,7 @@ EXAMPLES
   timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
   timeloom convert my_bag -o cut --start +10s --end +20s
   timeloom recover my_bag                               after a crash or a power cut
+  timeloom view my_bag --open                           play it in the browser, and in Foxglove
   timeloom topic echo /odom                             a running robot's messages as JSON
   timeloom doctor net                                   why two nodes do not hear each other
 
