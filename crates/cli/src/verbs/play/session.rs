@@ -184,7 +184,7 @@ impl Screen {
             context.printer.note(&text);
         }
         if !self.stays {
-            player.control_then(Control::Stop, drop);
+            player.control_then(Control::Finish, drop);
         }
     }
 
