@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 import time
+import types
 from dataclasses import dataclass
 
 from cyclonedds.core import Policy, Qos
@@ -47,8 +48,10 @@ def service(name, request, response):
     def message(kind, fields):
         fields = fields or {"structure_needs_at_least_one_member": uint8}
         fields = {"client": uint64, "sequence": int64, **fields}
-        made = type(f"{name}{kind}", (IdlStruct,), {"__annotations__": fields},
-                    typename=f"rosbag2_interfaces.srv.dds_.{name}_{kind}_")
+        typename = {"typename": f"rosbag2_interfaces.srv.dds_.{name}_{kind}_"}
+        made = types.new_class(
+            f"{name}{kind}", (IdlStruct,), typename, lambda names: names.update(__annotations__=fields)
+        )
         return dataclass(made)
 
     return message("Request", request), message("Response", response)
@@ -103,6 +106,8 @@ class Listener:
         while True:
             for topic, reader in list(self.readers.items()):
                 for sample in reader.take(N=1000):
+                    if not isinstance(sample, (Text, Clock)):
+                        continue  # a publisher that went
                     if topic == "/clock":
                         what = sample.clock.sec * 10**9 + sample.clock.nanosec
                     else:
@@ -147,7 +152,8 @@ class Listener:
         replies = []
 
         def answered():
-            replies.extend(r for r in reader.take(N=16) if (r.client, r.sequence) == (ME, self.number))
+            came = [reply for reply in reader.take(N=16) if isinstance(reply, response_type)]
+            replies.extend(r for r in came if (r.client, r.sequence) == (ME, self.number))
             return replies
 
         until(answered)

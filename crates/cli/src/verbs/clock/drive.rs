@@ -190,7 +190,13 @@ fn resolve(
             Failure::new("nothing on /clock: no time to count from")
                 .hint("give a date or nanoseconds, or play with --clock")
         };
-        let ticks = ear.wait(timeout, context);
+        let clock = live.clock();
+        let until = clock.now().saturating_add(timeout);
+        let mut ticks = Vec::new();
+        // Waits end early when something else happens, such as a match.
+        while ticks.is_empty() && clock.now() < until && !live.interrupt().happened() {
+            ticks = ear.wait(until - clock.now(), context);
+        }
         ticks.last().ok_or_else(silent)?.time.nanos()
     } else {
         0
