@@ -75,7 +75,6 @@ impl Session<'_> {
         let reporter = Reporter::new(move |notice| said.say(Word::Notice(notice.clone())));
         let player = Player::open(&node, self.reader, self.options, reporter)?;
         let handle = player.handle().clone();
-        let services = Services::start(&node, handle.clone(), self.bag.distro())?;
         let stop = handle.clone();
         live.interrupt()
             .wakes(move || stop.control_then(Control::Stop, drop));
@@ -91,6 +90,8 @@ impl Session<'_> {
             })?
         };
         handle.control(Control::Play(PlayRange::default()))?;
+        // Not before it plays: the first call of a peer means what is played.
+        let services = Services::start(&node, handle.clone(), self.bag.distro())?;
         if let Beginning::Burst(count) = self.beginning {
             let said = words.clone();
             handle.control_then(Control::Burst(count), move |answer| {
