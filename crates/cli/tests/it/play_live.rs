@@ -174,7 +174,7 @@ fn keys_control_a_player_in_a_terminal() {
 }
 
 #[test]
-fn latched_topics_and_clock_reach_late_peers() {
+fn a_foreign_peer_hears_the_clock_up_to_the_end() {
     let Some(mut stage) = Stage::new() else {
         return;
     };

@@ -72,7 +72,13 @@ impl Session<'_> {
         let node = RosNode::new(Arc::clone(live.participant()), self.bag.node())?;
         let words = Words::default();
         let said = words.clone();
-        let reporter = Reporter::new(move |notice| said.say(Word::Notice(notice.clone())));
+        let burst = self.beginning != Beginning::Play;
+        let reporter = Reporter::new(move |notice| {
+            // After a burst nobody asked to wait: what has no acknowledgements is no news.
+            if !(burst && matches!(notice, Notice::NoAcknowledgements { .. })) {
+                said.say(Word::Notice(notice.clone()));
+            }
+        });
         let player = Player::open(&node, self.reader, self.options, reporter)?;
         let handle = player.handle().clone();
         let stop = handle.clone();
