@@ -1,6 +1,7 @@
 //! `timeloom play`: publish what bags hold, as its time comes.
 
 pub(crate) mod bag_arguments;
+mod full_screen;
 pub(crate) mod keys;
 mod pace_arguments;
 pub(crate) mod params;

@@ -53,6 +53,9 @@ pub(crate) struct BagArguments {
     /// The name of the node
     #[arg(long, value_name = "NAME", default_value = "rosbag2_player")]
     node_name: String,
+    /// Show timeline, rates and topics in the whole terminal; ? lists the keys
+    #[arg(long, conflicts_with = "disable_keyboard_controls")]
+    pub(crate) tui: bool,
     /// The distribution whose layouts the services speak [default: `ROS_DISTRO`, else jazzy]
     #[arg(long, value_name = "NAME", value_parser = distro)]
     ros_distro: Option<Distro>,

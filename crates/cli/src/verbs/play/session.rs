@@ -11,11 +11,11 @@ use timeloom_node::player::{
 use timeloom_time::Duration;
 
 use super::bag_arguments::{BagArguments, LogLevel};
-use super::{keys, status_line};
+use super::{full_screen, keys, status_line};
 use crate::context::Context;
 use crate::damage;
 use crate::json_text::counted;
-use crate::live::{Keyboard, Live, LiveArguments};
+use crate::live::{Keyboard, Live, LiveArguments, has_terminal};
 use crate::outcome::Outcome;
 
 /// How long a player may take to end after Ctrl-C; one that is stuck in the middleware is left behind.
@@ -45,23 +45,34 @@ pub(crate) enum Beginning {
 
 /// What the player's threads want to be told.
 #[derive(Clone, Default)]
-struct Words(Arc<Mutex<Vec<Word>>>);
+pub(super) struct Words(Arc<Mutex<Vec<Word>>>);
 
-enum Word {
+pub(super) enum Word {
     Notice(Notice),
     Refused(String),
     Burst(u64),
 }
 
+impl Word {
+    /// The same in words.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Notice(notice) => notice.to_string(),
+            Self::Refused(text) => text.clone(),
+            Self::Burst(count) => format!("{} published", counted(*count, "message")),
+        }
+    }
+}
+
 impl Words {
-    fn say(&self, word: Word) {
+    pub(super) fn say(&self, word: Word) {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(word);
     }
 
-    fn take(&self) -> Vec<Word> {
+    pub(super) fn take(&self) -> Vec<Word> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -84,7 +95,8 @@ impl Session<'_> {
         let stop = handle.clone();
         live.interrupt()
             .wakes(move || stop.control_then(Control::Stop, drop));
-        let keyboard = if self.bag.disable_keyboard_controls {
+        let full_screen = self.bag.tui && has_terminal(context);
+        let keyboard = if self.bag.disable_keyboard_controls || full_screen {
             None
         } else {
             let (pressed, said) = (handle.clone(), words.clone());
@@ -106,6 +118,10 @@ impl Session<'_> {
                 }
             });
         }
+        if full_screen {
+            let title = self.bag.first().display().to_string();
+            full_screen::run(&title, &handle, &words, &live, context)?;
+        }
         let mut screen = Screen {
             level: self.bag.log_level,
             line: if self.line_rate > 0.0 && context.printer.shows_progress() {
@@ -113,7 +129,7 @@ impl Session<'_> {
             } else {
                 Line::Off
             },
-            stays: keyboard.is_some(),
+            stays: keyboard.is_some() || full_screen,
             unacknowledged: false,
         };
         let period = Duration::try_from_hertz(self.line_rate).unwrap_or(LOOK);
@@ -135,6 +151,7 @@ impl Session<'_> {
             std::mem::forget(player);
         }
         screen.summary(&status, self.bag, context);
+        context.printer.warnings(&live.later_notes());
         let lost = status.lost() > 0 || damage::means_loss(&status.damage) || screen.unacknowledged;
         Ok(Outcome::lost_if(lost))
     }
