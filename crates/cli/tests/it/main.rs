@@ -6,6 +6,7 @@
 
 mod bad_input;
 mod cat;
+mod clock_live;
 mod convert;
 mod docs;
 mod export;
@@ -24,6 +25,9 @@ mod live_send;
 #[cfg(feature = "zenoh")]
 mod live_zenoh;
 mod options_file;
+mod play_live;
+mod play_stage;
+mod play_usage;
 mod python_reader;
 mod record_docs_live;
 mod record_hardship_live;
