@@ -8,3 +8,4 @@ pub mod msg;
 pub mod pf_packet;
 pub mod pf_reply;
 pub mod sqlite;
+pub mod tag;

@@ -135,6 +135,7 @@ impl Robot {
             let outcome = writer.write(&[message], log_time_ns);
             assert!(outcome.is_ok());
         }
-        writer.finish().unwrap();
+        let (_metadata, outcome) = writer.finish().unwrap();
+        assert!(outcome.is_ok());
     }
 }

@@ -142,7 +142,7 @@ impl Engine {
         }
         let (last, missing) = self.where_it_ended(number, place);
         if let Some(hop) = missing
-            && self.has_untagged_after(hop, last)
+            && self.next_is_untagged(hop, last)
         {
             return (Outcome::NoTag, missing);
         }
@@ -191,18 +191,31 @@ impl Engine {
         (last, missing)
     }
 
-    /// Whether a message of the topic is known by itself, without a tag, since another message came.
-    fn has_untagged_after(&self, topic: u32, number: u64) -> bool {
+    /// Whether the first thing that is known of the topic since another message came is one without a tag: the message
+    /// itself, or that something was made of it.
+    fn next_is_untagged(&self, topic: u32, number: u64) -> bool {
         let Some(since) = self.store.get(number).map(|message| message.arrived) else {
             return false;
         };
-        if !self.tagged.get(index(topic)).copied().unwrap_or(false) {
-            return false;
-        }
         let until = since.saturating_add(self.options.keep.nanos());
-        self.store
-            .of_topic(topic)
-            .filter_map(|other| self.store.get(other))
-            .any(|other| !other.is_tagged() && (since..=until).contains(&other.arrived))
+        let next = self.store.next_of_topic(topic, number);
+        let next = next.and_then(|next| self.store.get(next));
+        let next = next.filter(|next| next.arrived <= until);
+        let named = self.named_since(topic, since).filter(|at| *at <= until);
+        match (next, named) {
+            (Some(next), Some(named)) if named < next.arrived => true,
+            (Some(next), _) => {
+                let has_tags = self.tagged.get(index(topic)).copied().unwrap_or(false);
+                has_tags && !next.is_tagged()
+            }
+            (None, named) => named.is_some(),
+        }
+    }
+
+    /// When somebody first named a message of the topic that never came itself.
+    fn named_since(&self, topic: u32, since: i64) -> Option<i64> {
+        let targets = self.waiting.get(&topic)?.values().flatten();
+        let arrived = targets.filter_map(|target| Some(self.store.get(*target)?.arrived));
+        arrived.filter(|arrived| *arrived >= since).min()
     }
 }
