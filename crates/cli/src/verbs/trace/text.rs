@@ -299,6 +299,19 @@ fn tail_text(report: &Report) -> String {
             report.clocks.hosts.join(", ")
         ));
     }
+    for difference in &report.clocks.compared {
+        let (ahead, way) = match difference.ahead_ns {
+            ahead @ 0.. => (ahead.unsigned_abs(), "ahead of"),
+            ahead => (ahead.unsigned_abs(), "behind"),
+        };
+        lines.push(format!(
+            "the clock of {} is {} {way} that of {}, ± {}, as messages both ways tell",
+            difference.other,
+            span_text(ahead),
+            difference.host,
+            span_text(difference.bound_ns)
+        ));
+    }
     if report.clocks.jumps > 0 {
         lines.push(format!(
             "ROS time went back {}",
