@@ -34,3 +34,6 @@ mod sync_pf_live;
 mod sync_tables;
 mod trace;
 mod trace_bag;
+mod trace_live;
+mod trace_peer;
+mod trace_plain;
