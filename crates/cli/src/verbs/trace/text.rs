@@ -8,7 +8,7 @@ use timeloom_trace::{
 
 use crate::json_text::{counted, grouped};
 
-/// A table whose first column is text and the others numbers.
+/// A table; columns of numbers stand to the right.
 pub(super) struct Table {
     rows: Vec<Vec<String>>,
     indent: &'static str,
@@ -33,21 +33,31 @@ impl Table {
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
+        let numeric: Vec<bool> = (0..columns).map(|column| self.is_numeric(column)).collect();
         let mut text = String::new();
         for row in &self.rows {
             let mut line = self.indent.to_owned();
-            for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            for (column, cell) in row.iter().enumerate() {
+                let width = widths.get(column).copied().unwrap_or(0);
                 let space = " ".repeat(width.saturating_sub(cell.chars().count()));
-                if column == 0 {
-                    line = line + cell + &space;
+                let gap = if column == 0 { "" } else { "  " };
+                line = if numeric.get(column).copied().unwrap_or(false) {
+                    line + gap + &space + cell
                 } else {
-                    line = line + "  " + &space + cell;
-                }
+                    line + gap + cell + &space
+                };
             }
             text.push_str(line.trim_end());
             text.push('\n');
         }
         text
+    }
+
+    /// Whether all cells of a column below its head begin as numbers and limits do.
+    fn is_numeric(&self, column: usize) -> bool {
+        let cells = self.rows.iter().skip(1).filter_map(|row| row.get(column));
+        let mut first = cells.filter_map(|cell| cell.chars().next());
+        first.all(|letter| letter.is_ascii_digit() || "-+≤≥".contains(letter))
     }
 }
 
