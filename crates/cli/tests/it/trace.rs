@@ -39,6 +39,10 @@ fn the_report_tells_of_paths_hops_and_losses() {
     );
     // 50 cycles: one is stuck in the filter, and one tag was lost before the recorder.
     assert_eq!(row(&text, "/points "), "/points 50 48 1 0 1 0 0 0 0");
+    assert!(
+        text.contains("\n  1 message of /points superseded at /filtered\n"),
+        "{text}"
+    );
     let odom = row(&text, "/odom ");
     assert!(odom.starts_with("/odom 250 "), "{odom}");
     // Every tenth cycle is 15 ms slower.

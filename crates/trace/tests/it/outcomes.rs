@@ -26,20 +26,28 @@ fn cycles(world: &mut World, first: i64, cycles: i64) {
 fn lost_between_nodes_and_stuck_half_way() {
     let mut world = World::new(EngineOptions::default());
     cycles(&mut world, 1, 5);
-    // Something was made of it, but no target.
+    // Something was made of it, but no target: the next one was made of a newer one.
     world.tag("/a", 600, 600, &[]);
     world.tag("/b", 600, 610, &[("/a", 600, 602)]);
     // Nothing was made of it: a newer one was used.
     world.tag("/a", 650, 650, &[]);
     cycles(&mut world, 7, 5);
+    // Something was made of it, and nothing ever followed.
+    world.tag("/a", 1200, 1200, &[]);
+    world.tag("/b", 1200, 1210, &[("/a", 1200, 1202)]);
     world.engine.advance(60_000 * MS);
     let found = outcomes(&mut world);
     assert_eq!(
         (found.completed, found.partial, found.superseded),
-        (10, 1, 1)
+        (10, 1, 2)
     );
-    assert_eq!(found.missing_hops.get("/c"), Some(&1));
-    assert_eq!(found.total(), 12);
+    assert_eq!(
+        found.missing_hops.iter().collect::<Vec<_>>(),
+        [(&"/c".to_owned(), &1)]
+    );
+    let superseded: Vec<_> = found.superseded_at.iter().collect();
+    assert_eq!(superseded, [(&"/b".to_owned(), &1), (&"/c".to_owned(), &1)]);
+    assert_eq!(found.total(), 13);
 }
 
 #[test]

@@ -133,14 +133,16 @@ fn sources_text(target: &TargetReport) -> String {
         let mut row = vec![source.topic.clone()];
         row.extend(counts.into_iter().map(grouped));
         table.row(row);
-        for (hop, count) in &found.missing_hops {
+        let mut line = |count: u64, words: &str, hop: &str| {
+            let messages = counted(count, "message");
             // Writing to a string cannot fail.
-            let _ok = writeln!(
-                missing,
-                "  {} of {} ended before {hop}",
-                counted(*count, "message"),
-                source.topic
-            );
+            let _ok = writeln!(missing, "  {messages} of {} {words} {hop}", source.topic);
+        };
+        for (hop, count) in &found.missing_hops {
+            line(*count, "ended before", hop);
+        }
+        for (hop, count) in &found.superseded_at {
+            line(*count, "superseded at", hop);
         }
     }
     table.text() + &missing
