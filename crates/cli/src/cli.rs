@@ -40,6 +40,7 @@ pub(crate) enum Verb {
     Convert(Box<verbs::convert::Arguments>),
     Play(Box<verbs::play::Arguments>),
     Burst(Box<verbs::burst::Arguments>),
+    Clock(verbs::clock::Arguments),
     Reindex(verbs::reindex::Arguments),
     Recover(verbs::recover::Arguments),
     List(verbs::list::Arguments),
@@ -56,12 +57,13 @@ pub(crate) enum Verb {
 impl Verb {
     pub(crate) fn run(self, context: &mut Context) -> anyhow::Result<Outcome> {
         match self {
-            Self::Record(arguments) => verbs::record::run(&arguments, context),
+            Self::Record(arguments) => verbs::record::run(*arguments, context),
             Self::Info(arguments) => verbs::info::run(&arguments, context),
             Self::Cat(arguments) => verbs::cat::run(&arguments, context),
             Self::Convert(arguments) => verbs::convert::run(&arguments, context),
             Self::Play(arguments) => verbs::play::run(&arguments, context),
             Self::Burst(arguments) => verbs::burst::run(&arguments, context),
+            Self::Clock(arguments) => verbs::clock::run(arguments, context),
             Self::Reindex(arguments) => verbs::reindex::run(&arguments, context),
             Self::Recover(arguments) => verbs::recover::run(&arguments, context),
             Self::List(arguments) => verbs::list::run(&arguments, context),

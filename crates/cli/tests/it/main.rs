@@ -15,16 +15,22 @@ mod help;
 mod info;
 mod list;
 mod live;
+mod live_bad_data;
 mod live_docs;
 mod live_loss;
 mod live_node;
+mod live_send;
 #[cfg(feature = "zenoh")]
 mod live_zenoh;
 mod options_file;
 mod python_reader;
 mod record_hardship_live;
 mod record_live;
+mod record_options_live;
 mod record_robot;
+#[cfg(feature = "zenoh")]
+mod record_zenoh;
+mod record_rules;
 mod repair;
 mod robot;
 mod support;
@@ -37,3 +43,8 @@ mod trace_bag;
 mod trace_live;
 mod trace_peer;
 mod trace_plain;
+mod tui;
+#[cfg(feature = "zenoh")]
+mod zenoh_node;
+#[cfg(feature = "zenoh")]
+mod zenoh_robot;

@@ -101,6 +101,12 @@ pub enum Refusal {
         /// The highest rate.
         most: f64,
     },
+    /// A request that cannot be read.
+    #[error("the request cannot be understood")]
+    Malformed,
+    /// The one that was asked has no messages: it is a clock and nothing else.
+    #[error("a clock has no messages to play")]
+    NoMessages,
     /// The player is gone.
     #[error("the player has ended")]
     Ended,

@@ -7,7 +7,7 @@ use timeloom_time::CancelToken;
 use super::control::{Answer, Control, Refusal};
 
 /// Where the answer to a control goes; called on the playback thread.
-pub(super) type Reply = Box<dyn FnOnce(Result<Answer, Refusal>) + Send>;
+pub type Reply = Box<dyn FnOnce(Result<Answer, Refusal>) + Send>;
 
 /// A control and who wants to know what came of it.
 pub(super) struct Letter {
