@@ -12,3 +12,4 @@ pub mod pf_packet;
 pub mod pf_reply;
 pub mod sqlite;
 pub mod ws;
+pub mod tag;

@@ -46,6 +46,9 @@ mod sync_pf_live;
 mod sync_tables;
 mod trace;
 mod trace_bag;
+mod trace_live;
+mod trace_peer;
+mod trace_plain;
 mod tui;
 #[cfg(feature = "zenoh")]
 mod zenoh_node;
