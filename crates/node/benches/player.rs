@@ -249,7 +249,10 @@ fn lateness(bench: &mut Bench, world: &World, directory: &Path) {
     bench.ratio_at_most("node.play.lateness.p50", median(&mut ratios50), 1.2);
     bench.ratio_at_most("node.play.lateness.p99", median(&mut ratios99), 1.2);
     let last = |all: &[Vec<i64>], percent| {
-        let mut each: Vec<f64> = all.iter().map(|late| percentile(late, percent) / 1e3).collect();
+        let mut each: Vec<f64> = all
+            .iter()
+            .map(|late| percentile(late, percent) / 1e3)
+            .collect();
         median(&mut each)
     };
     bench.note(
@@ -363,7 +366,10 @@ fn large(bench: &mut Bench, world: &World, directory: &Path) {
     }
     bench.ratio_at_most("node.play.seek.ms", median(&mut seeks), 5.0);
     let worst = seeks.last().copied().unwrap_or(f64::NAN);
-    bench.note("node.play.seek.ms", format_args!("at most {worst:.2} ms of 101"));
+    bench.note(
+        "node.play.seek.ms",
+        format_args!("at most {worst:.2} ms of 101"),
+    );
     drop(player);
     std::fs::remove_dir_all(bag).expect("it was there");
 }

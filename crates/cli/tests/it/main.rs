@@ -34,9 +34,9 @@ mod record_hardship_live;
 mod record_live;
 mod record_options_live;
 mod record_robot;
+mod record_rules;
 #[cfg(feature = "zenoh")]
 mod record_zenoh;
-mod record_rules;
 mod repair;
 mod robot;
 mod support;
@@ -50,9 +50,9 @@ mod trace_live;
 mod trace_peer;
 mod trace_plain;
 mod tui;
+mod view;
+mod view_live;
 #[cfg(feature = "zenoh")]
 mod zenoh_node;
 #[cfg(feature = "zenoh")]
 mod zenoh_robot;
-mod view;
-mod view_live;
