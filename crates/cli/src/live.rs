@@ -3,6 +3,7 @@
 mod arguments;
 mod endpoint_lines;
 mod feed;
+mod full_screen;
 mod interrupt;
 mod json_value;
 mod key;
@@ -19,6 +20,7 @@ mod view;
 pub(crate) use arguments::{LiveArguments, hertz, seconds};
 pub(crate) use endpoint_lines::{endpoint_json, endpoint_text};
 pub(crate) use feed::{Account, Feed, FeedArguments};
+pub(crate) use full_screen::has_terminal;
 pub(crate) use interrupt::Interrupt;
 pub(crate) use key::Key;
 pub(crate) use keyboard::Keyboard;

@@ -2,6 +2,7 @@
 
 pub(crate) mod burst;
 pub(crate) mod cat;
+pub(crate) mod clock;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod doctor;
@@ -9,11 +10,12 @@ pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod manual;
 pub(crate) mod node;
-pub(crate) mod record;
 pub(crate) mod play;
+pub(crate) mod record;
 pub(crate) mod recover;
 pub(crate) mod reindex;
 pub(crate) mod service;
 pub(crate) mod sync;
 pub(crate) mod topic;
 pub(crate) mod trace;
+pub(crate) mod view;

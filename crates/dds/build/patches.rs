@@ -1,6 +1,6 @@
 //! What is added to Cyclone DDS: the numbers and inline `QoS` that it reads and writes but does not show.
 //!
-//! Three hooks that are null unless we set them, one function, one abort less, no loss at the start of
+//! Four hooks that are null unless we set them, one function, one abort less, no loss at the start of
 //! foreign streams, and a limit to the participants that are believed. An anchor that is not found exactly once fails the
 //! build: the C compiler then checks the rest, so no private layout is guessed at run time.
 
@@ -70,6 +70,20 @@ const PATCHES: [Patch; 5] = [
                 "    gap_end_seq = lastseq + 1;\n",
                 "    const bool timeloom_request_all = !ddsi_vendor_is_eclipse (rst->vendor) && pwr->c.xqos->durability.kind == DDS_DURABILITY_VOLATILE;\n    \
                  gap_end_seq = timeloom_request_all ? firstseq : lastseq + 1;\n",
+            ),
+            // What a writer says of its last number, whether its data comes or not.
+            (
+                "static int handle_Heartbeat (struct ddsi_receiver_state *rst, ddsrt_etime_t tnow, struct ddsi_rmsg *rmsg, const ddsi_rtps_heartbeat_t *msg, ddsrt_wctime_t timestamp, ddsi_rtps_submessage_kind_t prev_smid)\n",
+                "void (*timeloom_heartbeat_hook) (const ddsi_guid_t *writer, uint64_t last) = NULL;\n\
+                 static int handle_Heartbeat (struct ddsi_receiver_state *rst, ddsrt_etime_t tnow, struct ddsi_rmsg *rmsg, const ddsi_rtps_heartbeat_t *msg, ddsrt_wctime_t timestamp, ddsi_rtps_submessage_kind_t prev_smid)\n",
+            ),
+            // Not those of discovery: the upper bits of the kind say so.
+            (
+                "  // Inserting a GAP for [1..gap_end_seq) is our way of implementing the processing of\n",
+                "  if (timeloom_heartbeat_hook && (src.entityid.u & 0xc0) == 0)\n  {\n    \
+                 const ddsi_guid_t guid = ddsi_hton_guid (src);\n    \
+                 timeloom_heartbeat_hook (&guid, lastseq);\n  }\n  \
+                 // Inserting a GAP for [1..gap_end_seq) is our way of implementing the processing of\n",
             ),
             // The first data of a foreign volatile writer begins its stream. Cyclone waits for the first heartbeat and
             // takes all up to there for history, which loses what Fast DDS sends right after it is matched.

@@ -22,6 +22,8 @@ type Notes = Box<dyn Fn() -> Vec<String>>;
 pub(crate) struct Live {
     participant: Arc<dyn Participant>,
     notes: Notes,
+    /// Those that were told at the start.
+    told: Vec<String>,
     node: Arc<dyn Node>,
     environment: Environment,
     view: View,
@@ -52,11 +54,16 @@ impl Live {
             Backend::Dds => join_dds(arguments, &environment)?,
             Backend::Zenoh => join_zenoh(arguments, &environment)?,
         };
+        let told = notes();
+        for note in &told {
+            context.printer.aside(&format!("note: {note}"));
+        }
         let node = participant.node(name)?;
         let view = View::new(&*participant, &interrupt);
         Ok(Self {
             participant,
             notes,
+            told,
             node,
             environment,
             view,
@@ -118,6 +125,13 @@ impl Live {
     /// What the transport wants people to know, a line each.
     pub(crate) fn notes(&self) -> Vec<String> {
         (self.notes)()
+    }
+
+    /// What came up since the start: malformed data of peers and the like.
+    pub(crate) fn later_notes(&self) -> Vec<String> {
+        let mut notes = self.notes();
+        notes.retain(|note| !self.told.contains(note));
+        notes
     }
 
     /// Whether endpoints whose `QoS` does not fit stay apart; on Zenoh, the key alone counts.

@@ -6,6 +6,7 @@
 
 mod bad_input;
 mod cat;
+mod clock_live;
 mod convert;
 mod docs;
 mod export;
@@ -24,10 +25,18 @@ mod live_send;
 #[cfg(feature = "zenoh")]
 mod live_zenoh;
 mod options_file;
+mod play_live;
+mod play_stage;
+mod play_usage;
 mod python_reader;
+mod record_docs_live;
 mod record_hardship_live;
 mod record_live;
+mod record_options_live;
 mod record_robot;
+#[cfg(feature = "zenoh")]
+mod record_zenoh;
+mod record_rules;
 mod repair;
 mod robot;
 mod support;
@@ -37,3 +46,13 @@ mod sync_pf_live;
 mod sync_tables;
 mod trace;
 mod trace_bag;
+mod trace_live;
+mod trace_peer;
+mod trace_plain;
+mod tui;
+#[cfg(feature = "zenoh")]
+mod zenoh_node;
+#[cfg(feature = "zenoh")]
+mod zenoh_robot;
+mod view;
+mod view_live;

@@ -21,7 +21,7 @@ pub(crate) const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Inte
 
 /// A domain that nobody else uses, and what runs in it.
 pub(crate) struct Robot {
-    sandbox: Sandbox,
+    pub(crate) sandbox: Sandbox,
     pub(crate) domain: u32,
 }
 

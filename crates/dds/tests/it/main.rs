@@ -14,6 +14,7 @@ mod domains;
 mod events;
 mod fast;
 mod fuzz;
+mod last_told;
 mod local;
 mod loss;
 mod peer;

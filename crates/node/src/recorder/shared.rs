@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeloom_bag::TopicStatistics;
 use timeloom_bag::bag::SplitEvent;
-use timeloom_time::{CancelToken, Clock, Event, Steady, Time, TimeBase};
+use timeloom_time::{CancelToken, Clock, Event, Steady, System, Time, TimeBase};
 use timeloom_wire::Node;
 
 use super::command::{Command, Commands};
+use super::disk_guard::LowSpace;
 use super::end_reason::EndReason;
 use super::graph_index::GraphIndex;
 use super::intake::{Gate, Intakes};
@@ -45,6 +46,8 @@ pub(super) struct Progress {
     pub(super) topics: Vec<Written>,
     pub(super) files: usize,
     pub(super) splits: VecDeque<SplitEvent>,
+    /// How often the disk was nearly full since somebody asked.
+    pub(super) low_space: Vec<LowSpace>,
     /// Why the recording is over, once it is.
     pub(super) ended: Option<EndReason>,
 }
@@ -63,6 +66,14 @@ impl Shared {
 
     pub(super) fn progress(&self) -> MutexGuard<'_, Progress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The time that messages are stamped with.
+    pub(super) fn node_time_ns(&self) -> i64 {
+        match &self.options.log_clock {
+            Some(clock) => clock.now().nanos(),
+            None => Clock::<System>::on(&self.base).now().nanos(),
+        }
     }
 
     pub(super) fn command(&self, command: Command) {
