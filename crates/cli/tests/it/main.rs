@@ -28,6 +28,7 @@ mod record_live;
 mod record_options_live;
 mod record_robot;
 mod record_rules;
+mod record_types_live;
 mod repair;
 mod robot;
 mod support;
