@@ -165,13 +165,18 @@ impl Writer {
         {
             self.hold_back(batch);
         }
-        let mut rest = &batch[..];
-        while !rest.is_empty() {
-            let (now, later) = rest.split_at(stretch(rest));
-            self.write(now);
-            rest = later;
+        let mut all = batch.drain(..).peekable();
+        let mut stretch = Vec::new();
+        while all.peek().is_some() {
+            let mut bytes = 0;
+            while let Some(next) = all.next_if(|_| is_open(bytes, stretch.len())) {
+                bytes += next.entry.cost();
+                stretch.push(next);
+            }
+            self.write(&stretch);
+            // Their memory is free before the next ones are written.
+            stretch.clear();
         }
-        batch.clear();
     }
 
     /// Writes a stretch; if a planned split falls into it, to two files.
@@ -360,13 +365,7 @@ impl Writer {
     }
 }
 
-/// How many messages are written at once.
-fn stretch(batch: &[Waiting]) -> usize {
-    let mut bytes = 0;
-    let full = batch.iter().position(|waiting| {
-        let over = bytes > STRETCH_BYTES;
-        bytes += waiting.entry.cost();
-        over
-    });
-    full.unwrap_or(batch.len()).min(STRETCH_MESSAGES)
+/// Whether more is written at once with so many bytes and messages.
+fn is_open(bytes: usize, messages: usize) -> bool {
+    bytes <= STRETCH_BYTES && messages < STRETCH_MESSAGES
 }
