@@ -2,6 +2,7 @@
 
 pub(crate) mod burst;
 pub(crate) mod cat;
+pub(crate) mod clock;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod doctor;
@@ -17,3 +18,4 @@ pub(crate) mod service;
 pub(crate) mod sync;
 pub(crate) mod topic;
 pub(crate) mod trace;
+pub(crate) mod view;

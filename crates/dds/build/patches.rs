@@ -1,7 +1,7 @@
 //! What is added to Cyclone DDS: the numbers and inline `QoS` that it reads and writes but does not show.
 //!
-//! Four hooks that are null unless we set them, one function, one abort less, and no loss at the
-//! start of foreign streams. An anchor that is not found exactly once fails the
+//! Four hooks that are null unless we set them, one function, one abort less, no loss at the start of
+//! foreign streams, and a limit to the participants that are believed. An anchor that is not found exactly once fails the
 //! build: the C compiler then checks the rest, so no private layout is guessed at run time.
 
 use std::path::Path;
@@ -11,7 +11,7 @@ struct Patch {
     edits: &'static [(&'static str, &'static str)],
 }
 
-const PATCHES: [Patch; 4] = [
+const PATCHES: [Patch; 5] = [
     Patch {
         file: "ddsi_transmit.c",
         edits: &[
@@ -112,6 +112,34 @@ const PATCHES: [Patch; 4] = [
              }\n\n\
              dds_return_t dds_forwardcdr (",
         )],
+    },
+    // Somebody who makes up participants takes no more memory than this many need; those that are there stay.
+    Patch {
+        file: "ddsi_discovery_spdp.c",
+        edits: &[
+            (
+                "enum participant_guid_is_known_result {\n",
+                "#define TIMELOOM_MOST_PARTICIPANTS 2000\n\
+                 static bool timeloom_crowded (const struct ddsi_domaingv *gv)\n\
+                 {\n\
+                   struct ddsi_entity_enum_proxy_participant all;\n\
+                   uint32_t count = 0;\n\
+                   ddsi_entidx_enum_proxy_participant_init (&all, gv->entity_index);\n\
+                   while (count < TIMELOOM_MOST_PARTICIPANTS && ddsi_entidx_enum_proxy_participant_next (&all) != NULL)\n    \
+                     count++;\n\
+                   ddsi_entidx_enum_proxy_participant_fini (&all);\n\
+                   return count == TIMELOOM_MOST_PARTICIPANTS;\n\
+                 }\n\n\
+                 enum participant_guid_is_known_result {\n",
+            ),
+            (
+                "    return (pgik_result == PGIKR_KNOWN_BUT_INTERESTING) ? HSR_INTERESTING : HSR_NOT_INTERESTING;\n",
+                "    return (pgik_result == PGIKR_KNOWN_BUT_INTERESTING) ? HSR_INTERESTING : HSR_NOT_INTERESTING;\n  \
+                 if (timeloom_crowded (gv))\n  {\n    \
+                   GVWARNING (\"there are %d participants, as many as are believed: \"PGUIDFMT\" is ignored\\n\", TIMELOOM_MOST_PARTICIPANTS, PGUID (datap->participant_guid));\n    \
+                   return HSR_NOT_INTERESTING;\n  }\n",
+            ),
+        ],
     },
     Patch {
         file: "ddsi_spdp_schedule.c",

@@ -7,12 +7,14 @@
 mod board;
 mod clock_follower;
 mod clock_message;
+mod clock_owner;
 mod clock_publisher;
 mod clock_watch;
 mod control;
 mod handle;
 mod jumps;
 mod loader;
+mod lockstep;
 mod mailbox;
 mod meter;
 mod notice;
@@ -23,14 +25,18 @@ mod playback;
 mod publisher_qos;
 mod rate;
 mod read_ahead;
+mod requests;
 mod run;
+mod services;
 mod source;
 mod status;
 
 pub use clock_message::{decode_clock, encode_clock};
+pub use clock_owner::{ClockOwner, ClockOwnerOptions};
 pub use clock_watch::ClockWatch;
 pub use control::{Answer, Control, Mark, Refusal};
 pub use handle::PlayerHandle;
+pub use mailbox::Reply;
 pub use notice::{Notice, Reporter};
 pub use open::Player;
 pub use options::{
@@ -38,4 +44,5 @@ pub use options::{
     ReadAheadLimits, Repeat, RequestSource, Selection, ServiceReplay, TimeSituation,
 };
 pub use rate::sane_rate;
-pub use status::{State, Status, TopicStatus};
+pub use services::{Obeys, Services};
+pub use status::{ClockStatus, State, Status, TopicStatus};

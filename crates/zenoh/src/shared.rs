@@ -13,8 +13,9 @@ use zenoh::session::TransportEventsListener;
 use zenoh::{Session, Wait as _};
 
 use crate::config;
+use crate::departure;
 use crate::dispatcher::{Dispatch, Dispatcher};
-use crate::notes::Notes;
+use crate::notes::{NoteKind, Notes};
 use crate::observers::Observers;
 use crate::options::Options;
 use crate::roster::Roster;
@@ -49,6 +50,10 @@ impl Shared {
         };
         let notes = Arc::new(Notes::new(options.reporter.clone()));
         let config = config::session(options)?;
+        let unspoken = config::unspoken(&config);
+        if !unspoken.is_empty() {
+            notes.add(NoteKind::Unspoken, &unspoken.join(", "));
+        }
         let keeper = RouterKeeper::start(options, &config, &notes)?;
         let session = call(|| zenoh::open(config).wait()).map_err(|error| refused(&error))?;
         let dispatcher = Dispatcher::start(&notes).map_err(|error| refused(&error))?;
@@ -102,16 +107,21 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         call(|| drop((self.tokens.take(), self.routers.take())));
-        close(self.session.clone());
+        close(self.session.clone(), Some(Arc::clone(&self.notes)));
         if let Some(keeper) = &self.keeper {
             keeper.end();
         }
     }
 }
 
-/// Ends a session; not on a thread that the session would wait for.
-pub(crate) fn close(session: Session) {
+/// Ends a session once what it sent has left; not on a thread that the session would wait for.
+pub(crate) fn close(session: Session, notes: Option<Arc<Notes>>) {
     let end = move || {
+        let left = departure::wait(&session);
+        if let Some(notes) = notes.filter(|_| left > 0) {
+            let text = format!("{left} bytes were on their way to peers that took nothing more");
+            notes.add(NoteKind::Dropped, &text);
+        }
         // It fails only if it has ended already.
         session.close().wait().ok();
     };

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
-use timeloom_msg::{QosProfile, TypeName};
+use timeloom_msg::{QosProfile, TypeHash, TypeName};
 use timeloom_time::{Clock, Duration, Ros, Time, TimeBase};
 use timeloom_wire::queue::{Overflow, QueueLimits, SampleQueue};
 use timeloom_wire::{
@@ -14,7 +14,7 @@ use timeloom_wire::{
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::json_text::counted;
-use crate::live::{Live, full_name};
+use crate::live::{Live, QosArguments, TypeFinder, full_name};
 
 /// What waits for the printer at most.
 const LIMITS: QueueLimits = QueueLimits {
@@ -33,6 +33,8 @@ pub(crate) struct FeedArguments {
     /// Its type, such as `std_msgs/msg/String`; with it, a topic that is not there yet is waited for
     #[arg(value_name = "TYPE")]
     type_name: Option<String>,
+    #[command(flatten)]
+    qos: QosArguments,
 }
 
 /// A subscription with its queue.
@@ -105,7 +107,8 @@ impl Feed {
             return Err(Failure::new(format!("the publisher of {topic} is gone")).into());
         };
         let intake = Intake::new(&live.base(), clock);
-        let spec = spec(&topic, &found, &publisher)?;
+        let mut spec = spec(&topic, &found, &publisher)?;
+        spec.qos = arguments.qos.over(spec.qos);
         let subscription = live.node().subscribe(&spec, Arc::clone(&intake) as _)?;
         let queue = Arc::clone(&intake.queue);
         live.interrupt().wakes(move || queue.nudge());
@@ -128,8 +131,8 @@ impl Feed {
         for event in self.intake.queue.take_events() {
             if let EndpointEvent::IncompatibleQos { policy, .. } = event {
                 let text = format!(
-                    "a publisher of {} came that offers less than the first ones ({policy}): its messages are not \
-                     seen; start again to take them too",
+                    "a publisher of {} offers less than is asked for ({policy}): its messages are not seen; start \
+                     again without QoS flags to take what all of them offer",
                     self.topic
                 );
                 context.printer.warning(&text);
@@ -236,12 +239,20 @@ fn spec(
     Ok(TopicSpec {
         name: topic.to_owned(),
         type_name: TypeName::parse(&publisher.type_name)?,
-        type_hash: publisher.type_hash,
+        type_hash: publisher
+            .type_hash
+            .or_else(|| known_hash(&publisher.type_name)),
         qos: QosProfile {
             depth: qos.depth.max(DEPTH),
             ..qos
         },
     })
+}
+
+/// Nodes of ROS complain of endpoints without a hash, so one is told for publishers that are no nodes.
+fn known_hash(type_name: &str) -> Option<TypeHash> {
+    let schema = TypeFinder::new().by_name(type_name).ok()?;
+    schema.type_hash().ok()
 }
 
 fn not_published(live: &Live, graph: &Graph, topic: &str) -> Failure {

@@ -22,6 +22,8 @@ type Notes = Box<dyn Fn() -> Vec<String>>;
 pub(crate) struct Live {
     participant: Arc<dyn Participant>,
     notes: Notes,
+    /// Those that were told at the start.
+    told: Vec<String>,
     node: Arc<dyn Node>,
     environment: Environment,
     view: View,
@@ -32,6 +34,17 @@ pub(crate) struct Live {
 impl Live {
     /// Joins the domain; says on stderr what is set and does not work as in ROS.
     pub(crate) fn join(arguments: &LiveArguments, context: &mut Context) -> anyhow::Result<Self> {
+        // Hidden, as the nodes of the ros2 command are.
+        let name = format!("_timeloom_{}", std::process::id());
+        Self::join_as(NodeName::new("/", &name)?, arguments, context)
+    }
+
+    /// Joins as a node of that name.
+    pub(crate) fn join_as(
+        name: NodeName,
+        arguments: &LiveArguments,
+        context: &mut Context,
+    ) -> anyhow::Result<Self> {
         let environment = LiveArguments::environment()?;
         for note in &environment.notes {
             context.printer.aside(&format!("note: {note}"));
@@ -41,13 +54,16 @@ impl Live {
             Backend::Dds => join_dds(arguments, &environment)?,
             Backend::Zenoh => join_zenoh(arguments, &environment)?,
         };
-        // Hidden, as the nodes of the ros2 command are.
-        let name = format!("_timeloom_{}", std::process::id());
-        let node = participant.node(NodeName::new("/", &name)?)?;
+        let told = notes();
+        for note in &told {
+            context.printer.aside(&format!("note: {note}"));
+        }
+        let node = participant.node(name)?;
         let view = View::new(&*participant, &interrupt);
         Ok(Self {
             participant,
             notes,
+            told,
             node,
             environment,
             view,
@@ -103,6 +119,13 @@ impl Live {
         (self.notes)()
     }
 
+    /// What came up since the start: malformed data of peers and the like.
+    pub(crate) fn later_notes(&self) -> Vec<String> {
+        let mut notes = self.notes();
+        notes.retain(|note| !self.told.contains(note));
+        notes
+    }
+
     /// Whether endpoints whose `QoS` does not fit stay apart; on Zenoh, the key alone counts.
     pub(crate) fn qos_must_fit(&self) -> bool {
         self.environment.backend == Backend::Dds
@@ -147,7 +170,12 @@ fn join_dds(
     arguments: &LiveArguments,
     environment: &Environment,
 ) -> anyhow::Result<(Arc<dyn Participant>, Notes)> {
-    let participant = Arc::new(DdsParticipant::new(&arguments.dds(environment))?);
+    let participant = DdsParticipant::new(&arguments.dds(environment)).map_err(|error| {
+        let text = error.to_string();
+        let hint = way_out(&text);
+        Failure::new(text).hint_if(hint.map(str::to_owned))
+    })?;
+    let participant = Arc::new(participant);
     let noted = Arc::clone(&participant);
     let notes = move || {
         let notes = noted.notes();
@@ -157,6 +185,28 @@ fn join_dds(
             .collect()
     };
     Ok((participant, Box::new(notes)))
+}
+
+/// What to do when Cyclone DDS does not start, by what it says.
+fn way_out(said: &str) -> Option<&'static str> {
+    let known = [
+        (
+            "failed to find interfaces",
+            "no network interface is up, not even the loopback: `sudo ip link set lo up` is enough for this machine",
+        ),
+        (
+            "free participant index",
+            "without multicast there is room for 32 processes of one domain on a machine: stop some, choose another \
+             ROS_DOMAIN_ID, or raise Discovery/MaxAutoParticipantIndex in CYCLONEDDS_URI",
+        ),
+        (
+            "does not match an available interface",
+            "CYCLONEDDS_URI names an interface that is not there: `timeloom doctor net` lists those that are",
+        ),
+    ];
+    known
+        .into_iter()
+        .find_map(|(words, hint)| said.contains(words).then_some(hint))
 }
 
 #[cfg(feature = "zenoh")]

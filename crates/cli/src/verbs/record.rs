@@ -1,6 +1,7 @@
 //! `timeloom record`: everything that a robot publishes goes into a bag, and what does not is counted.
 
 mod arguments;
+mod full_screen;
 mod key_value;
 mod params_file;
 mod rules;
@@ -17,7 +18,7 @@ use timeloom_time::{Duration, Event};
 pub(crate) use self::arguments::Arguments;
 use self::view::View;
 use crate::context::Context;
-use crate::live::{Key, Keyboard, Live};
+use crate::live::{Key, Keyboard, Live, has_terminal};
 use crate::outcome::Outcome;
 
 /// How often the view is drawn and the recorder looked at.
@@ -91,6 +92,7 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
     for report in &reports {
         lost |= summary::print(report, context);
     }
+    context.printer.warnings(&live.later_notes());
     Ok(Outcome::lost_if(lost))
 }
 
@@ -105,6 +107,13 @@ fn watch(
     let wake = Event::new(&live.base());
     let waker = wake.clone();
     live.interrupt().wakes(move || waker.set());
+    let behaviour = &arguments.behaviour;
+    if behaviour.tui && has_terminal(context) {
+        full_screen::run(recorder, notes, behaviour.snapshot_mode, live, context)?;
+        let mut view = View::new(false, live.clock());
+        notes.print(&mut view, context);
+        return Ok(());
+    }
     let keyboard = if arguments.behaviour.disable_keyboard_controls {
         None
     } else {

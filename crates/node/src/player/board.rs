@@ -1,4 +1,4 @@
-use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use timeloom_time::{Ros, Steady, Time};
@@ -10,6 +10,8 @@ use super::status::State;
 #[derive(Debug, Default)]
 pub(super) struct Board {
     state: AtomicU8,
+    /// What the user wants; the clock itself stands also before the start and after the end.
+    pub(super) paused: AtomicBool,
     /// The player's time of the message that is waited for; `i64::MAX` if none is.
     pub(super) next_due: AtomicI64,
     /// How far the player's time is ahead of the bag's: more with each lap of a monotonic loop.
@@ -47,8 +49,9 @@ pub(super) fn add(counter: &AtomicU64, count: u64) {
 }
 
 impl Board {
-    pub(super) fn new(topics: usize) -> Self {
+    pub(super) fn new(topics: usize, paused: bool) -> Self {
         Self {
+            paused: AtomicBool::new(paused),
             next_due: AtomicI64::new(i64::MAX),
             topics: (0..topics).map(|_| TopicCounters::default()).collect(),
             ..Self::default()

@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use timeloom_msg::QosProfile;
-use timeloom_time::{ClockSink, SourceId, TimeHub};
+use timeloom_time::{Clock, ClockSink, SourceId, Steady, Time, TimeHub};
 use timeloom_wire::{Gid, Receiver, Sample, Subscription};
 
 use super::clock_message::decode_clock;
@@ -11,28 +12,43 @@ use crate::{Result, RosNode};
 
 /// How many publishers are remembered; more come only from a flood.
 const MOST: usize = 64;
+/// No sample has come yet.
+const NEVER: i64 = i64::MIN;
 
 /// Puts the samples of `/clock` into a hub, on the thread that receives them.
 pub(super) struct ClockFollower {
+    last: Arc<AtomicI64>,
     _subscription: Box<dyn Subscription>,
 }
 
 impl ClockFollower {
     pub(super) fn start(node: &RosNode, hub: &TimeHub) -> Result<Self> {
+        let last = Arc::new(AtomicI64::new(NEVER));
         let receiver = ClockReceiver {
             hub: hub.clone(),
             sinks: Mutex::default(),
+            steady: Clock::on(&node.participant().time_base()),
+            last: Arc::clone(&last),
         };
         let spec = clock_topic(node, QosProfile::CLOCK)?;
         Ok(Self {
+            last,
             _subscription: node.wire().subscribe(&spec, Arc::new(receiver))?,
         })
+    }
+
+    /// When the last sample came.
+    pub(super) fn last(&self) -> Option<Time<Steady>> {
+        let last = self.last.load(Ordering::Relaxed);
+        (last != NEVER).then(|| Time::from_nanos(last))
     }
 }
 
 struct ClockReceiver {
     hub: TimeHub,
     sinks: Mutex<BTreeMap<Gid, ClockSink>>,
+    steady: Clock<Steady>,
+    last: Arc<AtomicI64>,
 }
 
 impl ClockReceiver {
@@ -49,6 +65,8 @@ impl ClockReceiver {
 impl Receiver for ClockReceiver {
     fn sample(&self, sample: Sample) {
         let sink = self.sink(sample.writer);
+        self.last
+            .store(self.steady.now().nanos(), Ordering::Relaxed);
         // What is no time is no sample; the next one is.
         match (decode_clock(&sample.payload), sample.sequence) {
             (Some(time), Some(sequence)) => sink.tick_numbered(time, sequence),

@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use timeloom_wire::{EndpointInfo, EndpointKind, Gid, GraphEvent, GraphWatch};
 
@@ -9,6 +9,7 @@ use crate::{Result, RosNode};
 
 /// Warns when more than one node publishes `/clock`, with the names of all.
 pub struct ClockWatch {
+    owners: Arc<Mutex<Owners>>,
     _watch: GraphWatch,
 }
 
@@ -19,16 +20,26 @@ impl ClockWatch {
     /// When the name of the topic is remapped to something that is none.
     pub fn start(node: &RosNode, reporter: Reporter) -> Result<Self> {
         let topic = node.resolve_topic(CLOCK_TOPIC)?;
-        let owners = Mutex::new(Owners::default());
+        let owners = Arc::new(Mutex::new(Owners::default()));
+        let noted = Arc::clone(&owners);
         let watch = node.participant().watch_graph(Box::new(move |event| {
-            let mut owners = owners.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut owners = noted.lock().unwrap_or_else(PoisonError::into_inner);
             let news = owners.note(event, &topic);
             drop(owners);
             if let Some(nodes) = news {
                 reporter.report(Notice::ManyClocks { nodes });
             }
         }));
-        Ok(Self { _watch: watch })
+        Ok(Self {
+            owners,
+            _watch: watch,
+        })
+    }
+
+    /// The nodes that publish `/clock` now, as far as their names are known.
+    pub fn owners(&self) -> Vec<String> {
+        let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        owners.nodes.values().flatten().cloned().collect()
     }
 }
 

@@ -29,6 +29,8 @@ pub enum Control {
     SetLoop(Option<(Time<Ros>, Time<Ros>)>),
     /// Makes the current time one end of the part to repeat; with both ends known it is repeated.
     Mark(Mark),
+    /// Ends playing as if the last message were out: acknowledgements are waited for, if the options say so.
+    Finish,
     /// Ends playing.
     Stop,
 }
@@ -101,6 +103,12 @@ pub enum Refusal {
         /// The highest rate.
         most: f64,
     },
+    /// A request that cannot be read.
+    #[error("the request cannot be understood")]
+    Malformed,
+    /// The one that was asked has no messages: it is a clock and nothing else.
+    #[error("a clock has no messages to play")]
+    NoMessages,
     /// The player is gone.
     #[error("the player has ended")]
     Ended,

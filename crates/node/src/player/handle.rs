@@ -1,13 +1,16 @@
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use timeloom_time::{Clock, Duration, Event, PlayerClock, Ros, Steady, Time, TimeBase};
 
 use super::board::{Board, TopicCounters};
+use super::clock_follower::ClockFollower;
+use super::clock_watch::ClockWatch;
 use super::control::{Answer, Control, Refusal};
-use super::mailbox::{Letter, Mailbox};
+use super::mailbox::{Letter, Mailbox, Reply};
 use super::read_ahead::ReadAhead;
-use super::status::{State, Status, TopicStatus};
+use super::services::Obeys;
+use super::status::{ClockStatus, State, Status, TopicStatus};
 
 /// The way to control a player and to see what it does. Clones are the same player.
 #[derive(Clone)]
@@ -22,6 +25,10 @@ pub(super) struct Shared {
     pub(super) board: Arc<Board>,
     pub(super) read_ahead: Arc<ReadAhead>,
     pub(super) ended: Event,
+    /// Whether time is somebody else's.
+    pub(super) external: bool,
+    pub(super) clock_watch: Weak<ClockWatch>,
+    pub(super) follower: Weak<ClockFollower>,
     /// Names and types of the topics, by topic of the bag; none for those that are not played.
     pub(super) names: Vec<Option<(String, String)>>,
 }
@@ -90,9 +97,14 @@ impl PlayerHandle {
         status
     }
 
-    /// Whether time stands because it was paused.
+    /// Whether time stands, or will when playing begins, because it was paused; for an external clock, whether it
+    /// seems to stand.
     pub fn is_paused(&self) -> bool {
-        self.0.clock.is_paused()
+        if self.0.external {
+            self.0.clock.is_paused()
+        } else {
+            self.0.board.paused.load(Ordering::SeqCst)
+        }
     }
 
     /// How fast time goes or will go; for an external clock how fast it seems to, if that is known.
@@ -105,6 +117,26 @@ impl PlayerHandle {
         self.0.clock.clock()
     }
 
+    /// Whose the time is, and how fresh.
+    pub fn clock_status(&self) -> ClockStatus {
+        let shared = &*self.0;
+        let owners = shared.clock_watch.upgrade();
+        let heard = shared
+            .follower
+            .upgrade()
+            .and_then(|follower| follower.last());
+        ClockStatus {
+            external: shared.external,
+            owners: owners.map(|watch| watch.owners()).unwrap_or_default(),
+            lag: heard.map(|last| shared.steady.now() - last),
+        }
+    }
+
+    /// Up to which time of the bag messages are read in advance; none if none are.
+    pub fn read_to(&self) -> Option<Time<Ros>> {
+        self.0.read_ahead.read_to().map(Time::from_nanos)
+    }
+
     /// Blocks until nothing is played any more; at once if nothing is.
     pub fn wait(&self) {
         self.0.ended.wait();
@@ -113,6 +145,20 @@ impl PlayerHandle {
     /// The same, for so much steady time at most; true if nothing is played.
     pub fn wait_for(&self, timeout: Duration) -> bool {
         self.0.ended.wait_for(timeout)
+    }
+}
+
+impl Obeys for PlayerHandle {
+    fn control_then(&self, control: Control, reply: Reply) {
+        self.0.mailbox.post(Letter { control, reply });
+    }
+
+    fn is_paused(&self) -> bool {
+        Self::is_paused(self)
+    }
+
+    fn rate(&self) -> Option<f64> {
+        Self::rate(self)
     }
 }
 

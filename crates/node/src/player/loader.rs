@@ -126,7 +126,9 @@ impl Loader {
         match self.source.latched(before, &self.latched, self.state.lap) {
             Ok(items) => {
                 let mut block = Block::new(self.state.epoch);
-                items.into_iter().for_each(|item| block.push(item));
+                for item in items {
+                    block.push(item);
+                }
                 self.push(block);
             }
             Err(error) => self.damage(&error),

@@ -7,7 +7,7 @@ use timeloom_time::CancelToken;
 use super::control::{Answer, Control, Refusal};
 
 /// Where the answer to a control goes; called on the playback thread.
-pub(super) type Reply = Box<dyn FnOnce(Result<Answer, Refusal>) + Send>;
+pub type Reply = Box<dyn FnOnce(Result<Answer, Refusal>) + Send>;
 
 /// A control and who wants to know what came of it.
 pub(super) struct Letter {
@@ -99,6 +99,13 @@ impl Mailbox {
     /// Whether it was asked to.
     pub(super) fn is_quitting(&self) -> bool {
         self.lock().quit
+    }
+
+    /// Whether somebody wants playing to end: reason to give up a long wait.
+    pub(super) fn wants_end(&self) -> bool {
+        let inner = self.lock();
+        let mut letters = inner.letters.iter();
+        inner.quit || letters.any(|letter| letter.control == Control::Stop)
     }
 
     /// Takes no more letters; those that are left are answered.

@@ -58,6 +58,13 @@ pub enum Notice {
         /// The first and last time of the bag, in nanoseconds.
         bag_ns: (i64, i64),
     },
+    /// The topic that time waits for cannot be heard: time will stand.
+    NotInStep {
+        /// The topic.
+        topic: String,
+        /// Why.
+        reason: String,
+    },
     /// A service request was not sent: nobody answers that service, or its type is not known.
     RequestDropped {
         /// The service.
@@ -111,6 +118,9 @@ impl fmt::Display for Notice {
                 seconds(bag_ns.0),
                 seconds(bag_ns.1)
             ),
+            Self::NotInStep { topic, reason } => {
+                write!(f, "{topic} cannot be waited for: {reason}; time stands")
+            }
             Self::RequestDropped { service, reason } => {
                 write!(f, "a request to {service} was not sent: {reason}")
             }

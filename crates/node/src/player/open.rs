@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use timeloom_bag::storage::FileInfo;
 use timeloom_bag::{BagReader, StorageReader as _};
@@ -14,9 +14,10 @@ use super::clock_watch::ClockWatch;
 use super::handle::{PlayerHandle, Shared};
 use super::jumps::Jumps;
 use super::loader::{Loader, LoaderState, Questions};
+use super::lockstep::Lockstep;
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
-use super::options::{Options, TimeSituation};
+use super::options::{Options, Pace, TimeSituation};
 use super::outlet::Outlets;
 use super::playback::{Playback, PlaybackState};
 use super::read_ahead::ReadAhead;
@@ -45,8 +46,8 @@ struct Parts {
 /// What the player hears of others; ended with it.
 struct Senses {
     _jumps: JumpHandle,
-    _follower: Option<ClockFollower>,
-    _watch: Option<ClockWatch>,
+    follower: Option<Arc<ClockFollower>>,
+    watch: Option<Arc<ClockWatch>>,
 }
 
 impl Player {
@@ -77,7 +78,7 @@ impl Player {
                 }
                 Ok((vec![loader, playback?], shared))
             });
-        let (threads, shared) = spawned.map_err(|source| Error::Thread(source))?;
+        let (threads, shared) = spawned.map_err(Error::Thread)?;
         Ok(Self {
             handle: PlayerHandle(Arc::new(shared)),
             threads,
@@ -124,7 +125,7 @@ impl Parts {
         let (clock, follower) = make_clock(base, node, start, &options)?;
 
         let mailbox = Arc::new(Mailbox::default());
-        let board = Arc::new(Board::new(info.topics.len()));
+        let board = Arc::new(Board::new(info.topics.len(), options.start_paused));
         let read_ahead = Arc::new(ReadAhead::new(base, options.read_ahead));
         let questions = Arc::new(Questions::new(base));
         let reporter = keeping_damage(&board, reporter);
@@ -136,12 +137,16 @@ impl Parts {
         let jumps = Jumps::new(&read_ahead, &mailbox, &board);
         let senses = Senses {
             _jumps: jumps.follow(&*clock),
-            _follower: follower,
-            _watch: clock_watch(node, &options, &reporter)?,
+            follower: follower.map(Arc::new),
+            watch: clock_watch(node, &options, &reporter)?,
         };
         let ended = Event::new(base);
         ended.set();
         let window = (options.read_ahead.bytes / 4).min(32 << 20);
+        let lockstep = match &options.pace {
+            Pace::Lockstep { topic, .. } => Some(Lockstep::start(node, topic, &mailbox, &reporter)),
+            _ => None,
+        };
         let loader = Loader {
             source: BagSource::new(reader, outlets.topics(), options.order, window),
             read_ahead: Arc::clone(&read_ahead),
@@ -160,6 +165,9 @@ impl Parts {
             board: Arc::clone(&board),
             read_ahead: Arc::clone(&read_ahead),
             ended: ended.clone(),
+            external: options.time != TimeSituation::Controlled,
+            clock_watch: weak(senses.watch.as_ref()),
+            follower: weak(senses.follower.as_ref()),
             names: outlets.names(),
         };
         let playback = Playback {
@@ -177,6 +185,7 @@ impl Parts {
             reporter,
             jumps,
             clock_publisher,
+            lockstep,
             ended,
         };
         Ok(Self {
@@ -222,11 +231,14 @@ fn clock_watch(
     node: &RosNode,
     options: &Options,
     reporter: &Reporter,
-) -> Result<Option<ClockWatch>> {
+) -> Result<Option<Arc<ClockWatch>>> {
     let concerned = options.clock.is_on() || options.time != TimeSituation::Controlled;
-    concerned
-        .then(|| ClockWatch::start(node, reporter.clone()))
-        .transpose()
+    let watch = concerned.then(|| ClockWatch::start(node, reporter.clone()));
+    Ok(watch.transpose()?.map(Arc::new))
+}
+
+fn weak<T>(part: Option<&Arc<T>>) -> Weak<T> {
+    part.map(Arc::downgrade).unwrap_or_default()
 }
 
 fn bounds(info: &FileInfo) -> Option<RunRange> {

@@ -43,6 +43,9 @@ pub struct Options {
     pub pace: Pace,
     /// What becomes of recorded service calls.
     pub services: ServiceReplay,
+    /// What becomes of recorded actions: with [`ServiceReplay::AsRequests`] their goals are sent again, and what the
+    /// recorded server said is left out.
+    pub actions: ServiceReplay,
 }
 
 impl Default for Options {
@@ -65,6 +68,7 @@ impl Default for Options {
             time: TimeSituation::Controlled,
             pace: Pace::CatchUp,
             services: ServiceReplay::AsEvents,
+            actions: ServiceReplay::AsEvents,
         }
     }
 }

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use timeloom_bag::{BagReader, StorageReader as _, TopicId, TopicInfo};
+use timeloom_msg::name::action_of;
 use timeloom_msg::qos::parse_profiles;
 use timeloom_msg::{Definitions, QosProfile, TypeHash, TypeName};
 use timeloom_wire::{EventObserver, PublishOptions, Publisher, TopicSpec};
@@ -10,8 +11,9 @@ use timeloom_wire::{EventObserver, PublishOptions, Publisher, TopicSpec};
 use super::clock_publisher::CLOCK_TOPIC;
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
-use super::options::{ClockTrigger, Options};
+use super::options::{ClockTrigger, Options, RequestSource, ServiceReplay};
 use super::publisher_qos::PublisherQos;
+use super::requests::Requests;
 use crate::RosNode;
 
 /// Where the messages of one topic go.
@@ -20,7 +22,7 @@ pub(super) struct Outlet {
     pub(super) name: String,
     pub(super) type_name: String,
     pub(super) id: TopicId,
-    pub(super) publisher: Box<dyn Publisher>,
+    way: Way,
     pub(super) reliable: bool,
     /// How many messages late joiners get; 0 if the topic is not latched.
     pub(super) keeps: usize,
@@ -30,6 +32,25 @@ pub(super) struct Outlet {
     pub(super) last: Option<i64>,
     /// A refusal was told.
     pub(super) refused: bool,
+}
+
+/// How messages go out.
+enum Way {
+    /// As they are.
+    Publish(Box<dyn Publisher>),
+    /// As calls of a service.
+    Call(Requests),
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// It went out.
+    Yes,
+    /// It was refused.
+    No,
+    /// It is not meant to go out: an answer among the events of a service that is called again.
+    NotMeant,
 }
 
 /// All outlets, by topic of the bag.
@@ -51,7 +72,7 @@ impl Outlets {
             let id = TopicId::from_index(index)?;
             // The player's own /clock takes the place of the recorded one.
             let own_clock = options.clock.is_on() && topic.name == CLOCK_TOPIC;
-            if !options.selection.takes(topic) || own_clock {
+            if !options.selection.takes(topic) || own_clock || is_servers_word(topic, options) {
                 return None;
             }
             Outlet::open(id, topic, node, options, &observer, reporter)
@@ -112,6 +133,10 @@ impl Outlet {
                 topic.serialization_format
             ));
         }
+        if let Some(source) = called_again(topic, options) {
+            let requests = Requests::open(topic, node, source)?;
+            return Ok(Self::calling(id, topic, requests, options));
+        }
         let type_name = TypeName::parse(&topic.type_name).map_err(|error| error.to_string())?;
         let name = renamed(topic, node).map_err(|error| error.to_string())?;
         let qos = qos_of(topic, &name, &options.qos_overrides, reporter);
@@ -125,39 +150,101 @@ impl Outlet {
             .wire()
             .publish_observed(&spec, Arc::clone(observer))
             .map_err(|error| error.to_string())?;
-        let triggers_clock = match &options.clock.before {
-            ClockTrigger::None => false,
-            ClockTrigger::Topics(topics) => topics.iter().any(|t| *t == topic.name || *t == name),
-            ClockTrigger::All => true,
-        };
         Ok(Self {
+            triggers_clock: triggers_clock(options, &[&topic.name, &name]),
             name,
             type_name: topic.type_name.clone(),
             id,
-            publisher,
+            way: Way::Publish(publisher),
             reliable: qos.is_reliable(),
             keeps: qos.keeps,
-            triggers_clock,
             last: None,
             refused: false,
         })
     }
 
-    /// Publishes a message; the first refusal of a topic is reported.
-    pub(super) fn publish(&mut self, data: Bytes, reporter: &Reporter) -> bool {
-        match self.publisher.publish(data, PublishOptions::default()) {
-            Ok(_) => true,
-            Err(error) => {
-                if !std::mem::replace(&mut self.refused, true) {
-                    reporter.report(Notice::PublishFailed {
-                        topic: self.name.clone(),
-                        reason: error.to_string(),
-                    });
-                }
-                false
-            }
+    fn calling(id: TopicId, topic: &TopicInfo, requests: Requests, options: &Options) -> Self {
+        Self {
+            name: requests.service.clone(),
+            type_name: topic.service_type().unwrap_or_default().to_owned(),
+            id,
+            triggers_clock: triggers_clock(options, &[&topic.name, &requests.service]),
+            way: Way::Call(requests),
+            reliable: true,
+            keeps: 0,
+            last: None,
+            refused: false,
         }
     }
+
+    /// How many take its messages: subscriptions, or servers.
+    pub(super) fn matched(&self) -> usize {
+        match &self.way {
+            Way::Publish(publisher) => publisher.matched(),
+            Way::Call(requests) => requests.servers(),
+        }
+    }
+
+    /// Its publisher; none if messages go out as calls.
+    pub(super) fn publisher(&self) -> Option<&dyn Publisher> {
+        match &self.way {
+            Way::Publish(publisher) => Some(&**publisher),
+            Way::Call(_) => None,
+        }
+    }
+
+    /// Publishes a message; the first refusal of a topic is reported.
+    pub(super) fn publish(&mut self, data: Bytes, reporter: &Reporter) -> Sent {
+        let notice = match &self.way {
+            Way::Publish(publisher) => match publisher.publish(data, PublishOptions::default()) {
+                Ok(_) => return Sent::Yes,
+                Err(error) => Notice::PublishFailed {
+                    topic: self.name.clone(),
+                    reason: error.to_string(),
+                },
+            },
+            Way::Call(requests) => match requests.send(&data) {
+                Ok(true) => return Sent::Yes,
+                Ok(false) => return Sent::NotMeant,
+                Err(reason) => Notice::RequestDropped {
+                    service: self.name.clone(),
+                    reason,
+                },
+            },
+        };
+        if !std::mem::replace(&mut self.refused, true) {
+            reporter.report(notice);
+        }
+        Sent::No
+    }
+}
+
+fn triggers_clock(options: &Options, names: &[&str]) -> bool {
+    match &options.clock.before {
+        ClockTrigger::None => false,
+        ClockTrigger::Topics(topics) => topics.iter().any(|topic| names.contains(&topic.as_str())),
+        ClockTrigger::All => true,
+    }
+}
+
+/// Whose events of a topic are calls to be made again; none if the topic is published.
+fn called_again(topic: &TopicInfo, options: &Options) -> Option<RequestSource> {
+    topic.service_name()?;
+    let replay = if action_of(&topic.name).is_some() {
+        options.actions
+    } else {
+        options.services
+    };
+    match replay {
+        ServiceReplay::AsEvents => None,
+        ServiceReplay::AsRequests(source) => Some(source),
+    }
+}
+
+/// Whether a topic is what a recorded action server said, while goals are sent to another one.
+fn is_servers_word(topic: &TopicInfo, options: &Options) -> bool {
+    options.actions != ServiceReplay::AsEvents
+        && action_of(&topic.name).is_some_and(|(_, part)| !part.is_service())
 }
 
 /// The name to publish on, by the node's remap rules: a service gives the name of its event topic.

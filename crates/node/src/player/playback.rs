@@ -2,6 +2,7 @@
 
 mod lap;
 mod obey;
+mod pace;
 mod prepare;
 mod publish;
 mod wait;
@@ -10,12 +11,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use timeloom_time::{Clock, Event, PlayerClock, Steady, System, Time};
+use timeloom_bag::TopicId;
+use timeloom_time::{Clock, Event, PlayerClock, Ros, Steady, System, Time};
 
 use super::board::{Board, add};
 use super::clock_publisher::{ClockPublisher, Ticker};
 use super::jumps::Jumps;
 use super::loader::Questions;
+use super::lockstep::Lockstep;
 use super::mailbox::{Letter, Mailbox};
 use super::notice::Reporter;
 use super::options::{Options, TimeSituation};
@@ -41,6 +44,8 @@ pub(super) struct Playback {
     pub(super) reporter: Reporter,
     pub(super) jumps: Arc<Jumps>,
     pub(super) clock_publisher: Option<Arc<ClockPublisher>>,
+    /// The topic that time waits for, if it does.
+    pub(super) lockstep: Option<Lockstep>,
     /// Set while nothing is played.
     pub(super) ended: Event,
     pub(super) state: PlaybackState,
@@ -63,6 +68,12 @@ pub(super) struct PlaybackState {
     deferred: VecDeque<Letter>,
     /// The external clock's silence was told.
     silence_told: bool,
+    /// The player's time of the last message that was published, or of the place where playing began.
+    last_due: Time<Ros>,
+    /// How far those that time waits for have come.
+    in_step: Time<Ros>,
+    /// The topic of a message whose acknowledgement time waits for.
+    unacknowledged: Option<TopicId>,
 }
 
 impl PlaybackState {
@@ -130,6 +141,9 @@ impl Playback {
     }
 
     fn play(&mut self) {
+        if self.awaits_acknowledgement() {
+            return;
+        }
         let Some(lap) = self.state.run.as_ref().map(|run| run.lap) else {
             self.state.stage = Stage::Idle;
             return;
@@ -183,6 +197,7 @@ impl Playback {
             return;
         }
         self.board.next_due.store(due.nanos(), Ordering::Relaxed);
+        self.hold(due);
         if self.reach(due) {
             self.publish_due(due);
         }
@@ -194,6 +209,7 @@ impl Playback {
             return;
         }
         self.board.next_due.store(i64::MAX, Ordering::Relaxed);
+        self.release();
         let stays = if self.is_external() {
             // Whoever drives the clock may turn it back.
             self.options.repeat != super::options::Repeat::Once

@@ -186,6 +186,13 @@ impl ReadAhead {
         self.lock().load
     }
 
+    /// The time of the last message that waits here, in the order in which they are played.
+    pub(super) fn read_to(&self) -> Option<i64> {
+        let state = self.lock();
+        let last = state.blocks.back()?;
+        last.items.back().map(|item| item.time)
+    }
+
     /// Blocks until there is something to do after the plan of `epoch`.
     pub(super) fn wait_for_work(&self, epoch: u64) -> Work {
         loop {

@@ -85,6 +85,18 @@ pub struct Status {
     pub damage: Vec<String>,
 }
 
+/// Whose time a player goes by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClockStatus {
+    /// Whether the player follows `/clock`.
+    pub external: bool,
+    /// The nodes that publish `/clock`, as far as their names are known; looked for only by those who publish or
+    /// follow it.
+    pub owners: Vec<String>,
+    /// How long ago the last sample of `/clock` came; none unless the player follows it and has heard one.
+    pub lag: Option<Duration>,
+}
+
 /// What became of a topic's messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopicStatus {

@@ -234,6 +234,9 @@ pub(super) struct BehaviourArguments {
     #[arg(long = "stats_max_publishing_rate", visible_aliases = ["stats-max-publishing-rate", "statistics-update-rate"],
         value_name = "HZ")]
     pub(super) statistics_rate: Option<f64>,
+    /// Show topics, rates and losses in the whole terminal; ? lists the keys
+    #[arg(long, conflicts_with = "disable_keyboard_controls")]
+    pub(super) tui: bool,
     /// Leave the keyboard alone
     #[arg(long)]
     pub(super) disable_keyboard_controls: bool,

@@ -21,11 +21,11 @@ impl Playback {
                 return;
             }
             // A part ends at its end, the whole with its last message.
-            let end = run.loop_range.map(|part| run.due(part.end));
-            if let Some(end) = end
-                && !self.reach(end)
-            {
-                return;
+            if let Some(end) = run.loop_range.map(|part| run.due(part.end)) {
+                self.hold(end);
+                if !self.reach(end) {
+                    return;
+                }
             }
         }
         self.turn(lap);
@@ -42,6 +42,7 @@ impl Playback {
         add(&self.board.laps, 1);
         self.jumps.set_plan(Some(plan));
         if back {
+            self.moved_to(start);
             self.jump_along(start);
             self.board.forget_rate();
             self.tell_time();
@@ -70,6 +71,8 @@ impl Playback {
         self.refuse_deferred();
         if self.state.stage != Stage::Idle {
             self.state.ticker = None;
+            self.state.unacknowledged = None;
+            self.release();
             // Time stands until the next run; a follower's is not ours to stop.
             if !self.is_external() {
                 let _paused = self.clock.pause();

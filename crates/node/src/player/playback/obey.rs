@@ -1,3 +1,5 @@
+use std::sync::atomic::Ordering;
+
 use timeloom_time::{Duration, Ros, Time};
 
 use super::super::control::{Answer, Control, Mark, Refusal};
@@ -59,6 +61,12 @@ impl Playback {
             Control::StepBack => self.step_back(),
             Control::SetLoop(part) => self.set_loop(part),
             Control::Mark(mark) => self.mark(mark),
+            Control::Finish => {
+                if self.state.stage != Stage::Idle {
+                    self.finish();
+                }
+                Ok(Answer::Done)
+            }
             Control::Stop => {
                 self.end(State::Stopped);
                 Ok(Answer::Done)
@@ -75,6 +83,7 @@ impl Playback {
             self.finish_burst();
         }
         self.state.paused = paused;
+        self.board.paused.store(paused, Ordering::SeqCst);
         self.board.forget_rate();
         self.show_state();
         self.tell_time();
@@ -95,7 +104,13 @@ impl Playback {
         let time = run.clamp(time.nanos());
         let due = run.due(time);
         run.position = Position::at(time);
+        let (plan, epoch) = (run.plan(Position::at(time), true), self.read_ahead.epoch());
         self.clock.jump(due)?;
+        if self.read_ahead.epoch() == epoch {
+            // For the clock it is no jump: the last message was played at this very time.
+            self.read_ahead.restart(plan);
+        }
+        self.moved_to(due);
         self.tell_time();
         Ok(Answer::At(Time::from_nanos(time)))
     }

@@ -1,10 +1,12 @@
 use std::sync::atomic::Ordering;
 
 use timeloom_time::{Duration, OnJump, Time, WaitOptions};
+use timeloom_wire::Publisher;
 
 use super::super::clock_publisher::Ticker;
 use super::super::notice::Notice;
 use super::super::options::{AckWait, PlayRange, Repeat};
+use super::super::outlet::Outlet;
 use super::super::run::{Run, RunRange};
 use super::super::source::Position;
 use super::super::status::State;
@@ -39,6 +41,7 @@ impl Playback {
         }
         if !self.is_external() {
             // Where time stands while it waits to begin.
+            self.moved_to(run.due(range.start));
             self.jump_along(run.due(range.start));
             self.read_ahead
                 .restart(run.plan(Position::at(range.start), true));
@@ -68,7 +71,7 @@ impl Playback {
     fn has_subscribers(&self) -> bool {
         let wanted = self.options.wait_for_subscribers;
         let mut outlets = self.outlets.iter();
-        wanted == 0 || outlets.all(|outlet| outlet.publisher.matched() >= wanted)
+        wanted == 0 || outlets.all(|outlet| outlet.matched() >= wanted)
     }
 
     fn enter(&mut self, stage: Stage) {
@@ -181,17 +184,21 @@ impl Playback {
             AckWait::For(timeout) => Some(timeout),
             AckWait::Forever => None,
         };
-        let name = |outlet: &super::super::outlet::Outlet| outlet.name.clone();
+        let name = |(outlet, _): (&Outlet, &dyn Publisher)| outlet.name.clone();
+        let publishers = self.outlets.iter().filter_map(|outlet| {
+            let publisher = outlet.publisher()?;
+            Some((outlet, publisher))
+        });
         let (reliable, rest): (Vec<_>, Vec<_>) =
-            self.outlets.iter().partition(|outlet| outlet.reliable);
+            publishers.partition(|(outlet, _)| outlet.reliable);
         if !rest.is_empty() {
             self.reporter.report(Notice::NoAcknowledgements {
                 topics: rest.into_iter().map(name).collect(),
             });
         }
-        let missing = reliable.into_iter().filter(|outlet| {
+        let missing = reliable.into_iter().filter(|(_, publisher)| {
             let end = until.map(|timeout| self.steady.now().saturating_add(timeout));
-            !self.is_acknowledged(&*outlet.publisher, end)
+            !self.is_acknowledged(*publisher, end)
         });
         let topics: Vec<_> = missing.map(name).collect();
         if !topics.is_empty() {
@@ -201,7 +208,7 @@ impl Playback {
 
     fn is_acknowledged(
         &self,
-        publisher: &dyn timeloom_wire::Publisher,
+        publisher: &dyn Publisher,
         end: Option<Time<timeloom_time::Steady>>,
     ) -> bool {
         loop {
@@ -213,7 +220,7 @@ impl Playback {
             {
                 return true;
             }
-            if left <= Duration::ZERO || self.mailbox.has_news() {
+            if left <= Duration::ZERO || self.mailbox.wants_end() {
                 return false;
             }
         }

@@ -7,6 +7,7 @@ use timeloom_time::{Ros, Time};
 use super::super::board::add;
 use super::super::control::Answer;
 use super::super::options::Pace;
+use super::super::outlet::Sent;
 use super::super::source::{Item, Part};
 use super::Playback;
 
@@ -29,6 +30,7 @@ impl Playback {
         } else {
             self.publish(&item);
         }
+        self.state.last_due = due;
     }
 
     /// Takes the front; playing is behind it from now on.
@@ -40,7 +42,7 @@ impl Playback {
         Some(item)
     }
 
-    /// Publishes a message now; false if the middleware refused it.
+    /// Publishes a message now; false if the middleware refused it, or it was not meant to go out.
     pub(super) fn publish(&mut self, item: &Item) -> bool {
         let Some(outlet) = self.outlets.get_mut(item.topic) else {
             return false;
@@ -51,14 +53,17 @@ impl Playback {
         outlet.last = Some(item.time);
         let sent = outlet.publish(item.data.clone(), &self.reporter);
         if let Some(counters) = self.board.topics.get(item.topic.index()) {
-            if sent {
-                add(&counters.played, 1);
-                add(&counters.bytes, item.data.len() as u64);
-            } else {
-                add(&counters.failed, 1);
+            match sent {
+                Sent::Yes => {
+                    add(&counters.played, 1);
+                    add(&counters.bytes, item.data.len() as u64);
+                }
+                Sent::No => add(&counters.failed, 1),
+                Sent::NotMeant => {}
             }
         }
-        sent
+        self.was_published(item.topic);
+        sent == Sent::Yes
     }
 
     /// Publishes the state of a latched topic from before the place where playing goes on.

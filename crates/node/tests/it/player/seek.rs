@@ -102,6 +102,20 @@ fn seek_back_in_time_from_the_end_of_the_bag() {
 }
 
 #[test]
+fn a_seek_to_the_time_that_it_is_plays_the_last_message_again() {
+    in_both_storages(|theatre, (bag, options)| {
+        let audience = theatre.audience(TOPIC);
+        let player = theatre.player(&bag, options);
+        play(&player);
+        assert!(next(&player) && next(&player));
+        seek(&player, player.clock().now()).unwrap();
+        assert!(next(&player) && next(&player));
+        theatre.settle();
+        assert_eq!(audience.numbers(), [1, 2, 2, 3]);
+    });
+}
+
+#[test]
 fn seek_forward_from_the_end_of_the_bag() {
     in_both_storages(|theatre, (bag, options)| {
         let audience = theatre.audience(TOPIC);

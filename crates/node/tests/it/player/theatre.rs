@@ -15,7 +15,7 @@ use timeloom_node::player::{
 };
 use timeloom_node::{NodeOptions, RosNode};
 use timeloom_time::{Clock, Duration, Ros, Steady, Time, VirtualTime};
-use timeloom_wire::loopback::LoopbackNetwork;
+use timeloom_wire::loopback::{LoopbackNetwork, LoopbackOptions};
 use timeloom_wire::{Node, NodeName, Participant, Receiver, Sample, Subscription, TopicSpec};
 
 pub(crate) const MS: i64 = 1_000_000;
@@ -85,11 +85,15 @@ impl Audience {
 
 impl Theatre {
     pub(crate) fn new() -> Self {
+        Self::with(LoopbackOptions::default())
+    }
+
+    pub(crate) fn with(options: LoopbackOptions) -> Self {
         let time = VirtualTime::new();
         let base = time.base();
         Self {
             _here: time.enter(),
-            network: LoopbackNetwork::new(&base),
+            network: LoopbackNetwork::with_options(&base, options),
             clock: Clock::on(&base),
             time,
             directory: TempDir::new().unwrap(),
@@ -230,11 +234,18 @@ impl Theatre {
     }
 
     pub(crate) fn player_named(&self, name: &str, bags: &[&PathBuf], options: Options) -> Player {
+        self.player_on(&self.ros_node(name), bags, options)
+    }
+
+    pub(crate) fn ros_node(&self, name: &str) -> RosNode {
         let participant = self.network.participant(name).unwrap();
-        let node = RosNode::new(participant, NodeOptions::new(name)).unwrap();
+        RosNode::new(participant, NodeOptions::new(name)).unwrap()
+    }
+
+    pub(crate) fn player_on(&self, node: &RosNode, bags: &[&PathBuf], options: Options) -> Player {
         let notices = Arc::clone(&self.notices);
         let reporter = Reporter::new(move |notice| notices.lock().unwrap().push(notice.clone()));
-        Player::open(&node, BagReader::open_all(bags).unwrap(), options, reporter).unwrap()
+        Player::open(node, BagReader::open_all(bags).unwrap(), options, reporter).unwrap()
     }
 
     /// Lets steady time pass.

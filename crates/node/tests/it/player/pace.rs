@@ -1,0 +1,219 @@
+//! What happens when publishing cannot keep up with time.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use timeloom_msg::{Definitions, QosProfile, TypeName};
+use timeloom_node::player::{Control, Options, Pace};
+use timeloom_time::Duration;
+use timeloom_wire::loopback::{Faults, LoopbackOptions, Scope};
+use timeloom_wire::queue::QueueLimits;
+use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
+
+use super::theatre::{Audience, Line, MS, TOPIC, Theatre, at_ms, play};
+
+const SLOW: &str = "/slow";
+
+/// A subscription of `/slow` takes 50 ms for each message and has room for one more.
+fn slow_theatre() -> (Theatre, Arc<Audience>, Arc<Audience>) {
+    let theatre = Theatre::with(LoopbackOptions {
+        limits: QueueLimits {
+            messages: 1,
+            bytes: 1 << 20,
+        },
+        ..LoopbackOptions::default()
+    });
+    let (slow, quick) = (theatre.audience(SLOW), theatre.audience(TOPIC));
+    theatre.network.set_faults(
+        Scope::topic(SLOW),
+        Faults {
+            slow_receiver: Duration::from_millis(50),
+            ..Faults::NONE
+        },
+    );
+    (theatre, slow, quick)
+}
+
+/// Both topics every 20 ms, half a second of them.
+fn lines() -> Vec<Line> {
+    (0..25)
+        .flat_map(|n| {
+            [
+                Line(SLOW, 20 * n, n as u32),
+                Line(TOPIC, 20 * n + 10, n as u32),
+            ]
+        })
+        .collect()
+}
+
+fn paced(pace: Pace) -> Options {
+    Options {
+        pace,
+        ..Options::default()
+    }
+}
+
+#[test]
+fn by_default_time_does_not_wait() {
+    let (theatre, slow, quick) = slow_theatre();
+    let player = theatre.player(&theatre.bag("bag", &lines()), paced(Pace::CatchUp));
+    play(&player);
+    player.wait();
+    theatre.pass(200);
+    assert_eq!((slow.numbers().len(), quick.numbers().len()), (25, 25));
+    assert!(player.status().latest > Duration::from_millis(400));
+}
+
+#[test]
+fn time_waits_for_all_topics_alike() {
+    let (theatre, slow, quick) = slow_theatre();
+    let player = theatre.player(&theatre.bag("bag", &lines()), paced(Pace::KeepOrder));
+    play(&player);
+    theatre.pass(500);
+    let status = player.status();
+    assert!(player.clock().now() < at_ms(250), "time goes slower");
+    assert!(status.achieved_rate.is_none_or(|rate| rate < 0.7));
+    player.wait();
+    theatre.pass(200);
+    let all: Vec<u32> = (0..25).collect();
+    assert_eq!((slow.numbers(), quick.numbers()), (all.clone(), all));
+    // Each quick message comes between its slow neighbours, as recorded.
+    for (n, (quick, slow)) in quick.times().iter().zip(slow.times()).enumerate().skip(2) {
+        assert!((quick - slow).abs() <= 100, "message {n}: {quick} {slow}");
+    }
+    assert!(status.latest <= Duration::from_millis(60), "{status:?}");
+}
+
+#[test]
+fn what_is_too_late_is_left_out_and_counted() {
+    let (theatre, slow, quick) = slow_theatre();
+    let pace = Pace::Drop {
+        tolerance: Duration::from_millis(30),
+    };
+    let player = theatre.player(&theatre.bag("bag", &lines()), paced(pace));
+    play(&player);
+    player.wait();
+    theatre.pass(200);
+    let status = player.status();
+    let dropped: u64 = status.topics.iter().map(|topic| topic.dropped).sum();
+    assert!(dropped > 0 && status.lost() == dropped);
+    let heard = slow.numbers().len() + quick.numbers().len();
+    assert_eq!(heard as u64 + dropped, 50);
+    assert_eq!(status.played(), heard as u64);
+}
+
+#[test]
+fn time_waits_for_acknowledgements() {
+    let theatre = Theatre::new();
+    let audience = theatre.audience(TOPIC);
+    theatre.network.set_faults(
+        Scope::topic(TOPIC),
+        Faults {
+            delay: Duration::from_millis(40),
+            ..Faults::NONE
+        },
+    );
+    let lines: Vec<_> = (0..10).map(|n| Line(TOPIC, 10 * n, n as u32)).collect();
+    let bag = theatre.bag("bag", &lines);
+    let player = theatre.player(&bag, paced(Pace::WaitAcked));
+    play(&player);
+    theatre.pass(105);
+    let before = player.status().played();
+    assert!((2..=3).contains(&before), "{before} of 10");
+    // A pause comes through in the midst of it, and nothing goes out any more.
+    player.control(Control::Pause).unwrap();
+    theatre.pass(500);
+    assert_eq!(player.status().played(), before);
+    player.control(Control::Resume).unwrap();
+    player.wait();
+    theatre.pass(100);
+    assert_eq!(audience.numbers(), (0..10).collect::<Vec<_>>());
+    let times = audience.times();
+    assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= 40));
+}
+
+fn stamped(theatre: &Theatre, type_name: &str) -> Box<dyn Publisher> {
+    let spec = TopicSpec {
+        name: "/done".into(),
+        type_name: TypeName::parse(type_name).unwrap(),
+        type_hash: None,
+        qos: QosProfile::DEFAULT,
+    };
+    theatre.participant("worker").1.publish(&spec).unwrap()
+}
+
+/// A message with that stamp.
+fn done(publisher: &dyn Publisher, type_name: &str, millis: i64) {
+    let schema = Definitions::builtin().schema(type_name).unwrap();
+    let mut value = schema.default_value().unwrap();
+    for (name, number) in [("sec", millis / 1000), ("nanosec", millis % 1000 * MS)] {
+        let path = format!("header.stamp.{name}");
+        if value.get(&path).is_some() {
+            let number = u32::try_from(number).unwrap();
+            let set = value.set(&path, timeloom_msg::Value::Uint32(number));
+            set.or_else(|_| value.set(&path, timeloom_msg::Value::Int32(number as i32)))
+                .unwrap();
+        }
+    }
+    let payload = Bytes::from(schema.encode(&value).unwrap());
+    publisher
+        .publish(payload, PublishOptions::default())
+        .unwrap();
+}
+
+fn lockstep(window: i64) -> Options {
+    paced(Pace::Lockstep {
+        topic: "/done".into(),
+        window: Duration::from_millis(window),
+    })
+}
+
+#[test]
+fn time_goes_in_step_with_a_topic() {
+    const POSE: &str = "geometry_msgs/msg/PoseStamped";
+    let theatre = Theatre::new();
+    let audience = theatre.audience(TOPIC);
+    let lines: Vec<_> = (0..10).map(|n| Line(TOPIC, 100 * n, n as u32)).collect();
+    let player = theatre.player(&theatre.bag("bag", &lines), lockstep(150));
+    play(&player);
+    theatre.pass(2000);
+    assert_eq!(audience.numbers(), [0, 1], "nobody is done with anything");
+    let worker = stamped(&theatre, POSE);
+    theatre.settle();
+    done(&*worker, POSE, 100);
+    theatre.pass(2000);
+    assert_eq!(
+        audience.numbers(),
+        [0, 1, 2],
+        "100 ms are done, 250 are not"
+    );
+    done(&*worker, POSE, 9000);
+    theatre.pass(2000);
+    assert_eq!(
+        audience.numbers(),
+        [0, 1, 2, 3],
+        "nobody is done with what was not published"
+    );
+    player.control(Control::Seek(at_ms(800))).unwrap();
+    theatre.pass(2000);
+    assert_eq!(audience.numbers(), [0, 1, 2, 3, 8, 9]);
+    done(&*worker, POSE, 900);
+    player.wait();
+}
+
+#[test]
+fn a_message_without_a_stamp_means_so_far_so_good() {
+    const TEXT: &str = "std_msgs/msg/String";
+    let theatre = Theatre::new();
+    let audience = theatre.audience(TOPIC);
+    let worker = stamped(&theatre, TEXT);
+    let lines: Vec<_> = (0..4).map(|n| Line(TOPIC, 100 * n, n as u32)).collect();
+    let player = theatre.player(&theatre.bag("bag", &lines), lockstep(100));
+    play(&player);
+    for count in 2..=4 {
+        theatre.pass(1000);
+        assert_eq!(audience.numbers().len(), count);
+        done(&*worker, TEXT, 0);
+    }
+    player.wait();
+}

@@ -1,0 +1,197 @@
+//! Recorded calls of services and actions, made again.
+
+use std::sync::{Arc, Mutex};
+
+use timeloom_bag::{BagOptions, BagWriter, Message, TopicInfo};
+use timeloom_msg::{Definitions, Value};
+use timeloom_node::player::{
+    Answer, Control, Notice, Options, Player, RequestSource, ServiceReplay,
+};
+use timeloom_node::{RosNode, Service};
+
+use super::theatre::{MS, Theatre, paused, play};
+
+const ADD: &str = "example_interfaces/srv/AddTwoInts";
+
+/// An introspection event: what it is (as `ServiceEventInfo` counts) and the two numbers.
+fn event(kind: u8, a: i64, content: bool) -> Vec<u8> {
+    let definitions = Definitions::builtin();
+    let schema = definitions.schema(&format!("{ADD}_Event")).unwrap();
+    let mut event = schema.default_value().unwrap();
+    event.set("info.event_type", Value::Uint8(kind)).unwrap();
+    if content {
+        let request = definitions.schema(&format!("{ADD}_Request")).unwrap();
+        let mut request = request.default_value().unwrap();
+        request.set("a", Value::Int64(a)).unwrap();
+        let Value::Struct(request) = request else {
+            panic!("a request is a structure")
+        };
+        let requests = timeloom_msg::value::Array::Struct(vec![request]);
+        event.set("request", Value::Array(requests)).unwrap();
+    }
+    schema.encode(&event).unwrap()
+}
+
+/// A bag of events: sent, received, answered, answer received; for 1, 2 and 3.
+fn bag(theatre: &Theatre, content: bool) -> std::path::PathBuf {
+    let path = theatre.directory.path().join("calls");
+    let mut writer = BagWriter::create(&path, BagOptions::default()).unwrap();
+    let topic = TopicInfo::new("/add/_service_event", format!("{ADD}_Event"));
+    let topic = writer.add_topic(&topic).unwrap();
+    for n in 1..=3_i64 {
+        for kind in 0..4_u8 {
+            let time = (100 * n + i64::from(kind)) * MS;
+            let message = Message {
+                topic,
+                log_time_ns: time,
+                publish_time_ns: time,
+                sequence: 0,
+                data: &event(kind, n * 10 + i64::from(kind), content),
+            };
+            assert!(writer.write(&[message], 0).is_ok());
+        }
+    }
+    assert!(writer.finish().unwrap().1.is_ok());
+    path
+}
+
+struct Server {
+    asked: Arc<Mutex<Vec<i64>>>,
+    _service: Service,
+    _node: RosNode,
+}
+
+fn server(theatre: &Theatre, name: &str) -> Server {
+    let node = theatre.ros_node("server");
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&asked);
+    let answer = move |request: &Value| {
+        let a = request.get("a").unwrap().as_i64().unwrap();
+        heard.lock().unwrap().push(a);
+        let response = Definitions::builtin().schema(&format!("{ADD}_Response"))?;
+        Ok(response.default_value()?)
+    };
+    Server {
+        _service: node.serve(name, ADD, answer).unwrap(),
+        _node: node,
+        asked,
+    }
+}
+
+fn player(theatre: &Theatre, content: bool, source: RequestSource) -> Player {
+    theatre.player(
+        &bag(theatre, content),
+        Options {
+            services: ServiceReplay::AsRequests(source),
+            ..paused()
+        },
+    )
+}
+
+#[test]
+fn services_are_called_again_as_servers_heard_them() {
+    let theatre = Theatre::new();
+    let server = server(&theatre, "/add");
+    let player = player(&theatre, true, RequestSource::Service);
+    theatre.pass(50);
+    play(&player);
+    assert_eq!(player.control(Control::PlayNext), Ok(Answer::Played(1)));
+    player.control(Control::Resume).unwrap();
+    player.wait();
+    theatre.pass(50);
+    assert_eq!(*server.asked.lock().unwrap(), [11, 21, 31]);
+    let status = player.status();
+    assert_eq!((status.played(), status.lost()), (3, 0), "answers are not");
+    assert_eq!(
+        (
+            status.topics[0].name.as_str(),
+            status.topics[0].type_name.as_str()
+        ),
+        ("/add", ADD)
+    );
+}
+
+#[test]
+fn services_are_called_again_as_clients_sent_them() {
+    let theatre = Theatre::new();
+    let server = server(&theatre, "/add");
+    let player = player(&theatre, true, RequestSource::Client);
+    theatre.pass(50);
+    play(&player);
+    player.control(Control::Burst(0)).unwrap();
+    theatre.pass(50);
+    assert_eq!(*server.asked.lock().unwrap(), [10, 20, 30]);
+}
+
+#[test]
+fn calls_that_cannot_be_made_are_counted_and_told() {
+    for (content, reason) in [
+        (true, "nobody answers it"),
+        (
+            false,
+            "what it asked was not recorded: introspection was of metadata only",
+        ),
+    ] {
+        let theatre = Theatre::new();
+        let player = player(&theatre, content, RequestSource::Service);
+        play(&player);
+        assert_eq!(player.control(Control::Burst(0)), Ok(Answer::Played(0)));
+        assert_eq!(player.status().lost(), 3);
+        let notice = Notice::RequestDropped {
+            service: "/add".into(),
+            reason: reason.into(),
+        };
+        assert_eq!(theatre.notices(), [notice], "once");
+    }
+}
+
+#[test]
+fn goals_are_sent_again_and_the_recorded_servers_words_are_left_out() {
+    let theatre = Theatre::new();
+    let path = theatre.directory.path().join("action");
+    let mut writer = BagWriter::create(&path, BagOptions::default()).unwrap();
+    let action = "example_interfaces/action/Fibonacci";
+    for (part, type_name) in [
+        ("send_goal/_service_event", "_SendGoal_Event"),
+        ("get_result/_service_event", "_GetResult_Event"),
+        ("feedback", "_FeedbackMessage"),
+    ] {
+        let info = TopicInfo::new(
+            format!("/fibonacci/_action/{part}"),
+            format!("{action}{type_name}"),
+        );
+        let topic = writer.add_topic(&info).unwrap();
+        let schema = Definitions::builtin().schema(&info.type_name).unwrap();
+        let data = schema.encode(&schema.default_value().unwrap()).unwrap();
+        let message = Message {
+            topic,
+            log_time_ns: 0,
+            publish_time_ns: 0,
+            sequence: 0,
+            data: &data,
+        };
+        assert!(writer.write(&[message], 0).is_ok());
+    }
+    assert!(writer.finish().unwrap().1.is_ok());
+    let names = |actions| {
+        let options = Options {
+            actions,
+            ..paused()
+        };
+        let player = theatre.player(&path, options);
+        let topics = player.status().topics;
+        topics
+            .into_iter()
+            .map(|topic| topic.name)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        names(ServiceReplay::AsRequests(RequestSource::Client)),
+        [
+            "/fibonacci/_action/send_goal",
+            "/fibonacci/_action/get_result"
+        ]
+    );
+    assert_eq!(names(ServiceReplay::AsEvents).len(), 3);
+    assert_eq!(theatre.notices(), []);
+}
