@@ -217,7 +217,7 @@ fn lateness(bench: &mut Bench, world: &World, directory: &Path) {
     let bag = bag(
         &directory.join("lateness"),
         &[(topic.to_owned(), 100, MS)],
-        COUNT as i64 * MS,
+        COUNT.cast_signed() * MS,
     );
     let precise = WaitOptions::new().precision(Precision::Precise);
     let (mut ratios50, mut ratios99, mut ours, mut ideals) = (vec![], vec![], vec![], vec![]);
@@ -234,7 +234,7 @@ fn lateness(bench: &mut Bench, world: &World, directory: &Path) {
         let payload = Bytes::from(vec![0; 100]);
         let start = world.clock.now();
         for n in 0..COUNT {
-            let due = start.saturating_add(Duration::from_millis(n as i64));
+            let due = start.saturating_add(Duration::from_millis(n.cast_signed()));
             let _woke = world.clock.sleep_until_with(due, &precise);
             let sent = publisher.publish(payload.clone(), PublishOptions::default());
             sent.expect("published");
@@ -249,7 +249,10 @@ fn lateness(bench: &mut Bench, world: &World, directory: &Path) {
     bench.ratio_at_most("node.play.lateness.p50", median(&mut ratios50), 1.2);
     bench.ratio_at_most("node.play.lateness.p99", median(&mut ratios99), 1.2);
     let last = |all: &[Vec<i64>], percent| {
-        let mut each: Vec<f64> = all.iter().map(|late| percentile(late, percent) / 1e3).collect();
+        let mut each: Vec<f64> = all
+            .iter()
+            .map(|late| percentile(late, percent) / 1e3)
+            .collect();
         median(&mut each)
     };
     bench.note(
@@ -286,7 +289,7 @@ fn burst(bench: &mut Bench, world: &World, directory: &Path, what: (&str, usize,
     let bag = bag(
         &directory.join(name),
         &[(topic.to_owned(), size, MS)],
-        count as i64 * MS,
+        count.cast_signed() * MS,
     );
     let (mut ratios, mut rates) = (vec![], vec![]);
     for _ in 0..5 {
@@ -363,7 +366,10 @@ fn large(bench: &mut Bench, world: &World, directory: &Path) {
     }
     bench.ratio_at_most("node.play.seek.ms", median(&mut seeks), 5.0);
     let worst = seeks.last().copied().unwrap_or(f64::NAN);
-    bench.note("node.play.seek.ms", format_args!("at most {worst:.2} ms of 101"));
+    bench.note(
+        "node.play.seek.ms",
+        format_args!("at most {worst:.2} ms of 101"),
+    );
     drop(player);
     std::fs::remove_dir_all(bag).expect("it was there");
 }
