@@ -32,9 +32,9 @@ mod record_hardship_live;
 mod record_live;
 mod record_options_live;
 mod record_robot;
+mod record_rules;
 #[cfg(feature = "zenoh")]
 mod record_zenoh;
-mod record_rules;
 mod repair;
 mod robot;
 mod support;
@@ -45,9 +45,9 @@ mod sync_tables;
 mod trace;
 mod trace_bag;
 mod tui;
+mod view;
+mod view_live;
 #[cfg(feature = "zenoh")]
 mod zenoh_node;
 #[cfg(feature = "zenoh")]
 mod zenoh_robot;
-mod view;
-mod view_live;
