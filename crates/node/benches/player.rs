@@ -217,7 +217,7 @@ fn lateness(bench: &mut Bench, world: &World, directory: &Path) {
     let bag = bag(
         &directory.join("lateness"),
         &[(topic.to_owned(), 100, MS)],
-        COUNT as i64 * MS,
+        COUNT.cast_signed() * MS,
     );
     let precise = WaitOptions::new().precision(Precision::Precise);
     let (mut ratios50, mut ratios99, mut ours, mut ideals) = (vec![], vec![], vec![], vec![]);
@@ -234,7 +234,7 @@ fn lateness(bench: &mut Bench, world: &World, directory: &Path) {
         let payload = Bytes::from(vec![0; 100]);
         let start = world.clock.now();
         for n in 0..COUNT {
-            let due = start.saturating_add(Duration::from_millis(n as i64));
+            let due = start.saturating_add(Duration::from_millis(n.cast_signed()));
             let _woke = world.clock.sleep_until_with(due, &precise);
             let sent = publisher.publish(payload.clone(), PublishOptions::default());
             sent.expect("published");
@@ -289,7 +289,7 @@ fn burst(bench: &mut Bench, world: &World, directory: &Path, what: (&str, usize,
     let bag = bag(
         &directory.join(name),
         &[(topic.to_owned(), size, MS)],
-        count as i64 * MS,
+        count.cast_signed() * MS,
     );
     let (mut ratios, mut rates) = (vec![], vec![]);
     for _ in 0..5 {
