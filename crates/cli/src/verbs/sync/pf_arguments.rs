@@ -174,7 +174,11 @@ impl ClockArguments {
             None | Some(AveragingChoice::Mean) => Averaging::Mean,
             Some(AveragingChoice::Regression) => Averaging::Regression,
         };
-        let own = if self.averaging.is_some() { "average" } else { "envelope" };
+        let own = if self.averaging.is_some() {
+            "average"
+        } else {
+            "envelope"
+        };
         let method = self.method.as_deref().unwrap_or(own);
         Ok(TimesyncSettings {
             method: TimesyncMethod::named(method, averaging)?,
