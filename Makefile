@@ -11,9 +11,10 @@ help: ## list the targets
 setup: ## install everything that is missing (Debian packages, rustfmt, clippy, Python venv)
 	@scripts/setup.sh
 
-demo: ## see the clock at work in this terminal
+demo: ## see all of it work in under a minute: a simulated robot, recorded, replayed, held against the truth
 	@scripts/setup.sh rust packages
-	@cargo run -q --release --example demo -p timeloom-examples
+	@cargo build --release -p timeloom-cli -p timeloom-examples --bin timeloom --example demo
+	@target/release/examples/demo
 
 test: ## run every test: workspace, documentation examples, no_std build, loom models
 	@scripts/setup.sh rust packages
@@ -30,7 +31,7 @@ bench: ## run the benchmarks and fill BENCHMARKS.md (ONLY=time.now: ids with thi
 lint: ## check format, clippy and documentation; any warning fails
 	@scripts/setup.sh lint packages
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --workspace --features timeloom-cli/zenoh --all-targets --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 fmt: ## format all Rust code

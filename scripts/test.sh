@@ -12,16 +12,19 @@ if grep -rqs TIMELOOM_PYTHON crates/*/tests; then
     export TIMELOOM_PYTHON
 fi
 
+# With every feature that a released binary has; the room is built for its own tests anyway.
+features=(--features timeloom-cli/zenoh)
+
 if cargo nextest --version >/dev/null 2>&1; then
     step "tests (nextest)"
-    cargo nextest run --workspace
+    cargo nextest run --workspace "${features[@]}"
 else
     step "tests (cargo test; cargo-nextest would be faster: cargo install cargo-nextest --locked)"
-    cargo test --workspace --lib --bins --tests
+    cargo test --workspace "${features[@]}" --lib --bins --tests
 fi
 
 step "documentation examples"
-cargo test --workspace --doc
+cargo test --workspace "${features[@]}" --doc
 
 step "timeloom-time without std"
 cargo build -p timeloom-time --no-default-features

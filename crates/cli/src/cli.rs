@@ -41,6 +41,7 @@ pub(crate) enum Verb {
     Convert(Box<verbs::convert::Arguments>),
     Play(Box<verbs::play::Arguments>),
     Burst(Box<verbs::burst::Arguments>),
+    Clock(verbs::clock::Arguments),
     View(Box<verbs::view::Arguments>),
     Reindex(verbs::reindex::Arguments),
     Recover(verbs::recover::Arguments),
@@ -58,12 +59,13 @@ pub(crate) enum Verb {
 impl Verb {
     pub(crate) fn run(self, context: &mut Context) -> anyhow::Result<Outcome> {
         match self {
-            Self::Record(arguments) => verbs::record::run(&arguments, context),
+            Self::Record(arguments) => verbs::record::run(*arguments, context),
             Self::Info(arguments) => verbs::info::run(&arguments, context),
             Self::Cat(arguments) => verbs::cat::run(&arguments, context),
             Self::Convert(arguments) => verbs::convert::run(&arguments, context),
             Self::Play(arguments) => verbs::play::run(&arguments, context),
             Self::Burst(arguments) => verbs::burst::run(&arguments, context),
+            Self::Clock(arguments) => verbs::clock::run(arguments, context),
             Self::View(arguments) => verbs::view::run(&arguments, context),
             Self::Reindex(arguments) => verbs::reindex::run(&arguments, context),
             Self::Recover(arguments) => verbs::recover::run(&arguments, context),

@@ -3,38 +3,31 @@
 mod arguments;
 mod endpoint_lines;
 mod feed;
+mod full_screen;
 mod interrupt;
 mod json_value;
-#[allow(dead_code, reason = "record and play, which use it, are being written")]
 mod key;
-#[allow(dead_code, reason = "record and play, which use it, are being written")]
 mod keyboard;
 mod mismatch;
 mod name_list;
 mod network;
 mod qos_arguments;
 mod sim_clock;
+mod template;
 mod types;
 mod view;
 
-pub(crate) use arguments::{LiveArguments, seconds};
+pub(crate) use arguments::{LiveArguments, hertz, seconds};
 pub(crate) use endpoint_lines::{endpoint_json, endpoint_text};
 pub(crate) use feed::{Account, Feed, FeedArguments};
+pub(crate) use full_screen::has_terminal;
 pub(crate) use interrupt::Interrupt;
-pub(crate) use json_value::message_value;
-#[allow(
-    unused_imports,
-    reason = "record and play, which use it, are being written"
-)]
 pub(crate) use key::Key;
-#[allow(
-    unused_imports,
-    reason = "record and play, which use it, are being written"
-)]
 pub(crate) use keyboard::Keyboard;
 pub(crate) use mismatch::mismatches;
 pub(crate) use name_list::{NameList, Shown};
 pub(crate) use network::{Live, full_name};
 pub(crate) use qos_arguments::QosArguments;
 pub(crate) use sim_clock::SimClock;
+pub(crate) use template::Template;
 pub(crate) use types::TypeFinder;

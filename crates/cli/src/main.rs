@@ -31,9 +31,17 @@ use crate::cli::Cli;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::outcome::Outcome;
+use crate::printer::ColorChoice;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let words = match verbs::play::params::expand(std::env::args_os()) {
+        Ok(words) => words,
+        Err(error) => {
+            Context::new(ColorChoice::default()).printer.error(&error);
+            return ExitCode::from(2);
+        }
+    };
+    let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };

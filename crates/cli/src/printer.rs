@@ -59,6 +59,11 @@ impl Printer {
         self.out.flush()
     }
 
+    /// Whether colours are wanted.
+    pub(crate) fn has_colours(&self) -> bool {
+        self.colors
+    }
+
     /// Whether a line that changes in place can be seen.
     pub(crate) fn shows_progress(&self) -> bool {
         self.terminal && !is_set(TIMELOOM_NO_PROGRESS)

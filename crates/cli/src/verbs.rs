@@ -2,6 +2,7 @@
 
 pub(crate) mod burst;
 pub(crate) mod cat;
+pub(crate) mod clock;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod doctor;

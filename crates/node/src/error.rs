@@ -28,6 +28,12 @@ pub enum Error {
     /// There is no recording to which that could be done.
     #[error("nothing is being recorded: the bag is closed")]
     NotRecording,
+    /// A topic that is not recorded was named.
+    #[error("{topic} is not recorded")]
+    UnknownTopic {
+        /// Its name.
+        topic: String,
+    },
     /// A bag is being recorded already.
     #[error("{} is being recorded: stop it first", path.display())]
     Recording {

@@ -11,7 +11,7 @@ mod type_finder;
 pub use error::{Error, Result};
 pub use lidar::{Incomplete, LidarNode, LidarOptions};
 pub use ros_node::{
-    NodeOptions, ParameterAccess, ParameterValue, Remap, RosArguments, RosNode, Service,
+    Client, NodeOptions, ParameterAccess, ParameterValue, Remap, RosArguments, RosNode, Service,
     ServiceTypes, Severity, TypedPublisher,
 };
 pub use tracked::{

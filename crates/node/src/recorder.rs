@@ -1,8 +1,8 @@
 //! The recorder: everything that a robot publishes goes into a bag, and what does not is counted.
 //!
-//! Samples are taken where they arrive, on the middleware's receive threads ([`intake`]), and wait in a queue that is
-//! bounded in bytes ([`queue`]). One thread writes the bag in batches ([`writer`]); another looks at the graph and keeps
-//! the subscriptions ([`discovery`]). Files are closed in the background by `timeloom-bag`.
+//! Samples are taken where they arrive, on the middleware's receive threads (`intake`), and wait in a queue that is
+//! bounded in bytes (`queue`). One thread writes the bag in batches (`writer`); another looks at the graph and keeps
+//! the subscriptions (`discovery`). Files are closed in the background by `timeloom-bag`.
 
 mod budget;
 mod command;
@@ -14,6 +14,7 @@ mod end_reason;
 mod entry;
 mod graph_index;
 mod intake;
+mod moment;
 mod note;
 mod notifier;
 mod options;
@@ -43,6 +44,7 @@ pub use control::Control;
 pub use disk_guard::{DiskGuard, DiskSpace, LowSpaceAction};
 pub use drop_policy::DropPolicy;
 pub use end_reason::EndReason;
+pub use moment::{Moment, Stamp};
 pub use note::{Note, NoteSeverity};
 pub use notifier::Notifier;
 pub use options::{BagFactory, BeforeWrite, DiscoveryMode, Limits, Options, Reporter};
@@ -133,6 +135,8 @@ impl Recorder {
             Control::Pause => session.set_paused(true),
             Control::Resume => session.set_paused(false),
             Control::TogglePaused => session.set_paused(!session.is_paused()),
+            Control::ResumeAt(moment) => session.resume_at(moment)?,
+            Control::SplitAt(moment) => session.split_at(moment)?,
             Control::Split => session.split().map(drop)?,
             Control::Snapshot => session.snapshot().map(drop)?,
             Control::StartDiscovery => session.set_discovering(true),

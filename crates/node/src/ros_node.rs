@@ -1,5 +1,6 @@
 //! A node as ROS knows it: names, parameters, time, words, types; over any transport.
 
+mod client;
 mod clock_source;
 mod executor;
 mod node_options;
@@ -8,6 +9,7 @@ mod parameter_services;
 mod parameter_store;
 mod parameter_value;
 mod parameters;
+mod qos_overrides;
 mod remap;
 mod ros_arguments;
 mod rosout;
@@ -23,6 +25,7 @@ use timeloom_msg::{Definitions, QosProfile, Schema, Value};
 use timeloom_time::{Clock, Ros, TimeHub};
 use timeloom_wire::{Node, NodeName, Participant, TopicSpec};
 
+pub use client::Client;
 pub use node_options::NodeOptions;
 pub use parameter_store::ParameterAccess;
 pub use parameter_value::ParameterValue;
@@ -74,7 +77,7 @@ struct Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         // A clock that somebody still holds must not stand still for ever.
-        let _off = self.source.set(false);
+        let _off = self.source.set(None);
     }
 }
 
@@ -281,6 +284,28 @@ impl RosNode {
         }
         let back = (Arc::clone(&self.0.executor), self.0.logger.clone());
         Service::start(&*self.0.node, &full, types, qos, handler, back)
+    }
+
+    /// Calls a service of a built-in type.
+    ///
+    /// # Errors
+    /// When the name or the type is not valid, or the middleware refuses it.
+    pub fn client(&self, name: &str, type_name: &str) -> Result<Client> {
+        let types = ServiceTypes::builtin(type_name)?;
+        self.client_with(name, types, QosProfile::SERVICES)
+    }
+
+    /// Like [`client`](Self::client), for a type from anywhere and with a `QoS` of its own.
+    ///
+    /// # Errors
+    /// When the name is not valid, or the middleware refuses it.
+    pub fn client_with(&self, name: &str, types: ServiceTypes, qos: QosProfile) -> Result<Client> {
+        let full = self.resolve_service(name)?;
+        for schema in types.schemas() {
+            self.register_type(schema);
+        }
+        let base = self.0.participant.time_base();
+        Client::new(&*self.0.node, &full, types, qos, &base)
     }
 
     /// Publishes values of a built-in type.

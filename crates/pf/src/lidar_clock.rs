@@ -101,7 +101,7 @@ impl LidarClock {
             self.clock.status(header.status.device_status(), &sample);
             self.clock.push(&sample)?;
         }
-        self.newest = self.newest.max(Some(device_event));
+        self.note_newest(device_event);
         if let Some(mapped) = self.clock.peek(device_event) {
             if self.delays.len() == DELAYS {
                 self.delays.pop_front();
@@ -126,7 +126,7 @@ impl LidarClock {
                 host_rx: arrival.at.max(sent),
             }))?;
         }
-        self.newest = self.newest.max(Some(device));
+        self.note_newest(device);
         Ok(())
     }
 
@@ -137,14 +137,28 @@ impl LidarClock {
     /// [`Error::Sync`](crate::Error::Sync) for a count that cannot be.
     pub fn connected(&mut self, sent: Time<Steady>, raw: u64, arrival: Arrival) -> Result<bool> {
         let device = self.ticks.unwrap(raw)?;
-        let restarted = self
-            .newest
-            .is_some_and(|newest| newest.since(device) > RESTART);
+        let restarted = self.is_restart(device);
         if restarted {
             self.restart();
         }
         self.request(sent, raw, arrival)?;
         Ok(restarted)
+    }
+
+    /// Whether a device time is too far behind the newest one for anything but a restart.
+    fn is_restart(&self, device: DeviceTime) -> bool {
+        self.newest
+            .is_some_and(|newest| newest.since(device) > RESTART)
+    }
+
+    fn note_newest(&mut self, device: DeviceTime) {
+        // After a restart that only packets have shown, the old time must not stay the newest one.
+        let newest = if self.is_restart(device) {
+            None
+        } else {
+            self.newest
+        };
+        self.newest = newest.max(Some(device));
     }
 
     /// Forgets everything and begins a new epoch: the device was restarted.
@@ -155,30 +169,32 @@ impl LidarClock {
         self.delays.clear();
     }
 
-    /// The stamp of a scan: when its first point was measured.
+    /// The stamp of a scan: when its first point was measured. If the clocks cannot tell, it is as with
+    /// [`TimesyncMethod::Simple`].
+    pub fn stamp(&mut self, scan: &Scan) -> ScanStamp {
+        let arrival = scan.first_arrival.at.saturating_add(self.settings.offset);
+        let simple = arrival.saturating_sub(scan.first_packet_time());
+        let plain = |host| ScanStamp { host, mapped: None };
+        match self.settings.method {
+            TimesyncMethod::Off => return plain(arrival),
+            TimesyncMethod::Simple => return plain(simple),
+            _ => {}
+        }
+        match self.convert(scan.first_stamp) {
+            Ok(Some(mapped)) => ScanStamp {
+                host: mapped.host.saturating_add(self.settings.offset),
+                mapped: Some(mapped),
+            },
+            // Of a stamp that cannot be, the packet that brought it has told.
+            Ok(None) | Err(_) => plain(simple),
+        }
+    }
+
+    /// The host time of a device time; none before the first sample.
     ///
     /// # Errors
     ///
     /// [`Error::Sync`](crate::Error::Sync) for a stamp that cannot be.
-    pub fn stamp(&mut self, scan: &Scan) -> Result<ScanStamp> {
-        let arrival = scan.first_arrival.at.saturating_add(self.settings.offset);
-        let simple = arrival.saturating_sub(scan.first_packet_time());
-        let device = self.ticks.unwrap(scan.first_stamp)?;
-        let plain = |host| ScanStamp { host, mapped: None };
-        Ok(match self.settings.method {
-            TimesyncMethod::Off => plain(arrival),
-            TimesyncMethod::Simple => plain(simple),
-            _ => match self.clock.convert(device) {
-                Some(mapped) => ScanStamp {
-                    host: mapped.host.saturating_add(self.settings.offset),
-                    mapped: Some(mapped),
-                },
-                None => plain(simple),
-            },
-        })
-    }
-
-    /// The host time of a device time; none before the first sample.
     pub fn convert(&mut self, raw: u64) -> Result<Option<Mapped>> {
         let device = self.ticks.unwrap(raw)?;
         Ok(self.clock.convert(device))

@@ -23,6 +23,10 @@ pub struct Caller {
     replies: Arc<Replies>,
 }
 
+/// Ends the calls of a [`Caller`] from another thread, for good.
+#[derive(Clone)]
+pub struct CallStopper(Arc<Replies>);
+
 #[derive(Default)]
 struct Replies(Mutex<Pending>);
 
@@ -33,6 +37,7 @@ struct Pending {
     sending: usize,
     /// Answers that came while a call was being sent: they may be its own.
     early: BTreeMap<i64, Bytes>,
+    stopped: bool,
 }
 
 struct Waiting {
@@ -59,7 +64,7 @@ impl Caller {
     /// Sends a serialised request and blocks until its response comes, or `timeout` of steady time has passed.
     ///
     /// # Errors
-    /// [`Error::CallTimedOut`], or what the middleware said when it refused the request.
+    /// [`Error::CallTimedOut`], [`Error::CallStopped`], or what the middleware said when it refused the request.
     pub fn call(&self, payload: Bytes, timeout: Duration) -> Result<Bytes> {
         let answered = Event::new(&self.base);
         self.replies.lock().sending += 1;
@@ -67,20 +72,27 @@ impl Caller {
         let number = self.replies.register(sent, &answered)?;
         answered.wait_for(timeout);
         // An answer that came at the last moment still counts.
-        self.replies
-            .take(number)
-            .ok_or_else(|| Error::CallTimedOut {
-                service: self.service.clone(),
-                timeout,
-            })
+        self.replies.take(number).ok_or_else(|| {
+            let service = self.service.clone();
+            if self.replies.lock().stopped {
+                Error::CallStopped { service }
+            } else {
+                Error::CallTimedOut { service, timeout }
+            }
+        })
     }
 
-    /// Blocks until a server is there or `timeout` of steady time has passed; true if one is.
+    /// What ends the calls that wait, and those to come.
+    pub fn stopper(&self) -> CallStopper {
+        CallStopper(Arc::clone(&self.replies))
+    }
+
+    /// Blocks until a server is there or `timeout` of steady time has passed, or it is stopped; true if one is.
     pub fn wait_for_server(&self, timeout: Duration) -> bool {
         let clock = Clock::<Steady>::on(&self.base);
         let until = clock.now().saturating_add(timeout);
         while self.client.servers() == 0 {
-            if clock.now() >= until {
+            if clock.now() >= until || self.replies.lock().stopped {
                 return false;
             }
             let _woke = clock.sleep_until(until.min(clock.now().saturating_add(LOOK_AGAIN)));
@@ -117,7 +129,7 @@ impl Replies {
             pending.early.clear();
         }
         let number = sent?;
-        if early.is_some() {
+        if early.is_some() || pending.stopped {
             answered.set();
         }
         let waiting = Waiting {
@@ -130,6 +142,23 @@ impl Replies {
 
     fn take(&self, number: i64) -> Option<Bytes> {
         self.lock().waiting.remove(&number)?.payload
+    }
+}
+
+impl CallStopper {
+    /// Ends them: each fails with [`Error::CallStopped`].
+    pub fn stop(&self) {
+        let mut pending = self.0.lock();
+        pending.stopped = true;
+        for waiting in pending.waiting.values() {
+            waiting.answered.set();
+        }
+    }
+}
+
+impl std::fmt::Debug for CallStopper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CallStopper(stopped: {})", self.0.lock().stopped)
     }
 }
 
@@ -169,6 +198,22 @@ mod tests {
         assert!(answered.is_set());
         assert_eq!(replies.take(7).unwrap(), "early");
         assert!(replies.lock().early.is_empty());
+    }
+
+    #[test]
+    fn a_stop_ends_calls_that_wait_and_those_to_come() {
+        let replies = Arc::new(Replies::default());
+        let (before, after) = (
+            Event::new(&TimeBase::machine()),
+            Event::new(&TimeBase::machine()),
+        );
+        replies.lock().sending += 1;
+        replies.register(Ok(1), &before).unwrap();
+        CallStopper(Arc::clone(&replies)).stop();
+        replies.lock().sending += 1;
+        replies.register(Ok(2), &after).unwrap();
+        assert!(before.is_set() && after.is_set());
+        assert!(replies.take(1).is_none() && replies.take(2).is_none());
     }
 
     #[test]

@@ -47,6 +47,12 @@ pub enum Error {
         /// How long it was waited for.
         timeout: timeloom_time::Duration,
     },
+    /// A call that its caller gave up.
+    #[error("the call of `{service}` was given up")]
+    CallStopped {
+        /// The service.
+        service: String,
+    },
     /// An environment variable with a value that it cannot have.
     #[error("{variable}={value} is not valid: {expected}")]
     Environment {

@@ -25,7 +25,7 @@ pub use best_available::{
     BEST_AVAILABLE_DURATION, asks_for_best_available, best_available_publisher,
     best_available_subscription,
 };
-pub use call::Caller;
+pub use call::{CallStopper, Caller};
 pub use capabilities::{Capabilities, LossKnowledge};
 pub use endpoint::{EndpointInfo, EndpointKind};
 pub use error::{Error, Result};

@@ -97,7 +97,19 @@ pub(crate) fn router(file: Option<&str>, listen: &[String]) -> Result<Config> {
 
 /// Where the session looks for its router or peers.
 pub(crate) fn connects_to(config: &Config) -> Vec<String> {
-    let found = config.get_json("connect/endpoints").unwrap_or_default();
+    endpoints(config, "connect/endpoints")
+}
+
+/// Endpoints that the configuration names and this build does not speak: Zenoh itself is silent about them.
+pub(crate) fn unspoken(config: &Config) -> Vec<String> {
+    let places = ["connect/endpoints", "listen/endpoints"];
+    let all = places.iter().flat_map(|place| endpoints(config, place));
+    all.filter(|endpoint| !endpoint.starts_with("tcp/"))
+        .collect()
+}
+
+fn endpoints(config: &Config, key: &str) -> Vec<String> {
+    let found = config.get_json(key).unwrap_or_default();
     // A list, or a list for each mode: what is in quotes and has a protocol is an endpoint either way.
     found
         .split('"')
@@ -161,6 +173,16 @@ mod tests {
             error.contains("mode=\"boss\" (ZENOH_CONFIG_OVERRIDE)"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn what_this_build_does_not_speak_is_told() {
+        let config = session(&options(&[(
+            "connect/endpoints",
+            r#"["tcp/robot:7447", "tls/robot:7448"]"#,
+        )]));
+        assert_eq!(unspoken(&config.unwrap()), ["tls/robot:7448"]);
+        assert!(unspoken(&session(&Options::default()).unwrap()).is_empty());
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub enum NoteKind {
     Dropped,
     /// A receiver, handler or observer panicked: the transport goes on without it.
     Panicked,
+    /// Endpoints of a protocol that this build does not speak: only TCP.
+    Unspoken,
     /// Something that is asked for is not there.
     Warning,
 }
@@ -34,6 +36,7 @@ impl fmt::Display for NoteKind {
             Self::MalformedReply => "malformed reply",
             Self::Dropped => "dropped",
             Self::Panicked => "panic",
+            Self::Unspoken => "endpoints that are not spoken to, only TCP is",
             Self::Warning => "warning",
         })
     }

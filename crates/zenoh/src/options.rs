@@ -16,7 +16,7 @@ pub enum RouterUse {
         /// How often to look; at least once.
         attempts: u32,
     },
-    /// Goes on without looking.
+    /// Never becomes one: goes on at once, and comes together with one when it is there.
     NotNeeded,
 }
 
@@ -57,16 +57,15 @@ impl Default for Options {
 impl Options {
     /// As the environment asks for.
     ///
-    /// `ZENOH_ROUTER_CHECK_ATTEMPTS` is how often to look before becoming a router; where `rmw_zenoh` waits for ever,
-    /// one look is enough, since we do not need to wait.
+    /// `ZENOH_ROUTER_CHECK_ATTEMPTS` is how often to look before becoming a router. Where `rmw_zenoh` waits for ever
+    /// for somebody else's, its place is left free, and nobody waits: we come together with it when it is there.
     pub fn from_environment(environment: &Environment) -> Self {
         let zenoh = &environment.zenoh;
         Self {
             domain: environment.domain,
             router: match zenoh.router_check {
-                RouterCheck::Wait => RouterUse::OwnAfter { attempts: 1 },
                 RouterCheck::Attempts(attempts) => RouterUse::OwnAfter { attempts },
-                RouterCheck::Skip => RouterUse::NotNeeded,
+                RouterCheck::Wait | RouterCheck::Skip => RouterUse::NotNeeded,
             },
             session_config: zenoh.session_config.clone(),
             router_config: zenoh.router_config.clone(),
@@ -136,7 +135,9 @@ mod tests {
         assert_eq!(options.router_config.as_deref(), Some("/etc/router.json5"));
         assert_eq!(options.overrides.len(), 2);
         assert_eq!(read(&[]).router, RouterUse::OwnAfter { attempts: 1 });
-        let skip = read(&[("ZENOH_ROUTER_CHECK_ATTEMPTS", "-1")]);
-        assert_eq!(skip.router, RouterUse::NotNeeded);
+        for none in ["0", "-1"] {
+            let none = read(&[("ZENOH_ROUTER_CHECK_ATTEMPTS", none)]);
+            assert_eq!(none.router, RouterUse::NotNeeded);
+        }
     }
 }

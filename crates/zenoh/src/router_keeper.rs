@@ -23,6 +23,8 @@ pub(crate) struct RouterKeeper {
     endpoints: Vec<String>,
     config: Config,
     notes: Arc<Notes>,
+    /// Whether somebody else was there at the start.
+    found: bool,
     own: Mutex<Option<ZenohRouter>>,
     /// Set at the participant's end.
     ended: Event,
@@ -62,12 +64,13 @@ impl RouterKeeper {
         }
         let keeper = Self {
             config: config::router(options.router_config.as_deref(), &local)?,
+            found: is_there(&endpoints, attempts),
             endpoints,
             notes: Arc::clone(notes),
             own: Mutex::default(),
             ended: Event::new(&TimeBase::machine()),
         };
-        if !is_there(&keeper.endpoints, attempts) {
+        if !keeper.found {
             keeper.become_router();
         }
         Ok(Some(Arc::new(keeper)))
@@ -87,15 +90,16 @@ impl RouterKeeper {
                     && event.transport().whatami() == WhatAmI::Router
                     && let Some(keeper) = keeper.upgrade()
                 {
-                    // Rare, and it waits: so it has a thread of its own. Without, nobody takes over.
-                    thread::Builder::new()
-                        .name("zenoh router".into())
-                        .spawn(move || keeper.take_over())
-                        .ok();
+                    keeper.take_over();
                 }
             });
         });
-        call(|| listener.wait())
+        let listener = call(|| listener.wait())?;
+        if self.found && call(|| info.routers_zid().wait()).next().is_none() {
+            // It may be gone since, and nobody would tell.
+            Arc::clone(self).take_over();
+        }
+        Ok(listener)
     }
 
     /// What our own router says, if we are one.
@@ -110,10 +114,17 @@ impl RouterKeeper {
         drop(own);
     }
 
-    fn take_over(&self) {
-        if !self.ended.wait_for(GRACE) && !is_there(&self.endpoints, 1) {
-            self.become_router();
-        }
+    /// Becomes the router unless another one comes back; rare, and it waits: so it has a thread of its own.
+    fn take_over(self: Arc<Self>) {
+        // Without a thread, nobody takes over.
+        thread::Builder::new()
+            .name("zenoh router".into())
+            .spawn(move || {
+                if !self.ended.wait_for(GRACE) && !is_there(&self.endpoints, 1) {
+                    self.become_router();
+                }
+            })
+            .ok();
     }
 
     fn become_router(&self) {

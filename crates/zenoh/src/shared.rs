@@ -14,7 +14,7 @@ use zenoh::{Session, Wait as _};
 
 use crate::config;
 use crate::dispatcher::{Dispatch, Dispatcher};
-use crate::notes::Notes;
+use crate::notes::{NoteKind, Notes};
 use crate::observers::Observers;
 use crate::options::Options;
 use crate::roster::Roster;
@@ -49,6 +49,10 @@ impl Shared {
         };
         let notes = Arc::new(Notes::new(options.reporter.clone()));
         let config = config::session(options)?;
+        let unspoken = config::unspoken(&config);
+        if !unspoken.is_empty() {
+            notes.add(NoteKind::Unspoken, &unspoken.join(", "));
+        }
         let keeper = RouterKeeper::start(options, &config, &notes)?;
         let session = call(|| zenoh::open(config).wait()).map_err(|error| refused(&error))?;
         let dispatcher = Dispatcher::start(&notes).map_err(|error| refused(&error))?;

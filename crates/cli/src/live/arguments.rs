@@ -3,7 +3,7 @@
 use clap::Args;
 use timeloom_dds::{DiscoveryRange, Options};
 use timeloom_time::Duration;
-use timeloom_wire::environment::{self, Environment};
+use timeloom_wire::environment::Environment;
 
 /// Cyclone DDS on the loopback interface and nowhere else.
 const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
@@ -35,19 +35,15 @@ impl LiveArguments {
 
     /// The options of a participant over DDS.
     pub(crate) fn dds(&self, environment: &Environment) -> Options {
-        let mut options = Options {
-            domain: environment.domain,
-            ..Options::default()
-        };
-        if self.localhost {
-            options.range = DiscoveryRange::SystemDefault;
-            options.configuration = LOOPBACK.into();
-        } else {
-            options.range = range(environment.range);
-            options.static_peers.clone_from(&environment.static_peers);
-            options.configuration = environment.cyclonedds_uri.clone().unwrap_or_default();
+        if !self.localhost {
+            return Options::from(environment);
         }
-        options
+        Options {
+            domain: environment.domain,
+            range: DiscoveryRange::SystemDefault,
+            configuration: LOOPBACK.into(),
+            ..Options::default()
+        }
     }
 
     /// The options of a participant over Zenoh.
@@ -66,15 +62,6 @@ impl LiveArguments {
 #[cfg(feature = "zenoh")]
 const LOCAL_ROUTER: &str = "tcp/127.0.0.1:7447";
 
-fn range(range: environment::DiscoveryRange) -> DiscoveryRange {
-    match range {
-        environment::DiscoveryRange::Subnet => DiscoveryRange::Subnet,
-        environment::DiscoveryRange::Localhost => DiscoveryRange::Localhost,
-        environment::DiscoveryRange::Off => DiscoveryRange::Off,
-        environment::DiscoveryRange::SystemDefault => DiscoveryRange::SystemDefault,
-    }
-}
-
 /// Seconds on the command line: not negative, with fractions.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let number: f64 = text
@@ -83,6 +70,14 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number)
         .filter(|duration| !duration.is_negative())
         .ok_or_else(|| "a number of seconds from 0 is expected".to_owned())
+}
+
+/// A rate on the command line: more than none.
+pub(crate) fn hertz(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    number
+        .filter(|number| number.is_finite() && *number > 0.0)
+        .ok_or_else(|| "a number above 0 is expected".to_owned())
 }
 
 #[cfg(test)]
@@ -94,6 +89,14 @@ mod tests {
         assert_eq!(seconds("0.25"), Ok(Duration::from_millis(250)));
         for wrong in ["-1", "NaN", "1e300", "soon"] {
             assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn rates_are_above_none() {
+        assert_eq!(hertz("0.5"), Ok(0.5));
+        for wrong in ["0", "-1", "inf", "NaN", "often"] {
+            assert!(hertz(wrong).is_err(), "{wrong}");
         }
     }
 

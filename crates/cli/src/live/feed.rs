@@ -14,7 +14,7 @@ use timeloom_wire::{
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::json_text::counted;
-use crate::live::{Live, full_name};
+use crate::live::{Live, QosArguments, full_name};
 
 /// What waits for the printer at most.
 const LIMITS: QueueLimits = QueueLimits {
@@ -33,6 +33,8 @@ pub(crate) struct FeedArguments {
     /// Its type, such as `std_msgs/msg/String`; with it, a topic that is not there yet is waited for
     #[arg(value_name = "TYPE")]
     type_name: Option<String>,
+    #[command(flatten)]
+    qos: QosArguments,
 }
 
 /// A subscription with its queue.
@@ -105,7 +107,8 @@ impl Feed {
             return Err(Failure::new(format!("the publisher of {topic} is gone")).into());
         };
         let intake = Intake::new(&live.base(), clock);
-        let spec = spec(&topic, &found, &publisher)?;
+        let mut spec = spec(&topic, &found, &publisher)?;
+        spec.qos = arguments.qos.over(spec.qos);
         let subscription = live.node().subscribe(&spec, Arc::clone(&intake) as _)?;
         let queue = Arc::clone(&intake.queue);
         live.interrupt().wakes(move || queue.nudge());
@@ -128,8 +131,8 @@ impl Feed {
         for event in self.intake.queue.take_events() {
             if let EndpointEvent::IncompatibleQos { policy, .. } = event {
                 let text = format!(
-                    "a publisher of {} came that offers less than the first ones ({policy}): its messages are not \
-                     seen; start again to take them too",
+                    "a publisher of {} offers less than is asked for ({policy}): its messages are not seen; start \
+                     again without QoS flags to take what all of them offer",
                     self.topic
                 );
                 context.printer.warning(&text);

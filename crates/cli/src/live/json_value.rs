@@ -1,5 +1,6 @@
 //! From JSON or YAML to the value of a message: what is not said keeps its default.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -7,23 +8,42 @@ use timeloom_msg::Definitions;
 use timeloom_msg::definition::{ArrayShape, Primitive};
 use timeloom_msg::schema::{Element, Schema, SchemaType, StructType};
 use timeloom_msg::value::{Array, Struct, Value};
+use timeloom_time::WireTime;
 
 use crate::failure::Failure;
 use crate::suggestion::nearest;
 
-/// The message that `text` describes, as `timeloom topic echo` prints one or as ros2 takes it.
-pub(crate) fn message_value(schema: &Schema, text: &str) -> anyhow::Result<Value> {
-    let json = parse(text)?;
-    let mut value = schema.default_value()?;
-    if let Value::Struct(message) = &mut value {
-        let name = schema.name().to_string();
-        fill(schema.definitions(), message, &json, "")
-            .map_err(|reason| Failure::new(format!("{name} {reason}")))?;
-    }
-    Ok(value)
+/// What a message is made with.
+struct Known<'a> {
+    definitions: &'a Definitions,
+    now: WireTime,
+    /// Whether the message has the time of now in it.
+    stamped: Cell<bool>,
 }
 
-fn parse(text: &str) -> anyhow::Result<Json> {
+/// The message that `json` describes, as `timeloom topic echo` prints one or as ros2 takes it, and whether `now`
+/// is in it: as in ros2, a time may be `now` and a header `auto`.
+pub(crate) fn message_value(
+    schema: &Schema,
+    json: &Json,
+    now: WireTime,
+) -> anyhow::Result<(Value, bool)> {
+    let mut value = schema.default_value()?;
+    let known = Known {
+        definitions: schema.definitions(),
+        now,
+        stamped: Cell::new(false),
+    };
+    if let Value::Struct(message) = &mut value {
+        let name = schema.name().to_string();
+        fill(&known, message, json, "")
+            .map_err(|reason| Failure::new(format!("{name} {reason}")))?;
+    }
+    Ok((value, known.stamped.get()))
+}
+
+/// JSON or YAML as JSON; nothing is an object without fields.
+pub(crate) fn parse(text: &str) -> anyhow::Result<Json> {
     if text.trim().is_empty() {
         return Ok(Json::Object(serde_json::Map::new()));
     }
@@ -40,10 +60,11 @@ fn parse(text: &str) -> anyhow::Result<Json> {
     })
 }
 
-fn fill(known: &Definitions, message: &mut Struct, json: &Json, path: &str) -> Result<(), String> {
+fn fill(known: &Known<'_>, message: &mut Struct, json: &Json, path: &str) -> Result<(), String> {
     let fields = match json {
         Json::Object(fields) => fields,
         Json::Null => return Ok(()),
+        Json::String(word) if stamp(known, message, word) => return Ok(()),
         other => return Err(wrong(path, "an object with fields", other)),
     };
     let ty = Arc::clone(message.ty());
@@ -57,8 +78,30 @@ fn fill(known: &Definitions, message: &mut Struct, json: &Json, path: &str) -> R
     Ok(())
 }
 
+/// Sets the time of now, where the word asks for it.
+fn stamp(known: &Known<'_>, message: &mut Struct, word: &str) -> bool {
+    let name = message.ty().name().to_string();
+    let time = match (name.as_str(), word) {
+        ("builtin_interfaces/msg/Time", "now") => Some(message),
+        ("std_msgs/msg/Header", "auto") => match message.get_mut("stamp") {
+            Some(Value::Struct(time)) => Some(time),
+            _ => None,
+        },
+        _ => None,
+    };
+    let Some(time) = time else { return false };
+    if let Some(sec) = time.get_mut("sec") {
+        *sec = Value::Int32(known.now.sec);
+    }
+    if let Some(nanosec) = time.get_mut("nanosec") {
+        *nanosec = Value::Uint32(known.now.nanosec);
+    }
+    known.stamped.set(true);
+    true
+}
+
 fn value_of(
-    known: &Definitions,
+    known: &Known<'_>,
     ty: &SchemaType,
     json: &Json,
     default: &Value,
@@ -81,7 +124,7 @@ fn value_of(
 }
 
 fn element(
-    known: &Definitions,
+    known: &Known<'_>,
     element: &Element,
     json: &Json,
     default: Option<&Value>,
@@ -103,14 +146,14 @@ fn element(
 }
 
 /// The default of a nested message, which only a schema can make.
-fn default_struct(known: &Definitions, ty: &StructType, path: &str) -> Result<Struct, String> {
-    match Schema::compile(known, ty.name()).and_then(|schema| schema.default_value()) {
+fn default_struct(known: &Known<'_>, ty: &StructType, path: &str) -> Result<Struct, String> {
+    match Schema::compile(known.definitions, ty.name()).and_then(|schema| schema.default_value()) {
         Ok(Value::Struct(message)) => Ok(message),
         _ => Err(format!("has no default for {path}")),
     }
 }
 
-fn array(known: &Definitions, ty: &Element, items: &[Json], path: &str) -> Result<Array, String> {
+fn array(known: &Known<'_>, ty: &Element, items: &[Json], path: &str) -> Result<Array, String> {
     let each =
         |index: usize, json: &Json| element(known, ty, json, None, &format!("{path}[{index}]"));
     macro_rules! collect {
@@ -270,10 +313,12 @@ fn no_field(ty: &StructType, path: &str, name: &str) -> String {
 mod tests {
     use super::*;
 
+    const NOW: WireTime = WireTime { sec: 3, nanosec: 4 };
+
     fn json(type_name: &str, text: &str) -> String {
         let schema = Definitions::builtin().schema(type_name).unwrap();
-        match message_value(&schema, text) {
-            Ok(value) => {
+        match parse(text).and_then(|json| message_value(&schema, &json, NOW)) {
+            Ok((value, _)) => {
                 schema.encode(&value).unwrap();
                 value.to_json()
             }
@@ -295,6 +340,25 @@ mod tests {
         assert_eq!(
             json("std_msgs/msg/Header", "{stamp: {sec: 3}, frame_id: map}"),
             r#"{"stamp":{"sec":3,"nanosec":0},"frame_id":"map"}"#
+        );
+    }
+
+    #[test]
+    fn times_may_be_now_and_headers_auto() {
+        let text = "{header: auto, point: {x: 1}}";
+        let stamped = json("geometry_msgs/msg/PointStamped", text);
+        let header = r#"{"header":{"stamp":{"sec":3,"nanosec":4},"frame_id":""}"#;
+        assert!(stamped.starts_with(header), "{stamped}");
+        let text = "{header: {stamp: now, frame_id: map}}";
+        let stamped = json("geometry_msgs/msg/PointStamped", text);
+        assert!(
+            stamped.contains(r#""nanosec":4},"frame_id":"map""#),
+            "{stamped}"
+        );
+        let wrong = json("geometry_msgs/msg/PointStamped", "{point: now}");
+        assert!(
+            wrong.contains("an object with fields, not \"now\""),
+            "{wrong}"
         );
     }
 

@@ -22,6 +22,8 @@ type Notes = Box<dyn Fn() -> Vec<String>>;
 pub(crate) struct Live {
     participant: Arc<dyn Participant>,
     notes: Notes,
+    /// Those that were told at the start.
+    told: Vec<String>,
     node: Arc<dyn Node>,
     environment: Environment,
     view: View,
@@ -32,6 +34,17 @@ pub(crate) struct Live {
 impl Live {
     /// Joins the domain; says on stderr what is set and does not work as in ROS.
     pub(crate) fn join(arguments: &LiveArguments, context: &mut Context) -> anyhow::Result<Self> {
+        // Hidden, as the nodes of the ros2 command are.
+        let name = format!("_timeloom_{}", std::process::id());
+        Self::join_as(NodeName::new("/", &name)?, arguments, context)
+    }
+
+    /// Joins as a node of that name.
+    pub(crate) fn join_as(
+        name: NodeName,
+        arguments: &LiveArguments,
+        context: &mut Context,
+    ) -> anyhow::Result<Self> {
         let environment = LiveArguments::environment()?;
         for note in &environment.notes {
             context.printer.aside(&format!("note: {note}"));
@@ -41,13 +54,16 @@ impl Live {
             Backend::Dds => join_dds(arguments, &environment)?,
             Backend::Zenoh => join_zenoh(arguments, &environment)?,
         };
-        // Hidden, as the nodes of the ros2 command are.
-        let name = format!("_timeloom_{}", std::process::id());
-        let node = participant.node(NodeName::new("/", &name)?)?;
+        let told = notes();
+        for note in &told {
+            context.printer.aside(&format!("note: {note}"));
+        }
+        let node = participant.node(name)?;
         let view = View::new(&*participant, &interrupt);
         Ok(Self {
             participant,
             notes,
+            told,
             node,
             environment,
             view,
@@ -101,6 +117,13 @@ impl Live {
     /// What the transport wants people to know, a line each.
     pub(crate) fn notes(&self) -> Vec<String> {
         (self.notes)()
+    }
+
+    /// What came up since the start: malformed data of peers and the like.
+    pub(crate) fn later_notes(&self) -> Vec<String> {
+        let mut notes = self.notes();
+        notes.retain(|note| !self.told.contains(note));
+        notes
     }
 
     /// Whether endpoints whose `QoS` does not fit stay apart; on Zenoh, the key alone counts.

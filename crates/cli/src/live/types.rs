@@ -9,6 +9,9 @@ use crate::failure::Failure;
 use crate::live::Live;
 use crate::suggestion::nearest;
 
+/// How many nodes are asked for a type: one that does not answer takes its time.
+const MOST_ASKED: usize = 3;
+
 /// Where definitions are looked for.
 pub(crate) struct TypeFinder(LocalTypes);
 
@@ -34,6 +37,25 @@ impl TypeFinder {
         let parsed = TypeName::parse(name)?;
         let found = self.0.by_name(name);
         found.map_err(|_unknown| unknown(&parsed).into())
+    }
+
+    /// The layout of a type that is found nowhere here, from a node that has an endpoint of it; `unknown` says what
+    /// was looked for in vain.
+    pub(crate) fn of_others(
+        &self,
+        live: &Live,
+        name: &str,
+        unknown: anyhow::Error,
+    ) -> anyhow::Result<Schema> {
+        let name = TypeName::parse(name)?.to_string();
+        let graph = live.settled();
+        let told = graph
+            .endpoints()
+            .filter(|endpoint| endpoint.type_name == name && endpoint.type_hash.is_some())
+            .filter(|endpoint| endpoint.node.is_some())
+            .take(MOST_ASKED)
+            .find_map(|endpoint| self.of_endpoint(live, endpoint).ok());
+        told.ok_or(unknown)
     }
 
     /// The layouts of a service.

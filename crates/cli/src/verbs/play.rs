@@ -1,13 +1,19 @@
 //! `timeloom play`: publish what bags hold, as its time comes.
 
 pub(crate) mod bag_arguments;
-mod keys;
+mod full_screen;
+pub(crate) mod keys;
 mod pace_arguments;
+pub(crate) mod params;
 mod plan;
 pub(crate) mod session;
 mod status_line;
 mod time_arguments;
 
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
 use self::bag_arguments::BagArguments;
@@ -29,6 +35,10 @@ EXAMPLES
   timeloom play my_bag --wait-for-subscribers --wait-for-all-acked 0   lose nothing
   timeloom play my_bag --pace keep-order                   slow down for all topics alike, rather than fall behind
   timeloom play other_bag --use-sim-time                   in step with a simulator, or with another player's --clock
+  timeloom play --params-file player.yaml                  the parameters play.* and storage.* of rosbag2's player
+
+A running player is controlled by the services of rosbag2 too: ~/pause, resume, toggle_paused, is_paused, get_rate,
+set_rate, play, play_next, burst, seek, stop; `timeloom clock drive` calls them.
 
 KEYS
   SPACE pause, resume    → next message    ← message before    ↑ ↓ rate ×1.1, ÷1.1    < > half, double    1 rate 1
@@ -52,6 +62,9 @@ pub(crate) struct Arguments {
     /// Call recorded services again, instead of publishing their events
     #[arg(long)]
     publish_service_requests: bool,
+    /// Send recorded goals again, instead of publishing what was said about them
+    #[arg(long)]
+    send_actions_as_client: bool,
     /// Whose events count as calls
     #[arg(long, value_enum, default_value_t, value_name = "SOURCE")]
     service_requests_source: Source,
@@ -63,6 +76,9 @@ pub(crate) struct Arguments {
         allow_hyphen_values = true
     )]
     progress_bar_update_rate: f64,
+    /// The parameters `play.*` and `storage.*` of rosbag2's player, from a YAML file; flags have the last word
+    #[arg(long, value_name = "FILE")]
+    params_file: Vec<PathBuf>,
     #[command(flatten)]
     live: LiveArguments,
 }
@@ -87,6 +103,10 @@ enum Source {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    // What they say is among the flags by now.
+    for path in &arguments.params_file {
+        fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+    }
     arguments.time.check()?;
     arguments.pace.check()?;
     let reader = arguments.bag.open()?;

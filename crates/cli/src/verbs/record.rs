@@ -1,7 +1,9 @@
 //! `timeloom record`: everything that a robot publishes goes into a bag, and what does not is counted.
 
 mod arguments;
+mod full_screen;
 mod key_value;
+mod params_file;
 mod rules;
 mod setup;
 mod summary;
@@ -9,14 +11,14 @@ mod view;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use timeloom_node::RosNode;
 use timeloom_node::recorder::{Control, Note, NoteSeverity, Notifier, Recorder, Services};
-use timeloom_node::{NodeOptions, RosNode};
 use timeloom_time::{Duration, Event};
 
 pub(crate) use self::arguments::Arguments;
 use self::view::View;
 use crate::context::Context;
-use crate::live::{Key, Keyboard, Live};
+use crate::live::{Key, Keyboard, Live, has_terminal};
 use crate::outcome::Outcome;
 
 /// How often the view is drawn and the recorder looked at.
@@ -53,19 +55,16 @@ impl Notes {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let warnings = rules::check(arguments)?;
+pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let filled_in = params_file::fill_in(&mut arguments)?;
+    let arguments = &arguments;
+    let mut warnings = filled_in.warnings;
+    warnings.extend(rules::check(arguments)?);
     // Everything that may be refused is refused before anything is created.
     let setup = setup::Setup::read(arguments)?;
     context.printer.warnings(&warnings);
     let live = Live::join(&arguments.live, context)?;
-    let node = RosNode::new(
-        Arc::clone(live.participant()),
-        NodeOptions {
-            use_sim_time: arguments.behaviour.use_sim_time,
-            ..NodeOptions::new(&arguments.behaviour.node_name)
-        },
-    )?;
+    let node = RosNode::new(Arc::clone(live.participant()), filled_in.node)?;
     let notes = Notes {
         info: arguments.tells_info(),
         ..Notes::default()
@@ -79,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         Arc::clone(node.wire()),
         options,
     )?;
-    let rate = arguments.behaviour.statistics_rate;
+    let rate = arguments.statistics_rate();
     let services = Services::start(&node, &recorder, setup.distro())?;
     let notifier = Notifier::start(&node, &recorder, rate, setup.distro())?;
     let text = format!("recording to {}", directory.display());
@@ -93,6 +92,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     for report in &reports {
         lost |= summary::print(report, context);
     }
+    context.printer.warnings(&live.later_notes());
     Ok(Outcome::lost_if(lost))
 }
 
@@ -107,6 +107,13 @@ fn watch(
     let wake = Event::new(&live.base());
     let waker = wake.clone();
     live.interrupt().wakes(move || waker.set());
+    let behaviour = &arguments.behaviour;
+    if behaviour.tui && has_terminal(context) {
+        full_screen::run(recorder, notes, behaviour.snapshot_mode, live, context)?;
+        let mut view = View::new(false, live.clock());
+        notes.print(&mut view, context);
+        return Ok(());
+    }
     let keyboard = if arguments.behaviour.disable_keyboard_controls {
         None
     } else {

@@ -22,7 +22,7 @@ fn every_message_that_is_published_is_echoed() {
         "/chatter",
         STRING,
         "{data: häßlich}",
-        "-n",
+        "-t",
         "5",
         "-r",
         "100",

@@ -191,3 +191,29 @@ fn two_foreign_clocks_are_named_by_who_follows_them() {
     assert!(warning.starts_with("two sources send time: `"), "{warning}");
     assert_eq!(node.parameter("use_sim_time"), Some(true.into()));
 }
+
+#[test]
+fn echo_can_tell_simulated_time() {
+    let robot = Robot::new();
+    let Some(mut peer) = Peer::new(robot.domain) else {
+        return;
+    };
+    peer.tell(&json!({"do": "simulate", "topic": "/chatter", "step": 2, "count": 60}));
+    assert_eq!(peer.answer(), "there");
+    let echo = ["topic", "echo", "/chatter", STRING, "-s", "-n", "20"];
+    let echo = robot.run(&echo);
+    assert_eq!(echo.code, 0, "{echo}");
+    let times = echo.stdout.lines().map(|line| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line["log_time"].as_i64().unwrap() / 1_000_000_000
+    });
+    let times: Vec<i64> = times.filter(|time| *time > 0).collect();
+    assert!(times.len() > 10, "{echo}");
+    // From 1000 s on in steps of 2 s; a late clock sample may give one time twice.
+    assert!(
+        times.iter().all(|time| (1000..1200).contains(time)),
+        "{echo}"
+    );
+    assert!(times.windows(2).all(|two| two[0] <= two[1]), "{echo}");
+    assert!(times.last() > times.first(), "{echo}");
+}

@@ -1,11 +1,13 @@
 //! The live verbs over Zenoh, between processes of ours on 127.0.0.1.
 
-use std::net::TcpListener;
+use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
 use timeloom_time::{Clock, Duration, Steady};
 
+use crate::record_robot::until;
 use crate::support::{Run, Sandbox};
+use crate::zenoh_robot::{free_endpoint, look_at};
 
 /// Processes that look for their router at a port of their own.
 struct Robot {
@@ -26,15 +28,9 @@ impl Drop for Running {
 
 impl Robot {
     fn new() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let endpoint = format!("tcp/{}", listener.local_addr().unwrap());
+        let endpoint = free_endpoint();
         let mut sandbox = Sandbox::new();
-        sandbox.set("RMW_IMPLEMENTATION", "rmw_zenoh_cpp");
-        sandbox.set("ROS_DOMAIN_ID", "7");
-        sandbox.set(
-            "ZENOH_CONFIG_OVERRIDE",
-            &format!("connect/endpoints=[\"{endpoint}\"];listen/endpoints=[\"tcp/127.0.0.1:0\"]"),
-        );
+        look_at(&mut sandbox, &endpoint);
         Self { sandbox, endpoint }
     }
 
@@ -99,7 +95,11 @@ fn live_doctor_says_which_router_it_uses() {
         robot.endpoint
     );
     assert!(alone.stdout.contains(&own), "{alone}");
+    // Elsewhere, so that it does not wait for the router of before to come back.
+    let robot = Robot::new();
     let _publisher = robot.publisher("/chatter");
+    let address = robot.endpoint.strip_prefix("tcp/").unwrap();
+    until(|| TcpStream::connect(address).is_ok());
     let found = robot.until("doctor net", |run| {
         run.stdout.contains("router found, 1 peer,")
     });

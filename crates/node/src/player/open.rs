@@ -171,6 +171,7 @@ impl Parts {
             names: outlets.names(),
         };
         let playback = Playback {
+            node: node.clone(),
             state: PlaybackState::new(&options),
             options,
             bag,

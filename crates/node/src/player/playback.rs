@@ -27,9 +27,11 @@ use super::read_ahead::{Block, ReadAhead, Taken};
 use super::run::{Run, RunRange};
 use super::source::Part;
 use super::status::State;
+use crate::RosNode;
 
 /// Everything the playback thread works with.
 pub(super) struct Playback {
+    pub(super) node: RosNode,
     pub(super) options: Options,
     /// The first and last time of the bag; none if it is empty.
     pub(super) bag: Option<RunRange>,

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use timeloom_bag::TopicInfo;
 use timeloom_time::{Event, TimeBase};
 
+use super::moment::Trigger;
 use super::types::FoundType;
 use crate::Result;
 
@@ -16,6 +17,8 @@ pub(super) enum Command {
     Define { topic: u32, found: FoundType },
     /// Go on with a new file.
     Split(Reply<Result<PathBuf>>),
+    /// Go on with a new file from that moment on.
+    SplitAt(Trigger),
     /// Write what the circular buffer holds; answers how many messages that are.
     Snapshot(Reply<Result<u64>>),
     /// Write what is left, and end.

@@ -1,5 +1,7 @@
 use std::path::PathBuf;
 
+use super::moment::Moment;
+
 /// What a recorder can be asked to do, by a key, a service or a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -8,10 +10,14 @@ pub enum Control {
     Pause,
     /// Messages are recorded again.
     Resume,
+    /// Messages are recorded again from that moment on.
+    ResumeAt(Moment),
     /// Pause or resume.
     TogglePaused,
     /// Go on with a new file.
     Split,
+    /// Go on with a new file from that moment on.
+    SplitAt(Moment),
     /// Write what the circular buffer holds; only with [`Options::snapshot_mode`](super::Options::snapshot_mode).
     Snapshot,
     /// Close the bag; the node stays. Blocks until everything is on its way to the disk.

@@ -311,10 +311,8 @@ impl Active {
             return;
         };
         let class = made.class;
-        let others = |(other, subscription): (&QosClass, &Box<dyn Subscription>)| {
-            *other != class && subscription.matched() > 0
-        };
-        if !self.subscriptions.iter().any(others) {
+        let mut others = self.subscriptions.iter();
+        if !others.any(|(other, subscription)| *other != class && subscription.matched() > 0) {
             made.replaced = None;
         } else if now - *made.replaced.get_or_insert(now) >= ON_ITS_WAY {
             self.subscriptions.remove(&class);

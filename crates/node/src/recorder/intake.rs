@@ -6,6 +6,7 @@ use timeloom_wire::{EndpointEvent, Receiver, Sample};
 
 use super::drop_policy::DropPolicy;
 use super::entry::Entry;
+use super::moment::Trigger;
 use super::queue::Queue;
 use super::ring::Ring;
 use super::status::SkippedMessages;
@@ -18,6 +19,8 @@ pub(super) struct Gate {
     /// With it, messages wait here until a snapshot is asked for.
     pub(super) ring: Option<Mutex<Ring>>,
     pub(super) paused: AtomicBool,
+    /// When the pause ends by itself.
+    pub(super) resume_at: Mutex<Option<Trigger>>,
     /// Gives log times instead of the time of arrival: the simulation's.
     pub(super) log_clock: Option<Clock<Ros>>,
 }
@@ -26,6 +29,29 @@ impl Gate {
     pub(super) fn ring(&self) -> Option<MutexGuard<'_, Ring>> {
         let ring = self.ring.as_ref()?;
         Some(ring.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn set_paused(&self, paused: bool, resume_at: Option<Trigger>) {
+        let mut planned = self.planned();
+        *planned = resume_at;
+        self.paused.store(paused, Ordering::Release);
+    }
+
+    fn planned(&self) -> MutexGuard<'_, Option<Trigger>> {
+        self.resume_at
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the pause if its end has come.
+    pub(super) fn resume_if(&self, reached: impl Fn(&Trigger) -> bool) -> bool {
+        let mut planned = self.planned();
+        let now = planned.as_ref().is_some_and(reached);
+        if now {
+            *planned = None;
+            self.paused.store(false, Ordering::Release);
+        }
+        now
     }
 }
 
@@ -160,11 +186,21 @@ impl Intake {
     }
 
     fn sample(&self, sample: Sample) {
-        let asked = self.asked();
         let log_time_ns = match &self.gate.log_clock {
             Some(clock) => clock.now().nanos(),
             None => sample.receive_time.nanos(),
         };
+        let publish_time_ns = sample
+            .source_time
+            .map_or(log_time_ns, timeloom_time::Time::nanos);
+        let mut asked = self.asked();
+        if asked == Asked::No {
+            let topic = self.topic;
+            let begins = self
+                .gate
+                .resume_if(|moment| moment.is_reached_by(topic, log_time_ns, publish_time_ns));
+            asked = if begins { Asked::Yes } else { Asked::No };
+        }
         if !self.wants(&sample, asked, log_time_ns) {
             return;
         }
@@ -172,9 +208,7 @@ impl Intake {
         self.keep(Entry {
             topic: self.topic,
             log_time_ns,
-            publish_time_ns: sample
-                .source_time
-                .map_or(log_time_ns, timeloom_time::Time::nanos),
+            publish_time_ns,
             sequence: sequence(sample.sequence),
             payload: sample.payload,
         });

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use fancy_regex::Regex;
 use timeloom_msg::name::{action_of, service_of_event_topic};
+use timeloom_trace::is_lineage_type;
 
 /// Which topics, services and actions are recorded: included by any of the lists, unless excluded by any of the others.
 ///
@@ -26,6 +27,8 @@ pub struct Selection {
     pub actions: BTreeSet<String>,
     /// Topics of these types.
     pub topic_types: BTreeSet<String>,
+    /// The lineage of messages, whatever else is selected: tracking tags and publish times.
+    pub lineage: bool,
     /// Topics, services and actions whose name contains a match.
     pub regex: Option<Regex>,
     /// Not these topics.
@@ -71,7 +74,7 @@ pub(super) enum Verdict {
 impl Selection {
     /// Whether nothing at all is asked for.
     pub fn is_empty(&self) -> bool {
-        !(self.all_topics || self.all_services || self.all_actions)
+        !(self.all_topics || self.all_services || self.all_actions || self.lineage)
             && self.topics.is_empty()
             && self.services.is_empty()
             && self.actions.is_empty()
@@ -116,12 +119,14 @@ impl Selection {
             return (self.all_services || named(&self.services, self.regex.as_ref(), service))
                 && !named(&self.exclude_services, self.exclude_regex.as_ref(), service);
         }
-        let listed =
-            named(&self.topics, self.regex.as_ref(), name) || self.topic_types.contains(type_name);
+        let lineage = self.lineage && is_lineage_type(type_name);
+        let listed = lineage
+            || named(&self.topics, self.regex.as_ref(), name)
+            || self.topic_types.contains(type_name);
         (self.all_topics || listed)
             && !self.exclude_topic_types.contains(type_name)
             && !named(&self.exclude_topics, self.exclude_regex.as_ref(), name)
-            && (self.include_hidden_topics || !is_hidden(name))
+            && (self.include_hidden_topics || lineage || !is_hidden(name))
     }
 }
 
@@ -250,6 +255,26 @@ mod tests {
             ..candidate("/a")
         };
         assert_eq!(no_leaves.judge(&heard), Verdict::Take);
+    }
+
+    #[test]
+    fn lineage_comes_with_whatever_is_selected() {
+        let tag = "tilde_msg/msg/MessageTrackingTag";
+        let one = Selection {
+            topics: set(&["/a"]),
+            ..Selection::default()
+        };
+        assert!(!one.takes("/b/message_tracking_tag", tag));
+        let traced = Selection {
+            lineage: true,
+            exclude_topics: set(&["/c/message_tracking_tag"]),
+            ..one
+        };
+        assert!(traced.takes("/a", STRING) && !traced.takes("/b", STRING));
+        assert!(traced.takes("/b/message_tracking_tag", tag));
+        assert!(traced.takes("/_b/message_tracking_tag", tag), "hidden");
+        assert!(!traced.takes("/b/message_tracking_tag", STRING));
+        assert!(!traced.takes("/c/message_tracking_tag", tag), "excluded");
     }
 
     #[test]

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use timeloom_msg::value::{Array, Struct, Text};
 use timeloom_msg::{Definitions, Distro, QosProfile, Schema, Value};
 
-use super::{Control, Phase, Recorder};
+use super::{Control, Moment, Phase, Recorder, Stamp};
 use crate::ros_node::{RosNode, Service, ServiceTypes};
 use crate::{Error, Result};
 
@@ -19,20 +19,46 @@ pub struct Services {
 type Answer = fn(&Recorder, &Value, &mut Value) -> Result<()>;
 
 /// The services with their types.
-const SERVICES: [(&str, &str, Answer); 11] = [
+const SERVICES: [(&str, &str, Answer); 12] = [
     ("~/pause", "Pause", |recorder, _, _| {
         recorder.control(&Control::Pause)
     }),
-    ("~/resume", "Resume", |recorder, _, answer| {
-        told(answer, recorder.control(&Control::Resume))
+    ("~/resume", "Resume", |recorder, request, answer| {
+        let codes = Codes {
+            idle: 3,
+            mode: 1,
+            topic: 2,
+            other: 3,
+        };
+        let when = moment(request, "resume");
+        let control = when.map(|when| when.map_or(Control::Resume, Control::ResumeAt));
+        codes.tell(
+            answer,
+            control.and_then(|control| recorder.control(&control)),
+        )
     }),
     ("~/is_paused", "IsPaused", |recorder, _, answer| {
         let paused = recorder.status().phase == Phase::Paused;
         Ok(answer.set("paused", paused)?)
     }),
-    ("~/split_bagfile", "SplitBagfile", |recorder, _, answer| {
-        told(answer, recorder.control(&Control::Split))
-    }),
+    (
+        "~/split_bagfile",
+        "SplitBagfile",
+        |recorder, request, answer| {
+            let codes = Codes {
+                idle: 1,
+                mode: 2,
+                topic: 3,
+                other: 4,
+            };
+            let when = moment(request, "split");
+            let control = when.map(|when| when.map_or(Control::Split, Control::SplitAt));
+            codes.tell(
+                answer,
+                control.and_then(|control| recorder.control(&control)),
+            )
+        },
+    ),
     ("~/record", "Record", |recorder, request, answer| {
         let uri = request.get("uri");
         let uri = uri.as_ref().and_then(Value::as_str).unwrap_or_default();
@@ -60,6 +86,16 @@ const SERVICES: [(&str, &str, Answer); 11] = [
         "~/is_discovery_running",
         "IsDiscoveryRunning",
         |recorder, _, answer| Ok(answer.set("running", recorder.status().discovery)?),
+    ),
+    (
+        "~/get_subscribed_topics",
+        "GetSubscribedTopics",
+        |recorder, _, answer| {
+            let status = recorder.status();
+            let names = status.topics.iter();
+            let names = names.map(|topic| Text::from(topic.name.as_str())).collect();
+            Ok(answer.set("topics", Value::Array(Array::String(names)))?)
+        },
     ),
     ("~/snapshot", "Snapshot", |recorder, _, answer| {
         let done = recorder.control(&Control::Snapshot).is_ok();
@@ -101,19 +137,74 @@ impl Services {
     }
 }
 
+/// The codes of a response, by what is wrong.
+struct Codes {
+    idle: i32,
+    mode: i32,
+    topic: i32,
+    other: i32,
+}
+
+impl Codes {
+    /// What there is nobody to tell apart for.
+    const PLAIN: Self = Self {
+        idle: 1,
+        mode: 1,
+        topic: 1,
+        other: 1,
+    };
+
+    /// Puts an error into the response, where its layout has a place for it.
+    fn tell(&self, answer: &mut Value, result: Result<()>) -> Result<()> {
+        let Err(error) = result else {
+            return Ok(());
+        };
+        if answer.get("return_code").is_none() {
+            return Err(error);
+        }
+        let code = match &error {
+            Error::NotRecording => self.idle,
+            Error::Option { .. } => self.mode,
+            Error::UnknownTopic { .. } => self.topic,
+            _ => self.other,
+        };
+        answer.set("return_code", code)?;
+        let text = Value::String(error.to_string().as_str().into());
+        Ok(answer.set("error_string", text)?)
+    }
+}
+
+/// The moment that a request names, in the layouts that have one; none for at once.
+fn moment(request: &Value, verb: &str) -> Result<Option<Moment>> {
+    let number = |field: String| request.get(&field).and_then(|value| value.as_i64());
+    let seconds = number(format!("{verb}_time.sec")).unwrap_or(0);
+    let nanoseconds = number(format!("{verb}_time.nanosec")).unwrap_or(0);
+    let stamp = match number(format!("{verb}_mode")).unwrap_or(0) {
+        0 => Stamp::Node,
+        1 => Stamp::Publish,
+        2 => Stamp::Receive,
+        mode => {
+            return Err(Error::Option {
+                option: "mode",
+                reason: format!("{mode} is not 0 (node), 1 (publish) or 2 (receive time)"),
+            });
+        }
+    };
+    let time_ns = seconds
+        .saturating_mul(1_000_000_000)
+        .saturating_add(nanoseconds);
+    let topic = request.get("tracking_topic_name");
+    let topic = topic.as_ref().and_then(Value::as_str).unwrap_or_default();
+    Ok((time_ns > 0).then(|| Moment {
+        time_ns,
+        stamp,
+        topic: (!topic.is_empty()).then(|| topic.to_owned()),
+    }))
+}
+
 /// Puts an error into the response, where its layout has a place for it.
 fn told(answer: &mut Value, result: Result<()>) -> Result<()> {
-    let Err(error) = result else {
-        return Ok(());
-    };
-    if answer.get("return_code").is_none() {
-        return Err(error);
-    }
-    answer.set("return_code", 1_i32)?;
-    Ok(answer.set(
-        "error_string",
-        Value::String(error.to_string().as_str().into()),
-    )?)
+    Codes::PLAIN.tell(answer, result)
 }
 
 /// `~/get_recorder_statistics`: the totals since the recording began.

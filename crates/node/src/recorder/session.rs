@@ -12,6 +12,7 @@ use super::discovery::Discovery;
 use super::end_reason::EndReason;
 use super::graph_index::GraphIndex;
 use super::intake::{Gate, Intakes};
+use super::moment::{Moment, Trigger};
 use super::options::Options;
 use super::queue::Queue;
 use super::report::Report;
@@ -54,6 +55,7 @@ impl Session {
                 queue: Queue::new(&base, options.max_cache_bytes, span),
                 ring,
                 paused: AtomicBool::new(options.start_paused),
+                resume_at: Mutex::default(),
                 log_clock: options.log_clock.clone(),
             }),
             intakes: Arc::new(Intakes::default()),
@@ -94,7 +96,46 @@ impl Session {
     }
 
     pub(super) fn set_paused(&self, paused: bool) {
-        self.shared.gate.paused.store(paused, Ordering::Release);
+        self.shared.gate.set_paused(paused, None);
+    }
+
+    /// Ends the pause at that moment.
+    pub(super) fn resume_at(&self, moment: &Moment) -> Result<()> {
+        let trigger = self.trigger(moment)?;
+        if self.is_paused() && !trigger.is_reached_at(self.shared.node_time_ns()) {
+            self.shared.gate.set_paused(true, Some(trigger));
+        } else {
+            self.set_paused(false);
+        }
+        Ok(())
+    }
+
+    /// Begins a new file at that moment.
+    pub(super) fn split_at(&self, moment: &Moment) -> Result<()> {
+        let trigger = self.trigger(moment)?;
+        if trigger.is_reached_at(self.shared.node_time_ns()) {
+            return self.split().map(drop);
+        }
+        self.shared.command(Command::SplitAt(trigger));
+        Ok(())
+    }
+
+    fn trigger(&self, moment: &Moment) -> Result<Trigger> {
+        let topic = moment.topic.as_ref().map(|name| {
+            let intakes = self.shared.intakes.all();
+            let mut intakes = intakes.iter();
+            let known = intakes.find(|intake| intake.name == *name);
+            known
+                .map(|intake| intake.topic())
+                .ok_or_else(|| Error::UnknownTopic {
+                    topic: name.clone(),
+                })
+        });
+        Ok(Trigger {
+            time_ns: moment.time_ns,
+            stamp: moment.stamp,
+            topic: topic.transpose()?,
+        })
     }
 
     pub(super) fn is_paused(&self) -> bool {

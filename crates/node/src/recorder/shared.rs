@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeloom_bag::TopicStatistics;
 use timeloom_bag::bag::SplitEvent;
-use timeloom_time::{CancelToken, Clock, Event, Steady, Time, TimeBase};
+use timeloom_time::{CancelToken, Clock, Event, Steady, System, Time, TimeBase};
 use timeloom_wire::Node;
 
 use super::command::{Command, Commands};
@@ -63,6 +63,14 @@ impl Shared {
 
     pub(super) fn progress(&self) -> MutexGuard<'_, Progress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The time that messages are stamped with.
+    pub(super) fn node_time_ns(&self) -> i64 {
+        match &self.options.log_clock {
+            Some(clock) => clock.now().nanos(),
+            None => Clock::<System>::on(&self.base).now().nanos(),
+        }
     }
 
     pub(super) fn command(&self, command: Command) {

@@ -1,6 +1,5 @@
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use timeloom_bag::bag::BagSummary;
 use timeloom_bag::{BagWriter, LossCause, Message, TopicId, WriteOutcome};
@@ -9,6 +8,7 @@ use timeloom_time::Duration;
 use super::command::{Command, NewTopic};
 use super::end_reason::EndReason;
 use super::intake::Intake;
+use super::moment::Trigger;
 use super::note::Note;
 use super::queue::Waiting;
 use super::shared::{Shared, Written};
@@ -32,6 +32,8 @@ pub(super) struct Writer {
     watchdog: Watchdog,
     /// Messages written so far, repeated ones left out.
     messages: u64,
+    /// When a new file is to begin.
+    split_at: Option<Trigger>,
     over: bool,
 }
 
@@ -59,6 +61,7 @@ impl Writer {
             topics: Vec::new(),
             watchdog,
             messages: 0,
+            split_at: None,
             over: false,
         }
     }
@@ -73,8 +76,14 @@ impl Writer {
             self.shared.gate.queue.take(&mut batch);
             // Taken after the messages: each topic's declaration is among them.
             let mut finish = false;
+            let mut later = Vec::new();
             for command in self.shared.commands.take() {
-                finish |= self.obey(command);
+                match command {
+                    Command::AddTopic(new) => self.add_topic(new),
+                    Command::Define { topic, found } => self.define(topic, found),
+                    Command::Finish => finish = true,
+                    command => later.push(command),
+                }
             }
             if finish {
                 // All subscriptions are gone: this is the rest.
@@ -82,6 +91,15 @@ impl Writer {
             }
             rest = batch.is_empty();
             self.write_all(&mut batch);
+            // What came before a split belongs to the old file.
+            for command in later {
+                self.obey(command);
+            }
+            if finish {
+                // A snapshot was asked for at the last moment.
+                self.shared.gate.queue.take(&mut batch);
+                self.write_all(&mut batch);
+            }
             self.look_after(finish, rest);
             if finish {
                 return self.finish();
@@ -93,16 +111,13 @@ impl Writer {
         self.shared.clock.now().nanos()
     }
 
-    /// True for the last command.
-    fn obey(&mut self, command: Command) -> bool {
+    fn obey(&mut self, command: Command) {
         match command {
-            Command::AddTopic(new) => self.add_topic(new),
-            Command::Define { topic, found } => self.define(topic, found),
             Command::Split(reply) => reply.give(self.split()),
+            Command::SplitAt(moment) => self.split_at = Some(moment),
             Command::Snapshot(reply) => reply.give(self.snapshot()),
-            Command::Finish => return true,
+            Command::AddTopic(_) | Command::Define { .. } | Command::Finish => {}
         }
-        false
     }
 
     fn add_topic(&mut self, new: Box<NewTopic>) {
@@ -197,6 +212,16 @@ impl Writer {
         Ok(event.opened_file)
     }
 
+    /// The moment of a planned split has come.
+    fn split_as_planned(&mut self) {
+        self.split_at = None;
+        if let Err(error) = self.split() {
+            self.shared.tell(&Note::warning(format!(
+                "no new file at the time that was asked for: {error}"
+            )));
+        }
+    }
+
     fn snapshot(&mut self) -> Result<u64> {
         let Some(mut ring) = self.shared.gate.ring() else {
             return Err(Error::Option {
@@ -257,8 +282,24 @@ impl Writer {
         }
     }
 
-    /// Writes a stretch and gives its bytes back.
+    /// Writes a stretch; if a planned split falls into it, to two files.
     fn write(&mut self, stretch: &[Waiting]) {
+        let Some(moment) = self.split_at else {
+            return self.write_stretch(stretch);
+        };
+        let reached = stretch.iter().position(|Waiting { entry, .. }| {
+            moment.is_reached_by(entry.topic, entry.log_time_ns, entry.publish_time_ns)
+        });
+        let (before, after) = stretch.split_at(reached.unwrap_or(stretch.len()));
+        self.write_stretch(before);
+        if reached.is_some() {
+            self.split_as_planned();
+            self.write_stretch(after);
+        }
+    }
+
+    /// Writes a stretch and gives its bytes back.
+    fn write_stretch(&mut self, stretch: &[Waiting]) {
         if let Some(before_write) = &self.shared.options.before_write {
             before_write(stretch.iter().map(|waiting| waiting.entry.cost()).sum());
         }
@@ -286,7 +327,7 @@ impl Writer {
         }
         self.messages += messages.len() as u64;
         let outcome = self.bag.write(&messages, self.now_ns());
-        self.settle(outcome);
+        self.settle(&outcome);
         self.shared.gate.queue.release(stretch);
         self.check_limits();
     }
@@ -318,12 +359,12 @@ impl Writer {
     /// Records nothing any more; the owner is told and closes the bag.
     pub(super) fn end(&mut self, reason: EndReason) {
         if !std::mem::replace(&mut self.over, true) {
-            self.shared.gate.paused.store(true, Ordering::Release);
+            self.shared.gate.set_paused(true, None);
             self.shared.end(reason);
         }
     }
 
-    pub(super) fn settle(&mut self, outcome: WriteOutcome) {
+    pub(super) fn settle(&mut self, outcome: &WriteOutcome) {
         if let Some(error) = &outcome.error {
             self.watchdog
                 .failed(&self.shared, error, outcome.messages_lost());
@@ -334,9 +375,12 @@ impl Writer {
     fn look_after(&mut self, finish: bool, idle: bool) {
         let now = self.shared.clock.now();
         let due = self.watchdog.is_due(now);
+        if due {
+            self.keep_appointments();
+        }
         if due || idle || finish {
             let outcome = self.bag.tick(now.nanos());
-            self.settle(outcome);
+            self.settle(&outcome);
             self.tell_losses();
             self.publish_progress();
             self.check_limits();
@@ -346,10 +390,24 @@ impl Writer {
             .sync_is_due(now, self.shared.options.sync_interval)
         {
             let outcome = self.bag.request_sync();
-            self.settle(outcome);
+            self.settle(&outcome);
         }
         if self.watchdog.check_is_due(now) && !self.over && !finish {
             Watchdog::check(self);
+        }
+    }
+
+    /// What was asked for at a time of the recorder's own clock.
+    fn keep_appointments(&mut self) {
+        let now = self.shared.node_time_ns();
+        self.shared
+            .gate
+            .resume_if(|moment| moment.is_reached_at(now));
+        if self
+            .split_at
+            .is_some_and(|moment| moment.is_reached_at(now))
+        {
+            self.split_as_planned();
         }
     }
 

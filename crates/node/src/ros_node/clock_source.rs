@@ -79,23 +79,28 @@ impl ClockSource {
         }
     }
 
-    /// Switches it on or off. When this returns, the clocks of the hub follow `/clock`, or the machine again.
+    /// The topic, after remapping.
+    pub(super) fn topic(&self) -> &str {
+        &self.topic
+    }
+
+    /// Switches it on with that `QoS`, or off. When this returns, the clocks of the hub follow `/clock`, or the
+    /// machine again.
     ///
     /// # Errors
     /// When the middleware refuses the subscription; then nothing has changed.
-    pub(super) fn set(&self, on: bool) -> Result<()> {
+    pub(super) fn set(&self, on: Option<QosProfile>) -> Result<()> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if running.is_some() == on {
+        if running.is_some() == on.is_some() {
             return Ok(());
         }
-        let before = if on {
-            running.replace(self.start()?)
-        } else {
-            running.take()
+        let before = match on {
+            Some(qos) => running.replace(self.start(qos)?),
+            None => running.take(),
         };
         drop(running);
         drop(before);
-        if on {
+        if on.is_some() {
             self.hub.activate();
         } else {
             self.hub.deactivate();
@@ -103,7 +108,7 @@ impl ClockSource {
         Ok(())
     }
 
-    fn start(&self) -> Result<Running> {
+    fn start(&self, qos: QosProfile) -> Result<Running> {
         let owners = Arc::clone(&self.owners);
         let topic = self.topic.clone();
         let watch = self
@@ -113,7 +118,7 @@ impl ClockSource {
             name: self.topic.clone(),
             type_name: TypeName::parse(TYPE)?,
             type_hash: Definitions::builtin().schema(TYPE)?.type_hash().ok(),
-            qos: QosProfile::CLOCK,
+            qos,
         };
         let receiver = ClockReceiver {
             hub: self.hub.clone(),

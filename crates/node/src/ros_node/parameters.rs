@@ -3,12 +3,13 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeloom_msg::value::{Array, Struct};
-use timeloom_msg::{Definitions, Value};
+use timeloom_msg::{Definitions, QosProfile, Value};
 use timeloom_time::{Clock, Ros, WireTime};
 
 use super::clock_source::ClockSource;
 use super::parameter_store::{Parameter, ParameterAccess, ParameterStore, SetResult};
 use super::parameter_value::ParameterValue;
+use super::qos_overrides::Overridable;
 use super::rosout::{Logger, Severity};
 use super::typed_publisher::TypedPublisher;
 use crate::{Error, Result};
@@ -126,9 +127,13 @@ impl Parameters {
             changed.retain(|(name, value)| state.store.set(name, value));
             changed
         };
-        if changed.iter().any(|(name, _)| name == USE_SIM_TIME) {
-            self.follow_use_sim_time()
-                .map_err(|error| error.to_string())?;
+        if let Some((name, value)) = changed.iter().find(|(name, _)| name == USE_SIM_TIME)
+            && let Err(error) = self.follow_use_sim_time()
+        {
+            // Nothing has changed: then the parameter has not either.
+            let before = ParameterValue::Bool(*value != ParameterValue::Bool(true));
+            self.state().store.set(name, &before);
+            return Err(error.to_string());
         }
         self.tell(Change::Changed, &changed);
         Ok(())
@@ -140,7 +145,22 @@ impl Parameters {
             let known = store.get(USE_SIM_TIME);
             known.is_some_and(|known| known.value == ParameterValue::Bool(true))
         });
-        self.source.set(on)
+        let qos = on.then(|| self.clock_qos()).transpose()?;
+        self.source.set(qos)
+    }
+
+    /// The `QoS` of the clock, as the parameters say; from the first time on they are there to be seen.
+    fn clock_qos(&self) -> Result<QosProfile> {
+        let mut qos = QosProfile::CLOCK;
+        for policy in Overridable::ALL {
+            let name = policy.parameter(self.source.topic());
+            let (words, access) = ("Set before the start", ParameterAccess::ReadOnly);
+            let value = self.declare(&name, &policy.of(&qos), words, access)?;
+            policy
+                .apply(&mut qos, &value)
+                .map_err(|reason| Error::Parameter { name, reason })?;
+        }
+        Ok(qos)
     }
 
     pub(super) fn add_guard(&self, guard: Guard) {

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use timeloom_msg::QosProfile;
-use timeloom_node::{NodeOptions, RosNode, TypedPublisher};
+use timeloom_msg::qos::Reliability;
+use timeloom_node::{NodeOptions, RosArguments, RosNode, TypedPublisher};
 use timeloom_time::{Duration, SourceState};
 use timeloom_wire::{EndpointKind, PublishOptions};
 
@@ -115,6 +116,54 @@ fn the_subscription_is_that_of_rclcpp() {
         .unwrap();
     assert_eq!(clock.qos.reliability, QosProfile::CLOCK.reliability);
     assert_eq!((clock.qos.depth, clock.type_hash.is_some()), (1, true));
+}
+
+#[test]
+fn the_qos_of_the_subscription_can_be_overridden_as_in_rclcpp() {
+    let world = World::new();
+    let line = [
+        "--ros-args",
+        "-p",
+        "qos_overrides./clock.subscription.reliability:=reliable",
+        "-p",
+        "qos_overrides./clock.subscription.depth:=7",
+    ];
+    let (arguments, _) = RosArguments::split(line).unwrap();
+    let no_file = |_: &str| Err(std::io::Error::from(std::io::ErrorKind::NotFound));
+    let options = arguments.options(NodeOptions::new("node"), no_file);
+    let node = world.node(options.unwrap());
+    let durability = "qos_overrides./clock.subscription.durability";
+    assert_eq!(
+        node.parameter(durability),
+        None,
+        "as long as nobody listens"
+    );
+    node.set_parameter("use_sim_time", true).unwrap();
+    assert_eq!(node.parameter(durability), Some("volatile".into()));
+    let refused = node.set_parameter(durability, "transient_local");
+    assert!(refused.unwrap_err().to_string().contains("read-only"));
+    let (graph, _watch) = watch(world.participant("observer"));
+    world.pass(10);
+    let graph = graph.lock().unwrap();
+    let clock = graph.on("/clock", EndpointKind::Subscription).next();
+    let qos = clock.unwrap().qos;
+    assert_eq!((qos.reliability, qos.depth), (Reliability::Reliable, 7));
+}
+
+#[test]
+fn an_override_that_is_no_policy_leaves_everything_as_it_was() {
+    let world = World::new();
+    let mut options = NodeOptions::new("node");
+    let name = "qos_overrides./clock.subscription.history";
+    options.parameters.insert(name.into(), "keep_some".into());
+    let node = world.node(options.clone());
+    let error = node.set_parameter("use_sim_time", true).unwrap_err();
+    assert!(error.to_string().contains("one of"), "{error}");
+    assert_eq!(node.parameter("use_sim_time"), Some(false.into()));
+    assert_eq!(node.time_hub().source_state(), SourceState::Inactive);
+    options.use_sim_time = true;
+    let error = RosNode::new(world.participant("other"), options).unwrap_err();
+    assert!(error.to_string().contains(name), "{error}");
 }
 
 #[test]

@@ -2,23 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use timeloom_bag::{BagOptions, MessageDefinition};
+use timeloom_bag::BagOptions;
+use timeloom_msg::QosProfile;
 use timeloom_msg::qos::Reliability;
-use timeloom_msg::{QosProfile, TypeHash};
-use timeloom_node::Error;
-use timeloom_node::recorder::{
-    Control, DiscoveryMode, DropPolicy, EndReason, FoundType, Limits, Phase, Recorder, Selection,
-    TypeSource,
-};
-use timeloom_time::{Clock, Duration, Steady};
+use timeloom_node::recorder::{Control, DiscoveryMode, EndReason, Phase, Selection};
+use timeloom_time::Duration;
 use timeloom_wire::loopback::{Chance, Faults, Scope};
-use timeloom_wire::{EndpointInfo, PublishOptions};
 
 use crate::recorder_world::{
-    BEST_EFFORT, LATCHED, RELIABLE, STRING, World, account, finish, names, recorded, spec, text,
-    topic,
+    BEST_EFFORT, LATCHED, RELIABLE, STRING, World, account, finish, names, recorded, spec, topic,
 };
 
 #[test]
@@ -212,106 +205,6 @@ fn files_are_split_without_loss_and_latched_messages_repeated() {
 }
 
 #[test]
-fn only_the_newest_files_are_kept() {
-    let world = World::new();
-    let talker = world.publisher("talker", "/chatter", RELIABLE);
-    let mut options = world.options();
-    options.bag = Arc::new(|| BagOptions {
-        max_file_duration_ns: 1_000_000_000,
-        max_files: 2,
-        ..BagOptions::default()
-    });
-    let recorder = world.record(options);
-    world.publish(&*talker, 550, 10_000);
-    let reports = recorder.finish().unwrap();
-    let report = &reports[0];
-    assert_eq!(account(topic(&report.topics, "/chatter")), (550, 0, 0));
-    assert_eq!(report.metadata.files.len(), 2);
-    assert_eq!(report.deleted_files, 4);
-    let left = recorded(&world.bag())["/chatter"].len() as u64;
-    assert_eq!(left, report.metadata.message_count);
-    assert_eq!(left + report.deleted_messages, 550);
-    let start = report.metadata.files[0].starting_time_ns;
-    assert_eq!(report.metadata.starting_time_ns, start);
-}
-
-#[test]
-fn a_snapshot_has_what_the_buffer_held() {
-    let world = World::new();
-    let talker = world.publisher("talker", "/chatter", RELIABLE);
-    let latched = world.publisher("latched", "/map", LATCHED);
-    world.publish(&*latched, 1, 1_000);
-    let mut options = world.options();
-    options.snapshot_mode = true;
-    options.max_cache_duration = Duration::from_millis(100);
-    options.repeat_all = Some(1);
-    let recorder = world.record(options);
-    world.publish(&*talker, 200, 10_000);
-    recorder.control(&Control::Snapshot).unwrap();
-    world.publish(&*talker, 50, 10_000);
-    let report = finish(&recorder);
-    let chatter = topic(&report.topics, "/chatter");
-    let in_bag = &recorded(&world.bag())["/chatter"];
-    assert_eq!(in_bag.last(), Some(&199));
-    assert!((10..=12).contains(&in_bag.len()), "{in_bag:?}");
-    let (kept, lost, dropped) = account(chatter);
-    assert_eq!((lost, dropped), (0, 0));
-    assert_eq!(kept + chatter.skipped.overwritten, 250);
-    assert_eq!(recorded(&world.bag())["/map"], [0]);
-    assert!(matches!(
-        recorder.control(&Control::Snapshot),
-        Err(Error::NotRecording)
-    ));
-}
-
-#[test]
-fn it_ends_by_itself_where_it_is_told_to() {
-    let cases = [
-        (
-            Limits {
-                messages: 42,
-                ..Limits::default()
-            },
-            EndReason::Messages,
-        ),
-        (
-            Limits {
-                duration: Duration::from_secs(1),
-                ..Limits::default()
-            },
-            EndReason::Duration,
-        ),
-        (
-            Limits {
-                bytes: 20_000,
-                ..Limits::default()
-            },
-            EndReason::Size,
-        ),
-    ];
-    for (limits, reason) in cases {
-        let world = World::new();
-        let talker = world.publisher("talker", "/chatter", RELIABLE);
-        let mut options = world.options();
-        options.limits = limits;
-        let recorder = world.record(options);
-        world.publish(&*talker, 2_000, 1_000);
-        assert_eq!(recorder.ended(), Some(reason.clone()));
-        let report = finish(&recorder);
-        assert_eq!(report.reason, reason);
-        let chatter = topic(&report.topics, "/chatter");
-        let (kept, lost, dropped) = account(chatter);
-        assert_eq!((lost, dropped), (0, 0));
-        assert_eq!(kept + chatter.skipped.paused, 2_000);
-        if limits.messages > 0 {
-            assert_eq!(kept, 42);
-        } else {
-            assert!((100..1_500).contains(&kept), "{kept} {reason}");
-        }
-    }
-}
-
-#[test]
 fn it_stops_and_records_again_beside_the_first_bag() {
     let world = World::new();
     let talker = world.publisher("talker", "/chatter", RELIABLE);
@@ -373,153 +266,4 @@ fn with_one_look_only_what_is_there_is_taken() {
     world.pass(2_000);
     assert_eq!(names(&recorder.status()), ["/a"]);
     finish(&recorder);
-}
-
-/// Knows a type only when it is asked, and only after a while.
-struct Slow {
-    clock: Clock<Steady>,
-    takes: Duration,
-    asked: AtomicU64,
-}
-
-impl TypeSource for Slow {
-    fn at_hand(&self, _type_name: &str, _hash: Option<&TypeHash>) -> Option<FoundType> {
-        None
-    }
-
-    fn ask(&self, publisher: &EndpointInfo) -> Result<FoundType, String> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
-        let _woke = self.clock.sleep_for(self.takes);
-        Ok(FoundType {
-            definition: MessageDefinition {
-                encoding: "ros2msg".into(),
-                text: "int32 n\n".into(),
-            },
-            hash: publisher.type_hash,
-        })
-    }
-}
-
-fn record_own_type(takes_millis: i64) -> (World, Recorder, u64) {
-    let world = World::new();
-    let hash = TypeHash::from_bytes([7; 32]);
-    let own = timeloom_wire::TopicSpec {
-        type_hash: Some(hash),
-        ..spec("/own", "own/msg/Thing", RELIABLE)
-    };
-    let talker = world.node("talker").publish(&own).unwrap();
-    let mut options = world.options();
-    let slow = Arc::new(Slow {
-        clock: world.clock.clone(),
-        takes: Duration::from_millis(takes_millis),
-        asked: AtomicU64::new(0),
-    });
-    options.types = Arc::clone(&slow) as _;
-    let recorder = world.record(options);
-    world.publish(&*talker, 500, 10_000);
-    let asked = slow.asked.load(Ordering::Relaxed);
-    (world, recorder, asked)
-}
-
-#[test]
-fn messages_wait_for_the_definition_of_their_type() {
-    let (world, recorder, asked) = record_own_type(1_000);
-    let report = finish(&recorder);
-    assert_eq!((report.metadata.files.len(), asked), (1, 1));
-    assert_eq!(account(topic(&report.topics, "/own")), (500, 0, 0));
-    let reader = timeloom_bag::BagReader::open(&world.bag()).unwrap();
-    let info = &timeloom_bag::StorageReader::info(&reader).topics[0];
-    assert_eq!(info.definition.text, "int32 n\n");
-    assert_eq!(world.notes(), Vec::<String>::new());
-}
-
-#[test]
-fn a_definition_that_comes_late_begins_a_new_file() {
-    let (world, recorder, _asked) = record_own_type(4_000);
-    let report = finish(&recorder);
-    assert_eq!(account(topic(&report.topics, "/own")), (500, 0, 0));
-    assert_eq!(report.metadata.files.len(), 2);
-    let notes = world.notes();
-    assert!(notes[0].contains("/own is recorded raw"), "{notes:?}");
-    assert!(notes[1].contains("came late"), "{notes:?}");
-}
-
-#[test]
-fn a_slow_disk_drops_by_policy_and_small_topics_keep_their_share() {
-    for policy in [DropPolicy::Newest, DropPolicy::Oldest] {
-        let world = World::new();
-        let image = world.publisher("camera", "/image", RELIABLE);
-        let tf = world.publisher("tf", "/tf", RELIABLE);
-        let mut options = world.options();
-        options.max_cache_bytes = 1 << 20;
-        options.drop_policy = policy;
-        let clock = world.clock.clone();
-        // 1 MB/s.
-        options.before_write = Some(Arc::new(move |bytes| {
-            let micros = i64::try_from(bytes).unwrap();
-            let _woke = clock.sleep_for(Duration::from_micros(micros));
-        }));
-        let recorder = world.record(options);
-        for number in 0..300 {
-            image
-                .publish(text(number, 100_000), PublishOptions::default())
-                .unwrap();
-            tf.publish(text(number, 100), PublishOptions::default())
-                .unwrap();
-            world.pass(10);
-        }
-        let report = finish(&recorder);
-        let (kept, lost, dropped) = account(topic(&report.topics, "/image"));
-        assert_eq!((kept + dropped, lost), (300, 0));
-        assert!(dropped > 100, "{dropped} {policy}");
-        assert_eq!(
-            topic(&report.topics, "/image")
-                .statistics
-                .lost_in_recorder
-                .queue,
-            dropped
-        );
-        assert_eq!(
-            account(topic(&report.topics, "/tf")),
-            (300, 0, 0),
-            "{policy}"
-        );
-        let numbers = &recorded(&world.bag())["/image"];
-        assert_eq!(numbers.contains(&299), policy == DropPolicy::Oldest);
-    }
-}
-
-#[test]
-fn with_the_policy_block_nothing_is_dropped() {
-    let world = World::new();
-    let image = world.publisher("camera", "/image", RELIABLE);
-    let mut options = world.options();
-    options.max_cache_bytes = 0;
-    let clock = world.clock.clone();
-    options.before_write = Some(Arc::new(move |_| {
-        let _woke = clock.sleep_for(Duration::from_millis(3));
-    }));
-    let recorder = world.record(options);
-    world.publish(&*image, 200, 1_000);
-    world.pass(2_000);
-    let report = finish(&recorder);
-    assert_eq!(account(topic(&report.topics, "/image")), (200, 0, 0));
-}
-
-#[test]
-fn a_directory_that_vanishes_ends_the_recording_and_counts_what_is_gone() {
-    let world = World::new();
-    let talker = world.publisher("talker", "/chatter", RELIABLE);
-    let recorder = world.record(world.options());
-    world.publish(&*talker, 100, 1_000);
-    std::fs::remove_dir_all(world.bag()).unwrap();
-    world.publish(&*talker, 300, 10_000);
-    assert_eq!(recorder.ended(), Some(EndReason::Vanished));
-    let reports = recorder.finish().unwrap();
-    let chatter = topic(&reports[0].topics, "/chatter");
-    let (kept, lost, dropped) = account(chatter);
-    assert_eq!((kept, lost), (0, 0));
-    assert_eq!(dropped + chatter.skipped.paused, 400);
-    assert_eq!(chatter.statistics.lost_in_recorder.storage, dropped);
-    assert!(dropped >= 100);
 }

@@ -48,6 +48,18 @@ impl Robot {
     }
 
     fn call(&self, name: &str, type_name: &str, distro: Distro, request: &[(&str, &str)]) -> Value {
+        let fields = request.iter();
+        let fields = fields.map(|(name, text)| ((*name).to_owned(), Value::String((*text).into())));
+        self.call_with(name, type_name, distro, &fields.collect::<Vec<_>>())
+    }
+
+    fn call_with(
+        &self,
+        name: &str,
+        type_name: &str,
+        distro: Distro,
+        request: &[(String, Value)],
+    ) -> Value {
         let type_name = format!("rosbag2_interfaces/srv/{type_name}");
         let definitions = Definitions::builtin_of(distro);
         let types = ServiceTypes::find(&type_name, |part| {
@@ -61,8 +73,8 @@ impl Robot {
         let patience = Duration::from_secs(5);
         assert!(caller.wait_for_server(patience), "{name}");
         let mut value = types.request.default_value().unwrap();
-        for (field, text) in request {
-            value.set(field, Value::String((*text).into())).unwrap();
+        for (field, given) in request {
+            value.set(field, given.clone()).unwrap();
         }
         let payload = Bytes::from(types.request.encode(&value).unwrap());
         let reply = caller.call(payload, patience).unwrap();
@@ -192,9 +204,52 @@ fn stop_and_record_by_service_with_codes_where_the_layout_has_them() {
     assert!(!running(&robot));
     robot.call("start_discovery", "StartDiscovery", distro, &[]);
     assert!(running(&robot));
+    let topics = robot.call("get_subscribed_topics", "GetSubscribedTopics", distro, &[]);
+    let topics = topics.get("topics").unwrap();
+    assert_eq!(topics.as_array().unwrap().len(), 1, "{topics:?}");
     robot.recorder.finish().unwrap();
     assert_eq!(recorded(&robot.world.bag())["/chatter"].len(), 5);
     assert_eq!(recorded(&second)["/chatter"].len(), 7);
+}
+
+#[test]
+fn moments_by_service_and_what_is_wrong_with_them() {
+    let distro = Distro::Lyrical;
+    let robot = Robot::new(distro, |_| {});
+    let talker = robot.world.publisher("talker", "/chatter", RELIABLE);
+    robot.world.pass(5);
+    robot.world.publish(&*talker, 5, 1_000);
+    let call = |name: &str, type_name: &str, verb: &str, sec: i32, mode: i32, topic: &str| {
+        let fields = [
+            (format!("{verb}_time.sec"), Value::Int32(sec)),
+            (format!("{verb}_mode"), Value::Int32(mode)),
+            (
+                "tracking_topic_name".to_owned(),
+                Value::String(topic.into()),
+            ),
+        ];
+        let answer = robot.call_with(name, type_name, distro, &fields);
+        answer.get("return_code").unwrap().as_i64().unwrap()
+    };
+    let split =
+        |sec, mode, topic: &str| call("split_bagfile", "SplitBagfile", "split", sec, mode, topic);
+    let resume = |sec, mode, topic: &str| call("resume", "Resume", "resume", sec, mode, topic);
+    assert_eq!(split(1, 7, ""), 2, "no such mode");
+    assert_eq!(split(1, 1, "/nobody"), 3, "no such topic");
+    assert_eq!(resume(1, 7, ""), 1, "no such mode");
+    assert_eq!(resume(1, 2, "/nobody"), 2, "no such topic");
+    assert_eq!(robot.recorder.status().files, 1, "nothing happened");
+    assert_eq!(split(1, 1, "/chatter"), 0);
+    assert_eq!(robot.recorder.status().files, 1, "not before a message");
+    robot.world.publish(&*talker, 5, 1_000);
+    robot.world.pass(200);
+    assert_eq!(robot.recorder.status().files, 2);
+    assert_eq!(split(0, 0, ""), 0);
+    robot.world.pass(200);
+    assert_eq!(robot.recorder.status().files, 3, "zero is now");
+    robot.recorder.finish().unwrap();
+    assert_eq!(split(0, 0, ""), 1, "not recording");
+    assert_eq!(resume(0, 0, ""), 3);
 }
 
 #[test]

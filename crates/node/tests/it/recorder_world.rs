@@ -13,7 +13,7 @@ use timeloom_node::recorder::{
 };
 use timeloom_time::{Clock, Duration, Steady, VirtualTime};
 use timeloom_wire::loopback::LoopbackNetwork;
-use timeloom_wire::{Node, NodeName, Participant, PublishOptions, Publisher, TopicSpec};
+use timeloom_wire::{Node, NodeName, PublishOptions, Publisher, TopicSpec};
 
 pub(crate) const STRING: &str = "std_msgs/msg/String";
 
@@ -102,22 +102,18 @@ impl World {
         let notes = Arc::clone(&self.notes);
         let mut options = Options::new(self.bag(), selection, Arc::new(BuiltinTypes));
         options.reporter = Some(Arc::new(move |note| {
-            notes.lock().unwrap().push(note.clone())
+            notes.lock().unwrap().push(note.clone());
         }));
         options
     }
 
     pub(crate) fn record(&self, options: Options) -> Recorder {
         let participant = self.network.participant("recorder").unwrap();
-        let node = self.recorder_node(&participant);
+        let name = NodeName::new("/", "rosbag2_recorder").unwrap();
+        let node = participant.node(name).unwrap();
         let recorder = Recorder::start(participant, node, options).unwrap();
         self.pass(1);
         recorder
-    }
-
-    fn recorder_node(&self, participant: &Arc<dyn Participant>) -> Arc<dyn Node> {
-        let name = NodeName::new("/", "rosbag2_recorder").unwrap();
-        participant.node(name).unwrap()
     }
 
     pub(crate) fn notes(&self) -> Vec<String> {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use timeloom_msg::qos::Durability;
 use timeloom_msg::{Definitions, QosProfile, TypeDescription, Value};
 use timeloom_node::{Error, NodeOptions, ServiceTypes, Severity};
+use timeloom_time::Duration;
 use timeloom_wire::EndpointKind;
 
 use crate::world::{World, listen, topic, values, watch};
@@ -111,27 +112,55 @@ fn a_service_answers_and_ends_with_its_handle() {
 fn a_handler_may_call_another_service_of_its_own_node() {
     let world = World::new();
     let node = world.node(NodeOptions::new("server"));
-    let base = world.time.base();
-    let peer = world.peer("other");
     let _far = {
         let far = world.node(NodeOptions::new("far"));
         far.serve("/far", TRIGGER, |_| Ok(answer("far"))).unwrap()
     };
+    let far = node.client("/far", TRIGGER).unwrap();
     let _near = node
         .serve("/near", TRIGGER, move |request| {
             // Blocks the node's thread, not the one that receives.
-            let types = ServiceTypes::builtin(TRIGGER)?;
-            let spec = types.spec("/far", QosProfile::SERVICES);
-            let caller = timeloom_wire::Caller::new(&*peer, &spec, &base)?;
-            let second = timeloom_time::Duration::from_secs(1);
-            caller.wait_for_server(second);
-            let payload = types.request.encode(request)?.into();
-            Ok(types.response.decode(&caller.call(payload, second)?)?)
+            let second = Duration::from_secs(1);
+            far.wait_for_server(second);
+            far.call(request, second)
         })
         .unwrap();
     let client = world.peer("client");
     let reply = world.call(&client, "/near", TRIGGER, |_| {}).unwrap();
     assert_eq!(reply.get("message").unwrap().as_str(), Some("far"));
+}
+
+#[test]
+fn a_client_calls_by_the_definition_alone() {
+    let world = World::new();
+    let (server, caller) = (
+        world.node(NodeOptions::new("server")),
+        world.node(NodeOptions::new("caller")),
+    );
+    let types = "std_srvs/srv/SetBool";
+    let client = caller.client("/arm", types).unwrap();
+    let second = Duration::from_secs(1);
+    assert!(!client.wait_for_server(second));
+    let service = server.serve("/arm", types, |request| {
+        let mut response = ServiceTypes::builtin("std_srvs/srv/SetBool")?
+            .response
+            .default_value()?;
+        response.set("success", request.get("data") == Some(Value::Bool(true)))?;
+        Ok(response)
+    });
+    let _service = service.unwrap();
+    assert!(client.wait_for_server(second));
+    let mut request = client.request().unwrap();
+    request.set("data", true).unwrap();
+    let response = client.call(&request, second).unwrap();
+    assert_eq!(response.get("success"), Some(Value::Bool(true)));
+    let wrong = answer("no request");
+    assert!(client.call(&wrong, second).is_err());
+    client.stopper().stop();
+    let stopped = client.call(&request, second).unwrap_err();
+    assert!(stopped.to_string().contains("was given up"), "{stopped}");
+    let graph = caller.client("~/no such name", types);
+    assert!(graph.is_err());
 }
 
 #[test]

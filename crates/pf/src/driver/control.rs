@@ -21,6 +21,8 @@ pub(super) struct Control {
     client: Option<(SocketAddr, Client)>,
     data: Option<DataPath>,
     link: LinkState,
+    /// The trouble that was told last, while it lasts.
+    told: Option<String>,
 }
 
 impl Control {
@@ -32,6 +34,7 @@ impl Control {
             client: None,
             data: None,
             link: LinkState::Waiting,
+            told: None,
         }
     }
 
@@ -63,6 +66,7 @@ impl Control {
             Step::Call(command) => {
                 let reply = self.client()?.call(&command)?;
                 self.session.replied(self.shared.clock.now(), &reply)?;
+                self.told = None;
             }
             Step::AskTime => self.ask_time()?,
             Step::Open => {
@@ -105,17 +109,23 @@ impl Control {
             false
         };
         work.status.times_told += 1;
+        if restarted {
+            work.assembler.restarted();
+        }
         drop(work);
         if restarted {
             self.shared.event(&LidarEvent::DeviceRestarted);
         }
         self.shared.tell_sync_events();
         self.session.time_told(self.shared.clock.now());
+        self.told = None;
         Ok(())
     }
 
     fn fail(&mut self, error: &Error) {
-        self.shared.work().status.requests_failed += 1;
+        if !matches!(error, Error::NoData { .. }) {
+            self.shared.work().status.requests_failed += 1;
+        }
         if self.session.failed(self.shared.clock.now(), error) {
             self.tell_disconnected(error);
             // The name may have another address next time.
@@ -123,7 +133,11 @@ impl Control {
         } else if !self.shared.cancel.is_cancelled() {
             let text = error.to_string();
             self.shared.work().status.last_error = Some(text.clone());
-            self.shared.event(&LidarEvent::Trouble(text));
+            // Once for as long as it lasts, not for each request.
+            if self.told.as_ref() != Some(&text) {
+                self.shared.event(&LidarEvent::Trouble(text.clone()));
+                self.told = Some(text);
+            }
         }
     }
 
@@ -163,12 +177,12 @@ impl Control {
         // What the reader said last was about the way that is gone.
         let _old = self.shared.take_data_error();
         let mut work = self.shared.work();
-        let cut = work.assembler.finish();
-        let stamped = cut.and_then(|scan| Some((work.clock.stamp(&scan).ok()?, scan)));
+        let Some(scan) = work.assembler.finish() else {
+            return;
+        };
+        let stamp = work.clock.stamp(&scan);
         drop(work);
-        if let Some((stamp, scan)) = stamped {
-            self.shared.sink.scan(&scan, &stamp);
-        }
+        self.shared.sink.scan(&scan, &stamp);
     }
 
     fn leave(&mut self) {

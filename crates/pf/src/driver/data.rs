@@ -45,12 +45,17 @@ pub(super) fn open(shared: &Arc<Shared>, device: SocketAddr) -> Result<(DataPath
         host: device.to_string(),
         source,
     };
+    let ours = address_towards(device);
     let address = match settings.receive_address {
         Some(address) => address,
-        None => address_towards(device).map_err(failed)?,
+        None => *ours.as_ref().map_err(|error| failed(error.kind().into()))?,
     };
     let socket = UdpSocket::bind((address, settings.receive_port)).map_err(failed)?;
-    let local = socket.local_addr().map_err(failed)?;
+    let mut local = socket.local_addr().map_err(failed)?;
+    // "Any address" is good for receiving, but the device cannot send there.
+    if address.is_unspecified() {
+        local.set_ip(ours.map_err(failed)?);
+    }
     socket.set_read_timeout(Some(SLICE)).map_err(failed)?;
     // As much as the system allows.
     let _smaller = setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER);
@@ -202,10 +207,8 @@ impl Reader {
         }
         let mut scans = Vec::with_capacity(taken.scans.len());
         for scan in taken.scans {
-            match work.clock.stamp(&scan) {
-                Ok(stamp) => scans.push((scan, stamp)),
-                Err(error) => stamp_error = Some(error),
-            }
+            let stamp = work.clock.stamp(&scan);
+            scans.push((scan, stamp));
         }
         work.status.packets.bad_stamps += u64::from(stamp_error.is_some());
         drop(work);
@@ -214,6 +217,11 @@ impl Reader {
         }
         if taken.restarted {
             self.shared.event(&LidarEvent::DeviceRestarted);
+        }
+        if let Some((from, to)) = taken.renumbered {
+            let text =
+                format!("the numbers of scans went from {from} to {to}, but the clock went on");
+            self.shared.event(&LidarEvent::Trouble(text));
         }
         self.shared.tell_sync_events();
         for (scan, stamp) in &scans {

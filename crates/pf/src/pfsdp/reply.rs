@@ -158,6 +158,11 @@ impl Reply {
         })
     }
 
+    /// The error for a value that should be there.
+    pub(crate) fn missing(&self, name: &str) -> Error {
+        self.bad(name, None, "there")
+    }
+
     fn bad(&self, name: &str, value: Option<&Value>, wanted: &str) -> Error {
         let found = match value {
             None => "missing".to_owned(),

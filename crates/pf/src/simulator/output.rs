@@ -27,6 +27,8 @@ pub struct Sent {
     pub damaged: u64,
     /// Answers to requests.
     pub replies: u64,
+    /// Connections for requests that it has taken.
+    pub connections: u64,
 }
 
 enum Way {
@@ -48,9 +50,9 @@ fn run(shared: &Shared, handle: &str) {
     let now = shared.clock.now();
     let started = {
         let mut device = shared.device();
-        let packet_type = device.active(handle, now).map(|handle| handle.packet_type);
-        packet_type.map(|packet_type| {
-            let source = PacketSource::new(&device.options, packet_type, device.clock, now);
+        let output = device.active(handle, now).map(|handle| handle.output);
+        output.map(|output| {
+            let source = PacketSource::new(&device.options, output, device.clock, now);
             (source, Random::new(device.options.seed, 2), device.boots)
         })
     };
@@ -68,6 +70,7 @@ fn run(shared: &Shared, handle: &str) {
                 return;
             }
             source.set_status(StatusFlags(device.status(now)));
+            source.follow(&device.options, now);
             device.options.faults.clone()
         };
         if faults.mute {

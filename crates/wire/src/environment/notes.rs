@@ -42,7 +42,7 @@ impl fmt::Display for Note {
 }
 
 /// What is never honoured, with the reason.
-const NEVER: [(&str, &str); 15] = [
+const NEVER: [(&str, &str); 17] = [
     ("FASTRTPS_DEFAULT_PROFILES_FILE", FAST_PROFILES),
     ("FASTDDS_DEFAULT_PROFILES_FILE", FAST_PROFILES),
     ("FASTDDS_ENVIRONMENT_FILE", FAST_PROFILES),
@@ -65,6 +65,8 @@ const NEVER: [(&str, &str); 15] = [
     ("ROS_SECURITY_STRATEGY", SECURITY),
     ("ROS_SECURITY_KEYSTORE", SECURITY),
     ("ROS_SECURITY_ENCLAVE_OVERRIDE", SECURITY),
+    ("ZENOH_SHM_ALLOC_SIZE", SHARED_MEMORY),
+    ("ZENOH_SHM_MESSAGE_SIZE_THRESHOLD", SHARED_MEMORY),
     (
         "NDDS_QOS_PROFILES",
         "profiles of Connext are not read; give QoS with --qos-profile-overrides-path",
@@ -78,9 +80,11 @@ const FAST_PROFILES: &str = "profiles of Fast DDS are not read; use CYCLONEDDS_U
 const DISCOVERY_SERVER: &str = "discovery servers of Fast DDS are not spoken; peers that rely on one are not found, use ROS_STATIC_PEERS";
 const SECURITY: &str =
     "DDS security is not spoken; peers that enforce it stay invisible and data is not encrypted";
+const SHARED_MEMORY: &str =
+    "shared memory of Zenoh is not used; peers that use it send to us over TCP";
 
 /// What only one of the backends reads.
-const OF_ONE: [(&str, Backend, &str); 7] = [
+const OF_ONE: [(&str, Backend, &str); 8] = [
     (
         "CYCLONEDDS_URI",
         Backend::Dds,
@@ -88,6 +92,7 @@ const OF_ONE: [(&str, Backend, &str); 7] = [
     ),
     ("ROS_AUTOMATIC_DISCOVERY_RANGE", Backend::Dds, NOT_IN_ZENOH),
     ("ROS_STATIC_PEERS", Backend::Dds, NOT_IN_ZENOH),
+    ("ROS_LOCALHOST_ONLY", Backend::Dds, NOT_IN_ZENOH),
     ("ZENOH_SESSION_CONFIG_URI", Backend::Zenoh, NOT_IN_DDS),
     ("ZENOH_ROUTER_CONFIG_URI", Backend::Zenoh, NOT_IN_DDS),
     ("ZENOH_ROUTER_CHECK_ATTEMPTS", Backend::Zenoh, NOT_IN_DDS),
@@ -123,5 +128,6 @@ fn asks_for_nothing(note: &Note) -> bool {
     note.value.is_empty()
         || (note.variable == "ROS_SECURITY_ENABLE" && note.value != "true")
         || (note.variable == "ROS_DISABLE_LOANED_MESSAGES" && note.value == "1")
+        || (note.variable == "ROS_LOCALHOST_ONLY" && note.value == "0")
         || (note.variable == "ROS_SUPER_CLIENT" && !note.value.eq_ignore_ascii_case("true"))
 }

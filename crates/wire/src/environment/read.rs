@@ -112,6 +112,10 @@ impl Environment {
             "1" => {}
             _ => return Err(invalid(VARIABLE, &value, "0 or 1 is expected")),
         }
+        if self.backend == Backend::Zenoh {
+            // It is noted as one that Zenoh does not read.
+            return Ok(());
+        }
         let note = |variable, value: String, kind, reason| Note {
             variable,
             value,

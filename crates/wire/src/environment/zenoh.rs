@@ -2,15 +2,20 @@ use super::read::{Lookup, invalid};
 use crate::error::Result;
 
 /// How long to look for a Zenoh router before going on without.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RouterCheck {
-    /// For ever: the default, and 0.
-    #[default]
+    /// For ever: 0.
     Wait,
-    /// This many attempts, a second apart.
+    /// This many attempts, a second apart; one if nothing is set.
     Attempts(u32),
     /// Not at all: any negative number.
     Skip,
+}
+
+impl Default for RouterCheck {
+    fn default() -> Self {
+        Self::Attempts(1)
+    }
 }
 
 /// What the variables of `rmw_zenoh` ask for.
@@ -40,7 +45,7 @@ impl ZenohEnvironment {
 fn router_check(lookup: &Lookup<'_>) -> Result<RouterCheck> {
     const VARIABLE: &str = "ZENOH_ROUTER_CHECK_ATTEMPTS";
     let Some(text) = lookup.text(VARIABLE) else {
-        return Ok(RouterCheck::Wait);
+        return Ok(RouterCheck::default());
     };
     let Ok(number) = text.trim().parse::<i64>() else {
         return Err(invalid(VARIABLE, &text, "a whole number is expected"));

@@ -163,6 +163,31 @@ fn zenoh_has_its_own_variables() {
             .zenoh;
         assert_eq!(zenoh.router_check, check);
     }
+    let unset = read(&[]).unwrap().zenoh.router_check;
+    assert_eq!(unset, RouterCheck::Attempts(1));
+}
+
+#[test]
+fn what_zenoh_does_not_read_is_said() {
+    let environment = read(&[
+        ("RMW_IMPLEMENTATION", "rmw_zenoh_cpp"),
+        ("ROS_LOCALHOST_ONLY", "1"),
+        ("ROS_AUTOMATIC_DISCOVERY_RANGE", "OFF"),
+        ("ZENOH_SHM_ALLOC_SIZE", "1048576"),
+    ])
+    .unwrap();
+    let mut notes = environment.notes.iter();
+    assert!(notes.all(|note| note.kind == NoteKind::NotHonoured));
+    let mut notes: Vec<_> = environment.notes.iter().map(|note| note.variable).collect();
+    notes.sort_unstable();
+    assert_eq!(
+        notes,
+        [
+            "ROS_AUTOMATIC_DISCOVERY_RANGE",
+            "ROS_LOCALHOST_ONLY",
+            "ZENOH_SHM_ALLOC_SIZE"
+        ]
+    );
 }
 
 #[test]

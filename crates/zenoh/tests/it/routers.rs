@@ -2,6 +2,7 @@
 
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use timeloom_wire::{NodeName, Participant as _};
 use timeloom_zenoh::{NoteKind, Options, RouterUse, ZenohParticipant};
@@ -9,19 +10,26 @@ use timeloom_zenoh::{NoteKind, Options, RouterUse, ZenohParticipant};
 use crate::local::{Watched, options, participant, router, until};
 use crate::peer::Peer;
 
-/// A port of 127.0.0.1 where nobody listens; these tests run one at a time.
+/// A port of 127.0.0.1 where nobody listens: below those that the system gives away by itself.
 fn free() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    format!("tcp/{}", listener.local_addr().unwrap())
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = std::process::id() * 11 + NEXT.fetch_add(1, Ordering::Relaxed);
+        let address = format!("127.0.0.1:{}", 10_000 + number % 20_000);
+        if TcpListener::bind(&address).is_ok() {
+            return format!("tcp/{address}");
+        }
+    }
 }
 
 #[test]
 fn who_comes_first_is_the_router_for_all() {
     let at = free();
     let first = participant(&at);
-    assert_eq!(first.router(), format!("router of our own at {at}"));
+    let own = format!("router of our own at {at}");
+    until("the first is the router", || first.router() == own);
     let second = participant(&at);
-    assert_eq!(second.router(), "router found");
+    until("it is found", || second.router() == "router found");
     let watched = Watched::new(second.clone());
     let _node = first.node(NodeName::new("/", "first").unwrap()).unwrap();
     until("they see each other", || watched.nodes() == ["/first"]);
@@ -38,7 +46,7 @@ fn who_is_left_becomes_the_router() {
     let at = free();
     let first = participant(&at);
     let second = participant(&at);
-    assert_eq!(second.router(), "router found");
+    until("it is found", || second.router() == "router found");
     drop(first);
     let own = format!("router of our own at {at}");
     until("the second takes over", || second.router() == own);
@@ -77,7 +85,7 @@ fn without_a_router_nothing_is_started_if_none_is_wanted() {
 
 #[test]
 fn a_port_that_is_taken_is_told_and_stops_nobody() {
-    // It listens and speaks no Zenoh: the look takes it for a router, so look elsewhere first.
+    // Nobody is where the session looks, and somebody where the router's own configuration wants it to listen.
     let (_router, at) = router();
     let notes = Arc::new(std::sync::Mutex::new(0));
     let counted = Arc::clone(&notes);
@@ -109,16 +117,20 @@ fn a_port_that_is_taken_is_told_and_stops_nobody() {
 fn what_holds_the_participant_may_end_inside_a_receiver() {
     let (_router, at) = router();
     let ours = participant(&at);
-    let watched = Watched::new(participant(&at));
+    let other = participant(&at);
+    let watched = Watched::new(other.clone());
     let kept = Arc::new(std::sync::Mutex::new(None));
     let inside = Arc::clone(&kept);
     let watch = ours.watch_graph(Box::new(move |_| drop(inside.lock().unwrap().take())));
     let node = ours.node(NodeName::new("/", "ours").unwrap());
+    until("we are seen", || watched.nodes() == ["/ours"]);
     *kept.lock().unwrap() = Some((ours, node));
+    // What the observer hears of, now that it has something to drop.
+    let _other = other.node(NodeName::new("/", "other").unwrap()).unwrap();
     until(
         "the last handle is dropped by the participant's own thread",
         || kept.lock().unwrap().is_none(),
     );
-    until("nobody is left", || watched.nodes().is_empty());
+    until("we are gone", || watched.nodes() == ["/other"]);
     drop(watch);
 }

@@ -7,10 +7,12 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use fancy_regex::Regex;
 use timeloom_bag::{BagReader, StorageReader as _};
+use timeloom_msg::Distro;
 use timeloom_msg::qos::parse_overrides;
 use timeloom_node::player::{Options, ReadAheadLimits, Selection};
 use timeloom_node::{NodeOptions, Remap};
 
+use crate::environment::text;
 use crate::failure::Failure;
 use crate::selection_arguments::{SelectionArguments, absolute};
 use crate::topic_selection::TopicSelection;
@@ -51,6 +53,12 @@ pub(crate) struct BagArguments {
     /// The name of the node
     #[arg(long, value_name = "NAME", default_value = "rosbag2_player")]
     node_name: String,
+    /// Show timeline, rates and topics in the whole terminal; ? lists the keys
+    #[arg(long, conflicts_with = "disable_keyboard_controls")]
+    pub(crate) tui: bool,
+    /// The distribution whose layouts the services speak [default: `ROS_DISTRO`, else jazzy]
+    #[arg(long, value_name = "NAME", value_parser = distro)]
+    ros_distro: Option<Distro>,
     /// No keys, even on a terminal
     #[arg(long)]
     pub(crate) disable_keyboard_controls: bool,
@@ -121,6 +129,11 @@ impl BagArguments {
         Ok(options)
     }
 
+    /// Whose layouts the services speak.
+    pub(crate) fn distro(&self) -> Distro {
+        distro_or_environment(self.ros_distro)
+    }
+
     /// The node.
     pub(crate) fn node(&self) -> NodeOptions {
         NodeOptions {
@@ -142,6 +155,16 @@ impl BagArguments {
         selection.exclude_regex = selection.exclude_regex.as_ref().map(whole).transpose()?;
         Ok(selection)
     }
+}
+
+pub(crate) fn distro(text: &str) -> Result<Distro, String> {
+    text.parse()
+        .map_err(|error: timeloom_msg::Error| error.to_string())
+}
+
+/// What was asked for, else `ROS_DISTRO`, else the default.
+pub(crate) fn distro_or_environment(asked: Option<Distro>) -> Distro {
+    asked.unwrap_or_else(|| text("ROS_DISTRO").parse().unwrap_or_default())
 }
 
 /// The same expression for a whole name.

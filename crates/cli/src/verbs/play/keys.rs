@@ -10,12 +10,23 @@ const FINE: f64 = 1.1;
 
 /// The control that a key stands for, as the player is now.
 pub(super) fn control(key: Key, status: &Status) -> Option<Control> {
-    let rate = status.rate.unwrap_or(1.0);
+    Some(match key {
+        Key::Right => Control::PlayNext,
+        Key::Left => Control::StepBack,
+        Key::Home => Control::Seek(status.range.map_or(Time::ZERO, |(start, _)| start)),
+        Key::Char('[') => Control::Mark(Mark::A),
+        Key::Char(']') => Control::Mark(Mark::B),
+        Key::Char('\\') => Control::SetLoop(None),
+        Key::Char('q') => Control::Stop,
+        _ => return of_time(key, status.rate.unwrap_or(1.0)),
+    })
+}
+
+/// The control of time alone that a key stands for.
+pub(crate) fn of_time(key: Key, rate: f64) -> Option<Control> {
     let by = |seconds| Control::SeekBy(Duration::from_secs(seconds));
     Some(match key {
         Key::Char(' ') => Control::TogglePaused,
-        Key::Right => Control::PlayNext,
-        Key::Left => Control::StepBack,
         Key::Up => Control::SetRate(nice(rate * FINE)),
         Key::Down => Control::SetRate(nice(rate / FINE)),
         Key::Char('>') => Control::SetRate(rate * 2.0),
@@ -25,11 +36,6 @@ pub(super) fn control(key: Key, status: &Status) -> Option<Control> {
         Key::PageDown => by(-10),
         Key::Char('.') => by(1),
         Key::Char(',') => by(-1),
-        Key::Home => Control::Seek(status.range.map_or(Time::ZERO, |(start, _)| start)),
-        Key::Char('[') => Control::Mark(Mark::A),
-        Key::Char(']') => Control::Mark(Mark::B),
-        Key::Char('\\') => Control::SetLoop(None),
-        Key::Char('q') => Control::Stop,
         _ => return None,
     })
 }

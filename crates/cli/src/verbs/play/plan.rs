@@ -74,18 +74,22 @@ pub(super) fn options(arguments: &Arguments, reader: &BagReader) -> anyhow::Resu
             TimeSituation::Controlled
         },
         pace: arguments.pace.pace()?,
-        services: match (
-            arguments.publish_service_requests,
-            arguments.service_requests_source,
-        ) {
-            (false, _) => ServiceReplay::AsEvents,
-            (true, Source::ServiceIntrospection) => {
-                ServiceReplay::AsRequests(RequestSource::Service)
-            }
-            (true, Source::ClientIntrospection) => ServiceReplay::AsRequests(RequestSource::Client),
-        },
+        services: replay(arguments, arguments.publish_service_requests),
+        actions: replay(arguments, arguments.send_actions_as_client),
         ..arguments.bag.options()?
     })
+}
+
+fn replay(arguments: &Arguments, again: bool) -> ServiceReplay {
+    let source = match arguments.service_requests_source {
+        Source::ServiceIntrospection => RequestSource::Service,
+        Source::ClientIntrospection => RequestSource::Client,
+    };
+    if again {
+        ServiceReplay::AsRequests(source)
+    } else {
+        ServiceReplay::AsEvents
+    }
 }
 
 fn range(time: &TimeArguments, info: &FileInfo) -> Result<PlayRange, Failure> {

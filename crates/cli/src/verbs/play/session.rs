@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use timeloom_bag::BagReader;
 use timeloom_node::RosNode;
 use timeloom_node::player::{
-    Answer, Control, Notice, Options, PlayRange, Player, PlayerHandle, Reporter, Status,
+    Answer, Control, Notice, Options, PlayRange, Player, PlayerHandle, Reporter, Services, Status,
 };
 use timeloom_time::Duration;
 
 use super::bag_arguments::{BagArguments, LogLevel};
-use super::{keys, status_line};
+use super::{full_screen, keys, status_line};
 use crate::context::Context;
 use crate::damage;
 use crate::json_text::counted;
-use crate::live::{Keyboard, Live, LiveArguments};
+use crate::live::{Keyboard, Live, LiveArguments, has_terminal};
 use crate::outcome::Outcome;
 
 /// How long a player may take to end after Ctrl-C; one that is stuck in the middleware is left behind.
@@ -45,23 +45,34 @@ pub(crate) enum Beginning {
 
 /// What the player's threads want to be told.
 #[derive(Clone, Default)]
-struct Words(Arc<Mutex<Vec<Word>>>);
+pub(super) struct Words(Arc<Mutex<Vec<Word>>>);
 
-enum Word {
+pub(super) enum Word {
     Notice(Notice),
     Refused(String),
     Burst(u64),
 }
 
+impl Word {
+    /// The same in words.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Notice(notice) => notice.to_string(),
+            Self::Refused(text) => text.clone(),
+            Self::Burst(count) => format!("{} published", counted(*count, "message")),
+        }
+    }
+}
+
 impl Words {
-    fn say(&self, word: Word) {
+    pub(super) fn say(&self, word: Word) {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(word);
     }
 
-    fn take(&self) -> Vec<Word> {
+    pub(super) fn take(&self) -> Vec<Word> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -72,13 +83,20 @@ impl Session<'_> {
         let node = RosNode::new(Arc::clone(live.participant()), self.bag.node())?;
         let words = Words::default();
         let said = words.clone();
-        let reporter = Reporter::new(move |notice| said.say(Word::Notice(notice.clone())));
+        let burst = self.beginning != Beginning::Play;
+        let reporter = Reporter::new(move |notice| {
+            // After a burst nobody asked to wait: what has no acknowledgements is no news.
+            if !(burst && matches!(notice, Notice::NoAcknowledgements { .. })) {
+                said.say(Word::Notice(notice.clone()));
+            }
+        });
         let player = Player::open(&node, self.reader, self.options, reporter)?;
         let handle = player.handle().clone();
         let stop = handle.clone();
         live.interrupt()
             .wakes(move || stop.control_then(Control::Stop, drop));
-        let keyboard = if self.bag.disable_keyboard_controls {
+        let full_screen = self.bag.tui && has_terminal(context);
+        let keyboard = if self.bag.disable_keyboard_controls || full_screen {
             None
         } else {
             let (pressed, said) = (handle.clone(), words.clone());
@@ -90,6 +108,8 @@ impl Session<'_> {
             })?
         };
         handle.control(Control::Play(PlayRange::default()))?;
+        // Not before it plays: the first call of a peer means what is played.
+        let services = Services::start(&node, handle.clone(), self.bag.distro())?;
         if let Beginning::Burst(count) = self.beginning {
             let said = words.clone();
             handle.control_then(Control::Burst(count), move |answer| {
@@ -98,11 +118,18 @@ impl Session<'_> {
                 }
             });
         }
+        if full_screen {
+            let title = self.bag.first().display().to_string();
+            full_screen::run(&title, &handle, &words, &live, context)?;
+        }
         let mut screen = Screen {
             level: self.bag.log_level,
-            line: self.line_rate > 0.0 && context.printer.shows_progress(),
-            drawn: false,
-            stays: keyboard.is_some(),
+            line: if self.line_rate > 0.0 && context.printer.shows_progress() {
+                Line::Clear
+            } else {
+                Line::Off
+            },
+            stays: keyboard.is_some() || full_screen,
             unacknowledged: false,
         };
         let period = Duration::try_from_hertz(self.line_rate).unwrap_or(LOOK);
@@ -115,6 +142,7 @@ impl Session<'_> {
         screen.show(&words, &handle, context);
         screen.clear();
         drop(keyboard);
+        drop(services);
         let status = handle.status();
         if handle.wait_for(Duration::ZERO) {
             drop(player);
@@ -123,6 +151,7 @@ impl Session<'_> {
             std::mem::forget(player);
         }
         screen.summary(&status, self.bag, context);
+        context.printer.warnings(&live.later_notes());
         let lost = status.lost() > 0 || damage::means_loss(&status.damage) || screen.unacknowledged;
         Ok(Outcome::lost_if(lost))
     }
@@ -131,11 +160,21 @@ impl Session<'_> {
 /// What people see of a player.
 struct Screen {
     level: LogLevel,
-    line: bool,
-    drawn: bool,
+    line: Line,
     /// After a burst there are keys to go on with.
     stays: bool,
     unacknowledged: bool,
+}
+
+/// The line of a player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    /// Nobody wants it, or nobody can see it.
+    Off,
+    /// It is not there now.
+    Clear,
+    /// It is there.
+    Drawn,
 }
 
 impl Screen {
@@ -154,8 +193,8 @@ impl Screen {
                 Word::Burst(count) => self.burst_is_over(count, player, context),
             }
         }
-        if self.line {
-            self.drawn = true;
+        if self.line != Line::Off {
+            self.line = Line::Drawn;
             self.write(&format!("\r\x1b[K{}", status_line::line(&player.status())));
         }
     }
@@ -169,19 +208,22 @@ impl Screen {
             context.printer.note(&text);
         }
         if !self.stays {
-            player.control_then(Control::Stop, drop);
+            player.control_then(Control::Finish, drop);
         }
     }
 
     fn clear(&mut self) {
-        if std::mem::take(&mut self.drawn) {
+        if self.line == Line::Drawn {
+            self.line = Line::Clear;
             self.write("\r\x1b[K");
         }
     }
 
     fn write(&mut self, text: &str) {
         // A terminal that went away is no reason to stop playing.
-        self.line &= io::stderr().write_all(text.as_bytes()).is_ok();
+        if io::stderr().write_all(text.as_bytes()).is_err() {
+            self.line = Line::Off;
+        }
     }
 
     fn summary(&self, status: &Status, bag: &BagArguments, context: &mut Context) {

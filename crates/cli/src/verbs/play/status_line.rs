@@ -11,35 +11,35 @@ pub(super) fn line(status: &Status) -> String {
         .range
         .unwrap_or((Time::<Ros>::ZERO, Time::<Ros>::ZERO));
     let within = |time: Time<Ros>| time.checked_since(start).unwrap_or_default().as_secs_f64();
-    let mut line = format!(
+    let mut words = vec![format!(
         "{} {:.1}/{:.1} s",
         symbol(status.state),
         within(status.time).clamp(0.0, within(end).max(0.0)),
         within(end).max(0.0)
-    );
-    if let Some(rate) = status.rate {
-        line += &format!("  ×{}", short(rate));
-    }
-    if let Some(real) = status.achieved_rate {
-        line += &format!(" (real ×{real:.2})");
+    )];
+    match (status.rate, status.achieved_rate) {
+        (Some(rate), Some(real)) => words.push(format!("×{} (real ×{real:.2})", short(rate))),
+        (Some(rate), None) => words.push(format!("×{}", short(rate))),
+        (None, Some(real)) => words.push(format!("(real ×{real:.2})")),
+        (None, None) => {}
     }
     if let Some((from, to)) = status.loop_range {
-        line += &format!("  loop {:.1}..{:.1}", within(from), within(to));
+        words.push(format!("loop {:.1}..{:.1}", within(from), within(to)));
     }
     if status.laps > 0 {
-        line += &format!("  lap {}", status.laps + 1);
+        words.push(format!("lap {}", status.laps + 1));
     }
-    line += &format!("  {} messages", grouped(status.played()));
+    words.push(format!("{} messages", grouped(status.played())));
     if status.lost() > 0 {
-        line += &format!("  {} lost", grouped(status.lost()));
+        words.push(format!("{} lost", grouped(status.lost())));
     }
     if status.starved > 1 {
-        line += &format!("  starved {}", status.starved - 1);
+        words.push(format!("starved {}", status.starved - 1));
     }
     if status.latest > Duration::from_millis(100) {
-        line += &format!("  {:.1} s late at most", status.latest.as_secs_f64());
+        words.push(format!("{:.1} s late at most", status.latest.as_secs_f64()));
     }
-    line
+    words.join("  ")
 }
 
 fn short(rate: f64) -> String {

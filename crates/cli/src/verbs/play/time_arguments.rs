@@ -13,6 +13,10 @@ use crate::time_range::TimeRangeArguments;
 /// Which part, how fast, whose clock.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Time")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the switches of a command line, independent of each other"
+)]
 pub(crate) struct TimeArguments {
     /// How fast time goes
     #[arg(short, long, value_name = "RATE", default_value = "1.0", value_parser = rate, allow_hyphen_values = true)]

@@ -20,6 +20,8 @@ EXAMPLES
   timeloom record -a -d 10m --max-bag-files 6            the last hour, in files of ten minutes
   timeloom record -a --snapshot-mode --max-cache-duration 30s    `s` writes the last half minute
   timeloom record -a --min-free-space 2GiB               ends before the disk is full
+  timeloom record --topics /cmd_vel --trace              with the lineage, for `timeloom trace report`
+  timeloom record --params-file recorder.yaml            what a launch file gave to rosbag2's recorder
 
 Lists end at the next flag. Every message is accounted for: recorded, lost on the wire, lost in the recorder; live, in
 the bag (`timeloom info -v`), on events/rosbag2_messages_lost and by ~/get_recorder_statistics. The exit code is 3 when
@@ -94,6 +96,9 @@ pub(super) struct SelectionArguments {
     /// YAML file with topics and types that are subscribed to at once, published or not
     #[arg(long, visible_alias = "static-topics-list", value_name = "FILE")]
     pub(super) static_topics_path: Option<PathBuf>,
+    /// The lineage of messages, too: all topics of tracking tags, for `timeloom trace`
+    #[arg(long, visible_alias = "record-trace")]
+    pub(super) trace: bool,
     /// Topics that nobody publishes yet, too
     #[arg(long)]
     pub(super) include_unpublished_topics: bool,
@@ -176,9 +181,9 @@ pub(super) struct DiscoveryArguments {
     #[arg(long)]
     pub(super) no_discovery: bool,
     /// Changes are seen at once; a topic that was refused is tried again after this many milliseconds
-    #[arg(short, long, value_name = "MILLISECONDS", default_value_t = 100,
-        value_parser = clap::value_parser!(u32).range(1..))]
-    pub(super) polling_interval: u32,
+    /// [default: 100]
+    #[arg(short, long, value_name = "MILLISECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) polling_interval: Option<u32>,
     /// YAML file with the QoS to ask for, by topic
     #[arg(long, value_name = "FILE")]
     pub(super) qos_profile_overrides_path: Option<PathBuf>,
@@ -214,10 +219,16 @@ pub(super) struct BehaviourArguments {
     /// The name of the node
     #[arg(long, value_name = "NAME", default_value = "rosbag2_recorder")]
     pub(super) node_name: String,
-    /// How often events/rosbag2_messages_lost is published at most, in Hz; 0 for never
+    /// YAML file with parameters of rosbag2's recorder (`record.*`, `storage.*`) for what no flag says
+    #[arg(long, value_name = "FILE")]
+    pub(super) params_file: Vec<PathBuf>,
+    /// How often events/rosbag2_messages_lost is published at most, in Hz; 0 for never [default: 1]
     #[arg(long = "stats_max_publishing_rate", visible_aliases = ["stats-max-publishing-rate", "statistics-update-rate"],
-        value_name = "HZ", default_value_t = 1.0)]
-    pub(super) statistics_rate: f64,
+        value_name = "HZ")]
+    pub(super) statistics_rate: Option<f64>,
+    /// Show topics, rates and losses in the whole terminal; ? lists the keys
+    #[arg(long, conflicts_with = "disable_keyboard_controls")]
+    pub(super) tui: bool,
     /// Leave the keyboard alone
     #[arg(long)]
     pub(super) disable_keyboard_controls: bool,
@@ -281,6 +292,11 @@ fn distro(text: &str) -> Result<Distro, String> {
 }
 
 impl Arguments {
+    /// How often losses are published at most, in Hz.
+    pub(super) fn statistics_rate(&self) -> f64 {
+        self.behaviour.statistics_rate.unwrap_or(1.0)
+    }
+
     /// Whether what is only good to know is told.
     pub(super) fn tells_info(&self) -> bool {
         self.behaviour.log_level <= LogLevel::Info

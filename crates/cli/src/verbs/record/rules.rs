@@ -100,11 +100,9 @@ fn behaviour(arguments: &Arguments) -> Result<(), Failure> {
             "leave one of them out",
         );
     }
-    if !(0.0..1000.0).contains(&behaviour.statistics_rate) {
-        let text = format!(
-            "--stats_max_publishing_rate {} is not from 0 to 1000",
-            behaviour.statistics_rate
-        );
+    let rate = arguments.statistics_rate();
+    if !(0.0..=1000.0).contains(&rate) {
+        let text = format!("--stats_max_publishing_rate {rate} is not from 0 to 1000");
         return wrong(text, "0 publishes no statistics");
     }
     let limits = &arguments.limits;
@@ -188,6 +186,7 @@ impl SelectionArguments {
             || !self.services.is_empty()
             || !self.actions.is_empty()
             || !self.topic_types.is_empty();
-        !all && !named && self.regex.is_none() && self.static_topics_path.is_none()
+        let other = self.regex.is_some() || self.static_topics_path.is_some() || self.trace;
+        !(all || named || other)
     }
 }

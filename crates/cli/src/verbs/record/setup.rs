@@ -97,9 +97,10 @@ impl<'a> Setup<'a> {
             } else {
                 DiscoveryMode::Continuous
             },
-            polling_interval: Duration::from_millis(
-                self.arguments.discovery.polling_interval.into(),
-            ),
+            polling_interval: match self.arguments.discovery.polling_interval {
+                Some(millis) => Duration::from_millis(millis.into()),
+                None => base.polling_interval,
+            },
             max_cache_bytes: match behaviour.max_cache_size {
                 Some(size) => usize::try_from(size)?,
                 None => base.max_cache_bytes,
@@ -201,6 +202,7 @@ fn selection(given: &SelectionArguments) -> Selection {
         services: names(&given.services),
         actions: names(&given.actions),
         topic_types: types(&given.topic_types),
+        lineage: given.trace,
         regex: given.regex.clone(),
         exclude_topics: names(&given.exclude_topics),
         exclude_services: names(&given.exclude_services),

@@ -1,14 +1,16 @@
 //! `timeloom service call`.
 
-use bytes::Bytes;
 use clap::Args;
 use timeloom_msg::QosProfile;
-use timeloom_time::Duration;
-use timeloom_wire::{Caller, EndpointKind, Graph};
+use timeloom_node::Client;
+use timeloom_time::{Clock, Duration, Rate, System, WaitOptions, WireTime};
+use timeloom_wire::{EndpointKind, Graph};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::live::{Live, LiveArguments, TypeFinder, full_name, message_value, seconds};
+use crate::live::{
+    Live, LiveArguments, QosArguments, Template, TypeFinder, full_name, hertz, seconds,
+};
 use crate::outcome::Outcome;
 
 const EXAMPLES: &str = "\
@@ -16,6 +18,8 @@ EXAMPLES
   timeloom service call /reset std_srvs/srv/Trigger
   timeloom service call /arm std_srvs/srv/SetBool '{\"data\": true}'
   timeloom service call /slow std_srvs/srv/Trigger --timeout 60
+  timeloom service call /pose std_srvs/srv/Trigger -r 2        twice a second until Ctrl-C
+  timeloom service call /arm std_srvs/srv/SetBool --stdin < request.yaml
 
 The request is JSON or YAML; what is not said keeps its default. The response is printed as JSON.";
 
@@ -32,44 +36,111 @@ pub(crate) struct Arguments {
     /// The request as JSON or YAML
     #[arg(value_name = "REQUEST", default_value = "{}")]
     request: String,
-    /// How long to wait for a server, and then for its answer
+    /// Read the request from standard input
+    #[arg(long)]
+    stdin: bool,
+    /// Call again and again, this many times per second
+    #[arg(short, long, value_name = "HERTZ", value_parser = hertz)]
+    rate: Option<f64>,
+    /// How long to wait for a server, and then for each answer
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     timeout: Duration,
+    #[command(flatten)]
+    qos: QosArguments,
     #[command(flatten)]
     live: LiveArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let service = full_name(&arguments.service)?;
+    if arguments.stdin && arguments.request != "{}" {
+        return Err(
+            Failure::usage("a request and --stdin are given: one of them is enough").into(),
+        );
+    }
     let types = TypeFinder::new().service(&arguments.type_name)?;
-    let request = types
-        .request
-        .encode(&message_value(&types.request, &arguments.request)?)?;
+    let text = (!arguments.stdin).then_some(arguments.request.as_str());
+    let request = Template::new(&types.request, text)?;
     let live = Live::join(&arguments.live, context)?;
-    let spec = types.spec(&service, QosProfile::SERVICES);
-    let caller = Caller::new(live.node(), &spec, &live.base())?;
-    // A wait of its own, so that a wrong type is told at once and Ctrl-C ends it.
-    let is_there = |graph: &Graph| graph.on(&service, EndpointKind::Server).next().is_some();
-    let found = live.wait_for(Some(arguments.timeout), is_there);
-    if live.interrupt().happened() {
+    let wanted = types.name.to_string();
+    let qos = arguments.qos.over(QosProfile::SERVICES);
+    let client = Client::new(live.node(), &service, types, qos, &live.base())?;
+    let stopper = client.stopper();
+    live.interrupt().wakes(move || stopper.stop());
+    if !find_server(arguments, &live, &client, (&service, &wanted))? {
         return Ok(Outcome::Done);
     }
+    call(arguments, &live, &client, &request, context)
+}
+
+/// Waits for a server; false at Ctrl-C.
+fn find_server(
+    arguments: &Arguments,
+    live: &Live,
+    client: &Client,
+    (service, wanted): (&str, &str),
+) -> anyhow::Result<bool> {
+    // A wait of its own, so that a wrong type is told at once.
+    let is_there = |graph: &Graph| graph.on(service, EndpointKind::Server).next().is_some();
+    let found = live.wait_for(Some(arguments.timeout), is_there);
+    if live.interrupt().happened() {
+        return Ok(false);
+    }
     let graph = live.graph();
-    let wanted = spec.type_name.to_string();
-    let mut servers = graph.on(&service, EndpointKind::Server);
-    let fits = graph
-        .on(&service, EndpointKind::Server)
-        .any(|server| server.type_name == wanted);
-    if let (Some(server), false) = (servers.next(), fits) {
+    let servers = || graph.on(service, EndpointKind::Server);
+    let fits = servers().any(|server| server.type_name == wanted);
+    if let (Some(server), false) = (servers().next(), fits) {
         let text = format!("{service} is a {}, not a {wanted}", server.type_name);
-        return Err(Failure::new(text).into());
+        let hint = format!("call it as {}", server.type_name);
+        return Err(Failure::new(text).hint(hint).into());
     }
-    if !found || !caller.wait_for_server(arguments.timeout) {
-        let known = graph.services().into_iter().map(|(name, _)| name);
-        return Err(live.missing("service", &service, known).into());
+    if found && client.wait_for_server(arguments.timeout) {
+        return Ok(true);
     }
-    let response = caller.call(Bytes::from(request), arguments.timeout)?;
-    let response = types.response.decode(&response)?;
-    writeln!(context.printer.data(), "{}", response.to_json())?;
-    Ok(Outcome::Done)
+    if live.interrupt().happened() {
+        return Ok(false);
+    }
+    if found {
+        let text = format!(
+            "{service} is there, but does not match within {}",
+            arguments.timeout
+        );
+        let hint = "its node is starting or ending, or its QoS does not fit: `timeloom doctor net` looks for reasons";
+        return Err(Failure::new(text).hint(hint).into());
+    }
+    let known = graph.services().into_iter().map(|(name, _)| name);
+    Err(live.missing("service", service, known).into())
+}
+
+/// Calls once, or at the rate until Ctrl-C.
+fn call(
+    arguments: &Arguments,
+    live: &Live,
+    client: &Client,
+    request: &Template,
+    context: &mut Context,
+) -> anyhow::Result<Outcome> {
+    let clock = live.clock();
+    let machine = Clock::<System>::on(&live.base());
+    let rate = arguments.rate.map(|hertz| {
+        Rate::from_hertz(&clock, hertz)
+            .map_err(|error| Failure::usage(format!("-r {hertz}: {error}")))
+    });
+    let mut rate = rate.transpose()?;
+    let options = WaitOptions::new().cancel(live.interrupt().token());
+    loop {
+        let payload = request.payload(|| WireTime::saturating_from(machine.now()))?;
+        match client.call_encoded(payload, arguments.timeout) {
+            Ok(response) => writeln!(context.printer.data(), "{}", response.to_json())?,
+            Err(_) if live.interrupt().happened() => return Ok(Outcome::Done),
+            Err(error) => return Err(error.into()),
+        }
+        context.printer.flush()?;
+        let Some(rate) = &mut rate else {
+            return Ok(Outcome::Done);
+        };
+        if rate.sleep_with(&options).is_err() || live.interrupt().happened() {
+            return Ok(Outcome::Done);
+        }
+    }
 }

@@ -10,7 +10,7 @@ use timeloom_wire::Sample;
 use crate::context::Context;
 use crate::field_path;
 use crate::json_text::counted;
-use crate::live::{Feed, FeedArguments, Live, LiveArguments, TypeFinder};
+use crate::live::{Feed, FeedArguments, Live, LiveArguments, SimClock, TypeFinder};
 use crate::message_line::{Content, TimeFormat, line};
 use crate::outcome::Outcome;
 
@@ -20,9 +20,11 @@ EXAMPLES
   timeloom topic echo /fix --field latitude               one number per line
   timeloom topic echo /chatter -n 5                       five messages, then it ends
   timeloom topic echo /chatter std_msgs/msg/String        also before there is a publisher
+  timeloom topic echo /odom -s                            log_time in simulated time
   timeloom topic echo /tf | jq -c .message
 
 Lines are those of `timeloom cat`: log_time is when the message came, publish_time when it was sent.
+With --use-sim-time, log_time is that of /clock, and 0 before its first time.
 Definitions come from the built-in ones, AMENT_PREFIX_PATH, or the node that publishes (~/get_type_description).
 Messages that were lost are counted at the end; the exit code is then 3.";
 
@@ -47,6 +49,9 @@ pub(crate) struct Arguments {
     /// Payloads as base64 instead of decoded messages
     #[arg(long)]
     raw: bool,
+    /// Measure log_time by `/clock`, not the machine's time
+    #[arg(short = 's', long)]
+    use_sim_time: bool,
     /// How times are written
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     time_format: TimeFormat,
@@ -56,7 +61,10 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let live = Live::join(&arguments.live, context)?;
-    let Some(feed) = Feed::open(&arguments.feed, &live, context)? else {
+    let simulated = arguments.use_sim_time.then(|| SimClock::new(&live));
+    let simulated = simulated.transpose()?;
+    let time = simulated.as_ref().map(SimClock::clock);
+    let Some(feed) = Feed::open_timed(&arguments.feed, &live, time, context)? else {
         return Ok(Outcome::Done);
     };
     let schema = schema(arguments, &live, &feed, context)?;
@@ -71,6 +79,9 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         samples.clear();
         feed.wait(&mut samples, PAUSE);
         feed.report_events(context);
+        if let Some(simulated) = &simulated {
+            simulated.report(context);
+        }
         for sample in &samples {
             if limit.is_some_and(|limit| printed >= limit) {
                 break;

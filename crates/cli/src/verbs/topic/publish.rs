@@ -1,15 +1,15 @@
 //! `timeloom topic pub`.
 
-use bytes::Bytes;
 use clap::Args;
-use timeloom_time::{Duration, Rate, WaitOptions};
-use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
+use timeloom_msg::{QosProfile, Schema};
+use timeloom_time::{Clock, Duration, Rate, System, WaitOptions, WireTime};
+use timeloom_wire::{NodeName, PublishOptions, Publisher, TopicSpec};
 
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::json_text::counted;
 use crate::live::{
-    Live, LiveArguments, QosArguments, TypeFinder, full_name, message_value, seconds,
+    Live, LiveArguments, QosArguments, SimClock, Template, TypeFinder, full_name, hertz, seconds,
 };
 use crate::outcome::Outcome;
 
@@ -18,9 +18,11 @@ EXAMPLES
   timeloom topic pub /chatter std_msgs/msg/String '{\"data\": \"hello\"}'      once a second until Ctrl-C
   timeloom topic pub /cmd_vel geometry_msgs/msg/Twist '{linear: {x: 0.5}}' -r 20
   timeloom topic pub /mode std_msgs/msg/UInt8 '{data: 1}' --once
+  timeloom topic pub /point geometry_msgs/msg/PointStamped '{header: auto, point: {x: 1}}'
+  timeloom topic pub /map_name std_msgs/msg/String --stdin --once < name.yaml
 
-The message is JSON or YAML; what is not said keeps its default.
-With --once or -n the first message waits for a subscription, and the end for its acknowledgement.";
+The message is JSON or YAML; what is not said keeps its default; a time may be `now` and a header `auto`.
+With --once or -t the first message waits for a subscription, and the end for its acknowledgement.";
 
 /// How often the number of subscriptions is looked at: publishers are told, but a wait must end at Ctrl-C too.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
@@ -40,77 +42,155 @@ pub(crate) struct Arguments {
     /// The message as JSON or YAML
     #[arg(value_name = "MESSAGE", default_value = "{}")]
     message: String,
+    /// Read the message from standard input
+    #[arg(long)]
+    stdin: bool,
     /// Messages per second
-    #[arg(short, long, value_name = "HERTZ", default_value = "1")]
+    #[arg(short, long, value_name = "HERTZ", default_value = "1", value_parser = hertz)]
     rate: f64,
     /// Stop after this many messages
-    #[arg(short = 'n', long, visible_alias = "times", value_name = "COUNT")]
-    limit: Option<u64>,
+    #[arg(short, long, visible_alias = "limit", value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    times: Option<u64>,
     /// Stop after one message
-    #[arg(short = '1', long, conflicts_with = "limit")]
+    #[arg(short = '1', long, conflicts_with = "times")]
     once: bool,
-    /// Wait for this many subscriptions first [default: 1 with --once or -n, else 0]
+    /// Wait for this many subscriptions first [default: 1 with --once or -t, else 0]
     #[arg(short, long, value_name = "COUNT")]
     wait_matching_subscriptions: Option<usize>,
     /// Give up the wait for subscriptions after this time
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     max_wait_time_secs: Option<Duration>,
+    /// Stay for this long after the last message, for late joiners
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
+    keep_alive: Duration,
+    /// Print every message of this number as JSON; 0 prints none
+    #[arg(short, long, value_name = "NUMBER", default_value = "0")]
+    print: u64,
+    /// The name of the node that publishes; a hidden one, without
+    #[arg(short, long, value_name = "NAME")]
+    node_name: Option<String>,
+    /// Let `now` and `auto` be the time of `/clock`, not the machine's
+    #[arg(short = 's', long)]
+    use_sim_time: bool,
     #[command(flatten)]
     qos: QosArguments,
     #[command(flatten)]
     live: LiveArguments,
 }
 
+impl Arguments {
+    fn limit(&self) -> Option<u64> {
+        if self.once { Some(1) } else { self.times }
+    }
+
+    fn template(&self, schema: &Schema) -> anyhow::Result<Template> {
+        Template::new(schema, (!self.stdin).then_some(self.message.as_str()))
+    }
+
+    fn join(&self, context: &mut Context) -> anyhow::Result<Live> {
+        match &self.node_name {
+            Some(name) => Live::join_as(NodeName::new("/", name)?, &self.live, context),
+            None => Live::join(&self.live, context),
+        }
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let topic = full_name(&arguments.topic)?;
-    let schema = TypeFinder::new().by_name(&arguments.type_name)?;
-    let payload = Bytes::from(schema.encode(&message_value(&schema, &arguments.message)?)?);
-    let limit = if arguments.once {
-        Some(1)
-    } else {
-        arguments.limit
+    if arguments.stdin && arguments.message != "{}" {
+        return Err(
+            Failure::usage("a message and --stdin are given: one of them is enough").into(),
+        );
+    }
+    let types = TypeFinder::new();
+    // What is known here is checked before the network is touched.
+    let here = match types.by_name(&arguments.type_name) {
+        Ok(schema) => Ok((arguments.template(&schema)?, schema)),
+        Err(unknown) => Err(unknown),
     };
-    let live = Live::join(&arguments.live, context)?;
-    let clock = live.clock();
-    let mut rate = Rate::from_hertz(&clock, arguments.rate)
-        .map_err(|error| Failure::usage(format!("-r {}: {error}", arguments.rate)))?;
+    let live = arguments.join(context)?;
+    let (template, schema) = match here {
+        Ok(known) => known,
+        Err(unknown) => {
+            let schema = types.of_others(&live, &arguments.type_name, unknown)?;
+            (arguments.template(&schema)?, schema)
+        }
+    };
     let publisher = live.node().publish(&TopicSpec {
         name: topic.clone(),
         type_name: schema.name().clone(),
         type_hash: schema.type_hash().ok(),
-        qos: arguments.qos.profile(),
+        qos: arguments.qos.over(QosProfile::DEFAULT),
     })?;
     let wanted = arguments
         .wait_matching_subscriptions
-        .unwrap_or(usize::from(limit.is_some()));
-    if !wait_for_subscriptions(
+        .unwrap_or(usize::from(arguments.limit().is_some()));
+    let enough = wait_for_subscriptions(
         &live,
         &*publisher,
         wanted,
         arguments.max_wait_time_secs,
         context,
-    ) {
-        if live.interrupt().happened() {
-            return Ok(Outcome::Done);
-        }
-        let text = format!(
-            "{} of {wanted} on {topic}",
-            counted(publisher.matched() as u64, "subscription")
-        );
-        let hint = format!(
-            "`timeloom topic info {topic} -v` shows who subscribes, and whose QoS does not match"
-        );
-        return Err(Failure::new(text).hint(hint).into());
+    );
+    if !enough {
+        return ended_early(&live, &*publisher, wanted, &topic);
     }
+    let sent = send(arguments, &live, (&*publisher, &template, &schema), context)?;
+    finish(arguments, &live, &*publisher, sent, &topic, context)
+}
+
+/// Sends until the limit or Ctrl-C; gives how many.
+fn send(
+    arguments: &Arguments,
+    live: &Live,
+    (publisher, template, schema): (&dyn Publisher, &Template, &Schema),
+    context: &mut Context,
+) -> anyhow::Result<u64> {
+    let clock = live.clock();
+    let mut rate = Rate::from_hertz(&clock, arguments.rate)
+        .map_err(|error| Failure::usage(format!("-r {}: {error}", arguments.rate)))?;
+    let simulated = arguments.use_sim_time.then(|| SimClock::new(live));
+    let simulated = simulated.transpose()?;
+    let machine = Clock::<System>::on(&live.base());
+    let now = || match &simulated {
+        Some(simulated) => WireTime::saturating_from(simulated.clock().now()),
+        None => WireTime::saturating_from(machine.now()),
+    };
     let options = WaitOptions::new().cancel(live.interrupt().token());
+    let limit = arguments.limit();
     let mut sent = 0_u64;
     rate.reset();
     while !live.interrupt().happened() && limit.is_none_or(|limit| sent < limit) {
+        let payload = template.payload(now)?;
         publisher.publish(payload.clone(), PublishOptions::default())?;
         sent += 1;
+        if arguments.print > 0 && sent.is_multiple_of(arguments.print) {
+            let text = schema.decode(&payload)?.to_json();
+            writeln!(context.printer.data(), "{text}")?;
+            context.printer.flush()?;
+        }
+        if let Some(simulated) = &simulated {
+            simulated.report(context);
+        }
         if limit != Some(sent) && rate.sleep_with(&options).is_err() {
             break;
         }
+    }
+    Ok(sent)
+}
+
+/// Waits for those who must have the messages, and says what became of them.
+fn finish(
+    arguments: &Arguments,
+    live: &Live,
+    publisher: &dyn Publisher,
+    sent: u64,
+    topic: &str,
+    context: &mut Context,
+) -> anyhow::Result<Outcome> {
+    let options = WaitOptions::new().cancel(live.interrupt().token());
+    if arguments.keep_alive > Duration::from_nanos(0) {
+        let _woke = live.clock().sleep_for_with(arguments.keep_alive, &options);
     }
     let acknowledged = publisher.wait_for_acknowledgements(PATIENCE)?;
     let to = counted(publisher.matched() as u64, "subscription");
@@ -125,6 +205,26 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         context.printer.warning(&text);
     }
     Ok(Outcome::lost_if(!acknowledged))
+}
+
+/// There were not enough subscriptions.
+fn ended_early(
+    live: &Live,
+    publisher: &dyn Publisher,
+    wanted: usize,
+    topic: &str,
+) -> anyhow::Result<Outcome> {
+    if live.interrupt().happened() {
+        return Ok(Outcome::Done);
+    }
+    let text = format!(
+        "{} of {wanted} on {topic}",
+        counted(publisher.matched() as u64, "subscription")
+    );
+    let hint = format!(
+        "`timeloom topic info {topic} -v` shows who subscribes, and whose QoS does not match"
+    );
+    Err(Failure::new(text).hint(hint).into())
 }
 
 /// True once there are enough; false at the limit of time and at Ctrl-C.

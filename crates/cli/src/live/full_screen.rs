@@ -1,0 +1,15 @@
+//! Whether a view may take the whole terminal.
+
+use std::io::{self, IsTerminal as _};
+
+use crate::context::Context;
+
+/// True if keys come from a terminal and pictures go to one; else it is said that there is none.
+pub(crate) fn has_terminal(context: &mut Context) -> bool {
+    let terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+    if !terminal {
+        let text = "--tui needs a terminal for keys and pictures; there is a status line instead";
+        context.printer.aside(text);
+    }
+    terminal
+}

@@ -1,0 +1,307 @@
+//! `timeloom clock drive`: controls whoever has the time.
+
+use bytes::Bytes;
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use timeloom_msg::{Definitions, Distro, QosProfile, Value};
+use timeloom_node::ServiceTypes;
+use timeloom_time::Duration;
+use timeloom_wire::{Caller, EndpointKind, Graph};
+
+use super::ear::{Ear, owners};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::live::{Live, LiveArguments, full_name, seconds};
+use crate::outcome::Outcome;
+use crate::time_argument::TimeArgument;
+use crate::verbs::info::Format;
+use crate::verbs::play::bag_arguments::{distro, distro_or_environment};
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  timeloom clock drive status               whose time it is, whether it stands, how fast it goes
+  timeloom clock drive pause
+  timeloom clock drive rate 0.5
+  timeloom clock drive seek +10s            from what /clock shows; dates, times of day and nanoseconds work too
+  timeloom clock drive next                 the next message of a player that is paused
+  timeloom clock drive burst 100 --node /rosbag2_player
+
+It is the node that publishes /clock, or the only node with the services of a player. Exit code 1: it refused.";
+
+/// Control whoever publishes /clock: a player or `clock publish`, of Timeloom or of ros2 bag
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// What to do
+    #[arg(value_enum, value_name = "ORDER")]
+    order: Order,
+    /// A rate, a time, or a number of messages
+    #[arg(value_name = "VALUE", allow_hyphen_values = true)]
+    value: Option<String>,
+    /// The node, if it cannot be told which
+    #[arg(long, value_name = "NODE")]
+    node: Option<String>,
+    /// How long to wait for it
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
+    timeout: Duration,
+    /// The distribution whose layouts it speaks [default: `ROS_DISTRO`, else jazzy]
+    #[arg(long, value_name = "NAME", value_parser = distro)]
+    ros_distro: Option<Distro>,
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+    #[command(flatten)]
+    live: LiveArguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Order {
+    /// Whose time it is, whether it stands, how fast it goes
+    Status,
+    /// Stop time
+    Pause,
+    /// Let time go on
+    Resume,
+    /// Pause, or resume
+    Toggle,
+    /// Change how fast time goes, to VALUE times as fast
+    Rate,
+    /// Go to the time VALUE; +10s and -10s count from what /clock shows
+    Seek,
+    /// Publish the next message; only when paused
+    Next,
+    /// Publish VALUE messages at once, or all with 0; only when paused
+    Burst,
+    /// Begin to play
+    Play,
+    /// End playing
+    Stop,
+}
+
+impl Arguments {
+    /// The value, which must be there exactly for the orders that have one.
+    fn value<T: std::str::FromStr<Err: std::fmt::Display>>(&self) -> Result<T, Failure> {
+        let name = self.order.to_possible_value();
+        let name = name.as_ref().map_or("it", |name| name.get_name());
+        let text = self.value.as_deref();
+        let text = text.ok_or_else(|| Failure::usage(format!("{name} needs a value")))?;
+        text.parse()
+            .map_err(|error| Failure::usage(format!("{name} {text}: {error}")))
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        match self.order {
+            Order::Rate => self.value::<f64>().map(drop),
+            Order::Seek => self.value::<TimeArgument>().map(drop),
+            Order::Burst => self.value::<u64>().map(drop),
+            _ => match &self.value {
+                Some(value) => Err(Failure::usage(format!("{value} is one word too many"))),
+                None => Ok(()),
+            },
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    arguments.check()?;
+    let live = Live::join(&arguments.live, context)?;
+    let node = target(arguments, &live)?;
+    let remote = Remote {
+        live: &live,
+        node,
+        distro: distro_or_environment(arguments.ros_distro),
+        timeout: arguments.timeout,
+    };
+    if arguments.order == Order::Status {
+        return status(&remote, arguments.format, context);
+    }
+    let (service, type_name, fields) = request(arguments, &live, context)?;
+    let answer = remote.call(service, type_name, &fields)?;
+    let refused = answer.get("success") == Some(Value::Bool(false))
+        || answer
+            .get("return_code")
+            .is_some_and(|code| code.as_i64() != Some(0));
+    match arguments.format {
+        Format::Json => writeln!(context.printer.data(), "{}", answer.to_json())?,
+        Format::Text => {
+            let count = answer
+                .get("actually_burst")
+                .and_then(|count| count.as_u64());
+            let done = count.map_or("done".to_owned(), |count| format!("{count} published"));
+            let word = if refused { "refused".to_owned() } else { done };
+            let text = format!("{}: {service}: {word}", remote.node);
+            context.printer.note(&text);
+        }
+    }
+    Ok(if refused {
+        Outcome::ProblemFound
+    } else {
+        Outcome::Done
+    })
+}
+
+type Request = (&'static str, &'static str, Vec<(&'static str, Value)>);
+
+fn request(arguments: &Arguments, live: &Live, context: &mut Context) -> anyhow::Result<Request> {
+    Ok(match arguments.order {
+        Order::Status | Order::Pause => ("pause", "Pause", vec![]),
+        Order::Resume => ("resume", "Resume", vec![]),
+        Order::Toggle => ("toggle_paused", "TogglePaused", vec![]),
+        Order::Rate => {
+            let rate = Value::Float64(arguments.value()?);
+            ("set_rate", "SetRate", vec![("rate", rate)])
+        }
+        Order::Seek => {
+            let time = resolve(arguments.value()?, live, arguments.timeout, context)?;
+            let (sec, nanosec) = (
+                time.div_euclid(1_000_000_000),
+                time.rem_euclid(1_000_000_000),
+            );
+            let far = |_| Failure::usage("the time does not fit into a message of ROS");
+            let sec = Value::Int32(i32::try_from(sec).map_err(far)?);
+            let nanosec = Value::Uint32(u32::try_from(nanosec).map_err(far)?);
+            (
+                "seek",
+                "Seek",
+                vec![("time.sec", sec), ("time.nanosec", nanosec)],
+            )
+        }
+        Order::Next => ("play_next", "PlayNext", vec![]),
+        Order::Burst => {
+            let count = Value::Uint64(arguments.value()?);
+            ("burst", "Burst", vec![("num_messages", count)])
+        }
+        Order::Play => ("play", "Play", vec![]),
+        Order::Stop => ("stop", "Stop", vec![]),
+    })
+}
+
+/// A time as nanoseconds; what is relative counts from what `/clock` shows.
+fn resolve(
+    time: TimeArgument,
+    live: &Live,
+    timeout: Duration,
+    context: &mut Context,
+) -> anyhow::Result<i64> {
+    let relative = !matches!(time, TimeArgument::Absolute(_) | TimeArgument::Local(_));
+    let now = if relative {
+        let ear = Ear::open(live)?;
+        let silent = || {
+            Failure::new("nothing on /clock: no time to count from")
+                .hint("give a date or nanoseconds, or play with --clock")
+        };
+        let clock = live.clock();
+        let until = clock.now().saturating_add(timeout);
+        let mut ticks = Vec::new();
+        // Waits end early when something else happens, such as a match.
+        while ticks.is_empty() && clock.now() < until && !live.interrupt().happened() {
+            ticks = ear.wait(until - clock.now(), context);
+        }
+        ticks.last().ok_or_else(silent)?.time.nanos()
+    } else {
+        0
+    };
+    let far = || Failure::usage("the time is beyond those that there are");
+    Ok(time
+        .resolve(now, now, &Context::time_zone())
+        .ok_or_else(far)?)
+}
+
+/// The node that has the time.
+fn target(arguments: &Arguments, live: &Live) -> anyhow::Result<String> {
+    if let Some(name) = &arguments.node {
+        return full_name(name);
+    }
+    let found = |graph: &Graph| !owners(graph).is_empty() || !controllable(graph).is_empty();
+    live.wait_for(Some(arguments.timeout), found);
+    let graph = live.settled();
+    let (owners, able) = (owners(&graph), controllable(&graph));
+    let both: Vec<_> = owners.iter().filter(|name| able.contains(name)).collect();
+    Ok(match (&both[..], &able[..]) {
+        ([one], _) => (*one).clone(),
+        ([], [one]) => one.clone(),
+        ([], []) if !owners.is_empty() => {
+            let text = format!(
+                "{} publishes /clock and has no services to control it",
+                owners.join(", ")
+            );
+            return Err(Failure::new(text).into());
+        }
+        ([], []) => {
+            let text = "nobody publishes /clock, and there is no player";
+            let hint = "`timeloom play BAG --clock` or `timeloom clock publish`";
+            return Err(Failure::new(text).hint(hint).into());
+        }
+        _ => {
+            let text = format!("more than one node could be meant: {}", able.join(", "));
+            return Err(Failure::usage(text).hint("say which: --node NAME").into());
+        }
+    })
+}
+
+/// The nodes with a service `~/set_rate` of the player's type.
+fn controllable(graph: &Graph) -> Vec<String> {
+    let servers = graph.endpoints().filter(|info| {
+        info.kind == EndpointKind::Server && info.type_name == "rosbag2_interfaces/srv/SetRate"
+    });
+    let names = servers.filter_map(|info| info.topic.strip_suffix("/set_rate"));
+    let mut names: Vec<_> = names.map(str::to_owned).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+struct Remote<'a> {
+    live: &'a Live,
+    node: String,
+    distro: Distro,
+    timeout: Duration,
+}
+
+impl Remote<'_> {
+    fn call(&self, name: &str, type_name: &str, fields: &[(&str, Value)]) -> anyhow::Result<Value> {
+        let service = format!("{}/{name}", self.node);
+        let definitions = Definitions::builtin_of(self.distro);
+        let type_name = format!("rosbag2_interfaces/srv/{type_name}");
+        let types = ServiceTypes::find(&type_name, |part| {
+            Ok::<_, timeloom_node::Error>(definitions.schema(part)?)
+        })?;
+        let spec = types.spec(&service, QosProfile::SERVICES);
+        let caller = Caller::new(self.live.node(), &spec, &self.live.base())?;
+        if !caller.wait_for_server(self.timeout) {
+            let text = format!("no service {service}");
+            let hint = "`timeloom service list` shows what there is";
+            return Err(Failure::new(text).hint(hint).into());
+        }
+        let mut request = types.request.default_value()?;
+        for (field, value) in fields {
+            request.set(field, value.clone())?;
+        }
+        let payload = Bytes::from(types.request.encode(&request)?);
+        let response = caller.call(payload, self.timeout)?;
+        Ok(types.response.decode(&response)?)
+    }
+}
+
+fn status(remote: &Remote<'_>, format: Format, context: &mut Context) -> anyhow::Result<Outcome> {
+    let paused = remote.call("is_paused", "IsPaused", &[])?;
+    let paused = paused.get("paused") == Some(Value::Bool(true));
+    let rate = remote.call("get_rate", "GetRate", &[])?;
+    let rate = rate.get("rate").and_then(|rate| rate.as_f64());
+    let owns = owners(&remote.live.graph()).contains(&remote.node);
+    let text = match format {
+        Format::Json => json!({
+            "node": remote.node, "paused": paused, "rate": rate, "publishes_clock": owns,
+        })
+        .to_string(),
+        Format::Text => format!(
+            "{}: {}, ×{}{}",
+            remote.node,
+            if paused { "paused" } else { "running" },
+            rate.unwrap_or_default(),
+            if owns { ", publishes /clock" } else { "" }
+        ),
+    };
+    writeln!(context.printer.data(), "{text}")?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,41 @@
+//! `record --tui`: the recorder in the whole terminal.
+
+use timeloom_node::recorder::{Control, Recorder};
+use timeloom_tui::{RecorderScreen, Screen as _, Theme, show};
+
+use super::Notes;
+use crate::context::Context;
+use crate::live::Live;
+
+/// Shows the recorder until it ends or the user leaves. What there was to tell is kept for later.
+pub(super) fn run(
+    recorder: &Recorder,
+    notes: &Notes,
+    snapshots: bool,
+    live: &Live,
+    context: &Context,
+) -> anyhow::Result<()> {
+    let clock = live.clock();
+    let mut screen = RecorderScreen::new(snapshots, Theme::new(context.printer.has_colours()));
+    let mut told = Vec::new();
+    let update = |screen: &mut RecorderScreen| {
+        for note in notes.take() {
+            screen.tell(note.text.clone());
+            told.push(note);
+        }
+        screen.update(recorder.status(), clock.now());
+        !live.interrupt().happened() && recorder.ended().is_none()
+    };
+    let _ended = show(&mut screen, update, |control| answer(recorder, &control))?;
+    for note in told {
+        notes.add(note);
+    }
+    Ok(())
+}
+
+fn answer(recorder: &Recorder, control: &Control) -> String {
+    match recorder.control(control) {
+        Ok(_) => String::new(),
+        Err(error) => error.to_string(),
+    }
+}

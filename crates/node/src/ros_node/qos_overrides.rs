@@ -1,0 +1,113 @@
+//! Parameters that change the `QoS` of a subscription from outside, named as rclcpp names them.
+
+use timeloom_msg::QosProfile;
+use timeloom_msg::qos::{Durability, History, Reliability};
+
+use super::parameter_value::ParameterValue;
+
+/// A policy that can be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Overridable {
+    Depth,
+    Durability,
+    History,
+    Reliability,
+}
+
+impl Overridable {
+    pub(super) const ALL: [Self; 4] = [
+        Self::Depth,
+        Self::Durability,
+        Self::History,
+        Self::Reliability,
+    ];
+
+    /// The parameter for a subscription of that full name.
+    pub(super) fn parameter(self, topic: &str) -> String {
+        let policy = match self {
+            Self::Depth => "depth",
+            Self::Durability => "durability",
+            Self::History => "history",
+            Self::Reliability => "reliability",
+        };
+        format!("qos_overrides.{topic}.subscription.{policy}")
+    }
+
+    /// What a profile says of the policy.
+    pub(super) fn of(self, qos: &QosProfile) -> ParameterValue {
+        match self {
+            Self::Depth => i64::try_from(qos.depth).unwrap_or(i64::MAX).into(),
+            Self::Durability => qos.durability.name().into(),
+            Self::History => qos.history.name().into(),
+            Self::Reliability => qos.reliability.name().into(),
+        }
+    }
+
+    /// Has the profile say it so; the error is what was expected.
+    pub(super) fn apply(self, qos: &mut QosProfile, value: &ParameterValue) -> Result<(), String> {
+        let text = match value {
+            ParameterValue::String(text) => text.as_str(),
+            _ => "",
+        };
+        match (self, value) {
+            (Self::Depth, ParameterValue::Integer(depth)) => {
+                let depth = u64::try_from(*depth).ok();
+                qos.depth = depth.ok_or("it is a number from 0")?;
+            }
+            (Self::Durability, _) => {
+                qos.durability = Durability::parse(text).ok_or_else(|| one_of(Durability::ALL))?;
+            }
+            (Self::History, _) => {
+                qos.history = History::parse(text).ok_or_else(|| one_of(History::ALL))?;
+            }
+            (Self::Reliability, _) => {
+                let found = Reliability::parse(text);
+                qos.reliability = found.ok_or_else(|| one_of(Reliability::ALL))?;
+            }
+            (Self::Depth, _) => return Err("it is a whole number".to_owned()),
+        }
+        Ok(())
+    }
+}
+
+fn one_of(all: &[impl ToString]) -> String {
+    let names: Vec<String> = all.iter().map(ToString::to_string).collect();
+    format!("it is one of {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_policy_is_read_and_written() {
+        let mut qos = QosProfile::CLOCK;
+        for policy in Overridable::ALL {
+            let mut same = qos;
+            policy.apply(&mut same, &policy.of(&qos)).unwrap();
+            assert_eq!(same, qos, "{policy:?}");
+        }
+        let (reliability, depth) = (Overridable::Reliability, Overridable::Depth);
+        assert_eq!(
+            reliability.parameter("/clock"),
+            "qos_overrides./clock.subscription.reliability"
+        );
+        reliability.apply(&mut qos, &"reliable".into()).unwrap();
+        depth.apply(&mut qos, &7_i64.into()).unwrap();
+        assert_eq!((qos.reliability, qos.depth), (Reliability::Reliable, 7));
+    }
+
+    #[test]
+    fn what_no_policy_is_called_is_refused_with_what_is() {
+        let mut qos = QosProfile::CLOCK;
+        let refused = Overridable::Reliability.apply(&mut qos, &"often".into());
+        assert!(refused.unwrap_err().contains("reliable, best_effort"));
+        assert!(
+            Overridable::Depth
+                .apply(&mut qos, &(-1_i64).into())
+                .is_err()
+        );
+        assert!(Overridable::Depth.apply(&mut qos, &"many".into()).is_err());
+        assert_eq!(qos, QosProfile::CLOCK);
+    }
+}

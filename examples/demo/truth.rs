@@ -1,0 +1,86 @@
+//! What the robot really did: every message that it published, written down by the robot itself.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use timeloom_msg::Value;
+
+use crate::Failure;
+
+/// The topics of the pipeline, from the sensor on, with their types.
+pub(crate) const TOPICS: [(&str, &str); 5] = [
+    ("/scan", "sensor_msgs/msg/LaserScan"),
+    ("/scan_filtered", "sensor_msgs/msg/LaserScan"),
+    ("/imu", "sensor_msgs/msg/Imu"),
+    ("/odometry", "nav_msgs/msg/Odometry"),
+    ("/plan", "nav_msgs/msg/Path"),
+];
+
+/// One message that was published.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Published {
+    /// The stamp in its header.
+    pub(crate) stamp_ns: i64,
+    /// Of scans: when their first point was really measured. Of plans: how long their scan took to get there.
+    pub(crate) truth_ns: Option<i64>,
+}
+
+/// All messages by topic, in the order of publication.
+#[derive(Debug, Default)]
+pub(crate) struct Truth(pub(crate) BTreeMap<String, Vec<Published>>);
+
+impl Truth {
+    pub(crate) fn of(&self, topic: &str) -> &[Published] {
+        self.0.get(topic).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn write(&self, directory: &Path) -> Result<(), Failure> {
+        let mut text = String::new();
+        for (topic, messages) in &self.0 {
+            for message in messages {
+                let truth = message
+                    .truth_ns
+                    .map_or(String::new(), |nanos| nanos.to_string());
+                writeln!(text, "{topic},{},{truth}", message.stamp_ns)?;
+            }
+        }
+        Ok(std::fs::write(directory.join("truth.csv"), text)?)
+    }
+
+    pub(crate) fn read(directory: &Path) -> Result<Self, Failure> {
+        let text = std::fs::read_to_string(directory.join("truth.csv"))?;
+        let mut truth = Self::default();
+        for line in text.lines() {
+            let mut cells = line.split(',');
+            let (Some(topic), Some(stamp)) = (cells.next(), cells.next()) else {
+                return Err(format!("a strange line in truth.csv: {line}").into());
+            };
+            let published = Published {
+                stamp_ns: stamp.parse()?,
+                truth_ns: cells
+                    .next()
+                    .filter(|cell| !cell.is_empty())
+                    .map(str::parse)
+                    .transpose()?,
+            };
+            truth.0.entry(topic.to_owned()).or_default().push(published);
+        }
+        Ok(truth)
+    }
+}
+
+/// The stamp of a message with a header.
+pub(crate) fn stamp_of(message: &Value) -> Option<i64> {
+    let part = |name| message.get(name).and_then(|value| value.as_i64());
+    Some(part("header.stamp.sec")? * 1_000_000_000 + part("header.stamp.nanosec")?)
+}
+
+/// Gives a message with a header its stamp.
+pub(crate) fn set_stamp(message: &mut Value, nanos: i64) -> Result<(), Failure> {
+    let second = i32::try_from(nanos.div_euclid(1_000_000_000))?;
+    let rest = u32::try_from(nanos.rem_euclid(1_000_000_000))?;
+    message.set("header.stamp.sec", Value::Int32(second))?;
+    message.set("header.stamp.nanosec", Value::Uint32(rest))?;
+    Ok(())
+}
