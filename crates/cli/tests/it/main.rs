@@ -19,6 +19,7 @@ mod live;
 mod live_bad_data;
 mod live_docs;
 mod live_loss;
+mod live_networks;
 mod live_node;
 mod live_send;
 #[cfg(feature = "zenoh")]
@@ -28,13 +29,14 @@ mod play_live;
 mod play_stage;
 mod play_usage;
 mod python_reader;
+mod record_docs_live;
 mod record_hardship_live;
 mod record_live;
 mod record_options_live;
 mod record_robot;
+mod record_rules;
 #[cfg(feature = "zenoh")]
 mod record_zenoh;
-mod record_rules;
 mod repair;
 mod robot;
 mod support;
@@ -44,10 +46,13 @@ mod sync_pf_live;
 mod sync_tables;
 mod trace;
 mod trace_bag;
+mod trace_live;
+mod trace_peer;
+mod trace_plain;
 mod tui;
+mod view;
+mod view_live;
 #[cfg(feature = "zenoh")]
 mod zenoh_node;
 #[cfg(feature = "zenoh")]
 mod zenoh_robot;
-mod view;
-mod view_live;

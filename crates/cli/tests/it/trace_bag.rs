@@ -28,6 +28,10 @@ pub(crate) struct Robot {
     pub(crate) stuck: Option<i64>,
     /// The tag of `/points` is lost in this cycle, before the recorder.
     pub(crate) lost: Option<i64>,
+    /// So many payloads at the end are no tags.
+    pub(crate) broken: usize,
+    /// ROS time is simulated, and goes so many times as fast.
+    pub(crate) sim_rate: Option<i64>,
 }
 
 impl Default for Robot {
@@ -37,23 +41,29 @@ impl Default for Robot {
             fusion_ms: 20,
             stuck: Some(20),
             lost: Some(30),
+            broken: 0,
+            sim_rate: None,
         }
     }
 }
 
-fn moment(ms: i64) -> Moment {
-    Moment::from_nanos(START + ms * MS, 3_600_000 * MS + ms * MS)
-}
-
-fn input(topic: &str, stamp_ms: i64, received_ms: i64) -> InputInfo {
-    InputInfo {
-        topic: topic.into(),
-        received: moment(received_ms),
-        stamp: Some(Time::from_nanos(START + stamp_ms * MS)),
-    }
-}
-
 impl Robot {
+    fn moment(self, ms: i64) -> Moment {
+        let steady = 3_600_000 * MS + ms * MS;
+        match self.sim_rate {
+            Some(rate) => Moment::from_nanos(100_000 * MS + ms * MS * rate, steady),
+            None => Moment::from_nanos(START + ms * MS, steady),
+        }
+    }
+
+    fn input(self, topic: &str, stamp_ms: i64, received_ms: i64) -> InputInfo {
+        InputInfo {
+            topic: topic.into(),
+            received: self.moment(received_ms),
+            stamp: Some(Time::from_nanos(START + stamp_ms * MS)),
+        }
+    }
+
     /// All tags, in the order in which they were published: topic, publication, stamp, inputs.
     fn tags(self) -> Vec<(usize, i64, i64, Vec<InputInfo>)> {
         let mut tags = Vec::new();
@@ -71,15 +81,15 @@ impl Robot {
                 continue;
             }
             let filtered = at + 8 + slow;
-            tags.push((2, filtered, at, vec![input("/points", at, at + 2)]));
+            tags.push((2, filtered, at, vec![self.input("/points", at, at + 2)]));
             let fused = filtered + 2 + self.fusion_ms;
             let odom = at + (filtered + 2 - at) / 20 * 20;
             let inputs = vec![
-                input("/filtered", at, filtered + 2),
-                input("/odom", odom, odom + 1),
+                self.input("/filtered", at, filtered + 2),
+                self.input("/odom", odom, odom + 1),
             ];
             tags.push((3, fused, at, inputs));
-            tags.push((4, fused + 9, at, vec![input("/fused", at, fused + 1)]));
+            tags.push((4, fused + 9, at, vec![self.input("/fused", at, fused + 1)]));
         }
         tags.sort_by_key(|(topic, published, ..)| (*published, *topic));
         tags
@@ -113,12 +123,12 @@ impl Robot {
                 writer.lost_in_transport(topics[0], 1);
             }
             let tag = MessageTrackingTag {
-                header_stamp: moment(published).ros,
+                header_stamp: self.moment(published).ros,
                 output: OutputInfo {
                     topic: TOPICS[topic].into(),
                     node: nodes[topic].into(),
                     sequence: numbers[topic],
-                    published: moment(published),
+                    published: self.moment(published),
                     stamp: Some(Time::from_nanos(START + stamp * MS)),
                 },
                 inputs,
@@ -135,6 +145,18 @@ impl Robot {
             let outcome = writer.write(&[message], log_time_ns);
             assert!(outcome.is_ok());
         }
-        writer.finish().unwrap();
+        for number in 0..self.broken {
+            let log_time_ns = START + 60_000 * MS + i64::try_from(number).unwrap();
+            let message = Message {
+                topic: topics[2],
+                log_time_ns,
+                publish_time_ns: log_time_ns,
+                sequence: 0,
+                data: &[0, 1, 0, 0, 1, 2, 3],
+            };
+            assert!(writer.write(&[message], log_time_ns).is_ok());
+        }
+        let (_metadata, outcome) = writer.finish().unwrap();
+        assert!(outcome.is_ok());
     }
 }

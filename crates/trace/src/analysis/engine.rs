@@ -64,12 +64,14 @@ pub struct Engine {
     pub(super) wanted: HashSet<u32>,
     pub(super) targets: Vec<Target>,
     /// Targets whose upstream is not whole yet, by what they wait for.
-    pub(super) waiting: HashMap<(u32, i64), Vec<u64>>,
+    pub(super) waiting: HashMap<u32, HashMap<i64, Vec<u64>>>,
     pub(super) pending: HashMap<u64, Pending>,
     pub(super) outcomes: HashMap<(u32, usize), Outcomes>,
     /// Sources' messages that a subscriber reported as lost.
     pub(super) lost: HashSet<u64>,
     pub(super) losses: HashMap<u32, RecorderLoss>,
+    /// What a recorder lost somewhere in a bag of which only a part is looked at.
+    pub(super) losses_around: HashMap<u32, RecorderLoss>,
     pub(super) watches: Vec<Watch>,
     pub(super) events: VecDeque<DeadlineEvent>,
     pub(super) counters: Counters,
@@ -89,6 +91,7 @@ pub(super) struct Counters {
     pub(super) unnamed: u64,
     pub(super) assumed: u64,
     pub(super) duplicates: u64,
+    pub(super) unwatched: u64,
 }
 
 /// A topic at which paths end.
@@ -151,6 +154,7 @@ impl Engine {
             outcomes: HashMap::new(),
             lost: HashSet::new(),
             losses: HashMap::new(),
+            losses_around: HashMap::new(),
             events: VecDeque::new(),
             counters: Counters::default(),
             now: i64::MIN,
@@ -222,12 +226,17 @@ impl Engine {
         self.lost.extend(found);
     }
 
-    /// Says what the recorder lost of a main topic's tags.
+    /// Says what the recorder lost of a main topic's tags, or of the topic itself where there are none.
     pub fn recorder_loss(&mut self, topic: &str, loss: RecorderLoss) {
         let topic = self.topics.number(topic);
-        let sum = self.losses.entry(topic).or_default();
-        sum.in_transport += loss.in_transport;
-        sum.in_recorder += loss.in_recorder;
+        self.losses.entry(topic).or_default().add(loss);
+    }
+
+    /// The same when only a part of the recording is looked at: nobody knows when it was lost, so it explains gaps, and
+    /// no more than there are.
+    pub fn recorder_loss_around(&mut self, topic: &str, loss: RecorderLoss) {
+        let topic = self.topics.number(topic);
+        self.losses_around.entry(topic).or_default().add(loss);
     }
 
     /// Says what time it is on our own time line: deadlines run out, and old messages are forgotten.
@@ -316,9 +325,12 @@ impl Engine {
             self.store.drop_old(number);
         }
         let pending = &self.pending;
-        self.waiting.retain(|_, targets| {
-            targets.retain(|target| pending.contains_key(target));
-            !targets.is_empty()
+        self.waiting.retain(|_, stamps| {
+            stamps.retain(|_, targets| {
+                targets.retain(|target| pending.contains_key(target));
+                !targets.is_empty()
+            });
+            !stamps.is_empty()
         });
     }
 

@@ -25,7 +25,9 @@ impl Engine {
         } else {
             (node, publication.node)
         };
-        let (domain, epoch) = self.clocks.place(key, name, publication.published);
+        let (domain, epoch) = self
+            .clocks
+            .place(key, name, publication.published, self.now);
         set(&mut self.seen, topic);
         let links = self.links(publication, topic, node);
         let mut message = Message {
@@ -149,7 +151,7 @@ impl Engine {
         } else {
             (reader, publication.node)
         };
-        let (domain, epoch) = self.clocks.place(key, name, received);
+        let (domain, epoch) = self.clocks.place(key, name, received, self.now);
         self.counters.assumed += 1;
         let number = self.store.push(Message {
             topic,
@@ -233,6 +235,14 @@ impl Engine {
             moment: link.received,
             ..reader
         };
+        if !link.received.is_unknown() {
+            let arrival = link.arrived.unwrap_or(link.received);
+            let arrival = Point {
+                moment: arrival,
+                ..reader
+            };
+            self.clocks.compare(published, arrival, self.now);
+        }
         let total = self.clocks.judged(published, reader);
         let edge = self.graph.edge(link.topic, message.topic);
         match total {

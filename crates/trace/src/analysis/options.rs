@@ -50,3 +50,10 @@ pub struct RecorderLoss {
     /// Messages that reached it and are not in the bag.
     pub in_recorder: u64,
 }
+
+impl RecorderLoss {
+    pub(super) fn add(&mut self, other: Self) {
+        self.in_transport = self.in_transport.saturating_add(other.in_transport);
+        self.in_recorder = self.in_recorder.saturating_add(other.in_recorder);
+    }
+}

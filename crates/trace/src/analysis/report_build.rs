@@ -1,11 +1,12 @@
 //! From the state of an engine to its report.
 
 use super::engine::{Engine, Target};
+use super::options::RecorderLoss;
 use super::outcome::{Occasion, Outcome, Outcomes};
 use super::path::Path;
 use super::report::{
-    ClockReport, DeadlineReport, HopReport, PathReport, PathStep, Report, SourceReport,
-    TargetReport,
+    ClockDifference, ClockReport, DeadlineReport, HopReport, PathReport, PathStep, Report,
+    SourceReport, TargetReport,
 };
 
 /// So many bins has a histogram in a report.
@@ -85,15 +86,26 @@ impl Engine {
 
     /// Joins what was seen of a source with the gaps in its numbers and what the recorder lost.
     fn source_report(&self, topic: u32, mut outcomes: Outcomes) -> SourceReport {
-        let missing = self.sequences.missing(topic);
-        let loss = self.losses.get(&topic).copied().unwrap_or_default();
-        let in_recorder = missing.min(loss.in_recorder);
-        outcomes.add(Outcome::LostInRecorder, in_recorder);
-        outcomes.add(Outcome::LostInTransport, missing - in_recorder);
+        let lost = self.lost_of(topic);
+        outcomes.add(Outcome::LostInRecorder, lost.in_recorder);
+        outcomes.add(Outcome::LostInTransport, lost.in_transport);
         SourceReport {
             topic: self.name(topic),
             published: outcomes.total(),
             outcomes,
+        }
+    }
+
+    /// What never came of a topic. What is lost last, or has no numbers, leaves no gap: then the recorder's word counts.
+    fn lost_of(&self, topic: u32) -> RecorderLoss {
+        let missing = self.sequences.missing(topic);
+        let known = self.losses.get(&topic).copied().unwrap_or_default();
+        let around = self.losses_around.get(&topic).copied().unwrap_or_default();
+        let unexplained = missing.saturating_sub(known.in_recorder);
+        let in_recorder = known.in_recorder + unexplained.min(around.in_recorder);
+        RecorderLoss {
+            in_recorder,
+            in_transport: missing.saturating_sub(in_recorder).max(known.in_transport),
         }
     }
 
@@ -199,8 +211,16 @@ impl Engine {
             .map(|((from, to), count)| (name(*from), name(*to), *count))
             .collect();
         negative.sort();
+        let compared = self.clocks.all_compared().into_iter();
+        let compared = compared.map(|(host, other, difference)| ClockDifference {
+            host: name(host),
+            other: name(other),
+            ahead_ns: difference.ahead,
+            bound_ns: difference.bound.unsigned_abs(),
+        });
         ClockReport {
             hosts,
+            compared: compared.collect(),
             jumps: self.clocks.jumps,
             negative,
         }
@@ -238,10 +258,37 @@ impl Engine {
             counters.targets_dropped,
             "messages of targets beyond the 64th were not looked at",
         );
+        note(
+            counters.unwatched,
+            "messages were not watched for deadlines: there were too many at once",
+        );
+        note(
+            self.graph.dropped,
+            "times a link was not noted: there are too many pairs of topics",
+        );
+        notes.extend(self.lost_tags());
         for (topic, count) in self.shared_topics() {
             notes.push(format!("{topic} has {count} publishers"));
         }
         notes
+    }
+
+    /// Tags that are missing in the middle of paths; those of sources are among the outcomes.
+    fn lost_tags(&self) -> impl Iterator<Item = String> + '_ {
+        let topics = (0..self.topics.len()).filter_map(|topic| u32::try_from(topic).ok());
+        let inner = topics.filter(|topic| !self.is_source(*topic));
+        inner.filter_map(|topic| {
+            let lost = self.lost_of(topic);
+            let total = lost.in_transport + lost.in_recorder;
+            (total > 0).then(|| {
+                format!(
+                    "{total} tags of {} are missing: {} lost in transport, {} in the recorder",
+                    self.topics.name(topic),
+                    lost.in_transport,
+                    lost.in_recorder
+                )
+            })
+        })
     }
 
     fn shared_topics(&self) -> Vec<(String, usize)> {

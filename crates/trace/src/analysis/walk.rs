@@ -40,7 +40,11 @@ impl Engine {
     /// Looks again at the targets that waited for a message.
     pub(super) fn wake(&mut self, topic: u32, number: u64) {
         let stamp = self.store.get(number).and_then(|message| message.stamp);
-        let Some(targets) = stamp.and_then(|stamp| self.waiting.remove(&(topic, stamp))) else {
+        let of_topic = self.waiting.get_mut(&topic);
+        let targets = of_topic
+            .zip(stamp)
+            .and_then(|(stamps, stamp)| stamps.remove(&stamp));
+        let Some(targets) = targets else {
             return;
         };
         for target in targets {
@@ -68,7 +72,8 @@ impl Engine {
         }
         for (topic, stamp) in &walk.missing {
             if let Some(stamp) = stamp {
-                let targets = self.waiting.entry((*topic, *stamp)).or_default();
+                let stamps = self.waiting.entry(*topic).or_default();
+                let targets = stamps.entry(*stamp).or_default();
                 if !targets.contains(&number) {
                     targets.push(number);
                 }

@@ -56,17 +56,21 @@ pub struct Linked {
 impl Linker {
     /// A linker by a model; outputs of no node are sources.
     pub fn with_model(model: NodeModel) -> Self {
-        let mut publishers = HashMap::new();
+        let mut linker = Self::default();
+        linker.set_model(model);
+        linker
+    }
+
+    /// Takes another model, as when the graph has changed; messages that came are remembered.
+    pub fn set_model(&mut self, model: NodeModel) {
+        self.publishers.clear();
         for (place, node) in model.nodes.iter().enumerate() {
             for output in &node.outputs {
-                publishers.entry(output.clone()).or_insert(place);
+                self.publishers.entry(output.clone()).or_insert(place);
             }
         }
-        Self {
-            model,
-            publishers,
-            ..Self::default()
-        }
+        self.model = model;
+        self.by_stamp = false;
     }
 
     /// A linker by equal stamps alone.

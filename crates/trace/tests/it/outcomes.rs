@@ -26,20 +26,28 @@ fn cycles(world: &mut World, first: i64, cycles: i64) {
 fn lost_between_nodes_and_stuck_half_way() {
     let mut world = World::new(EngineOptions::default());
     cycles(&mut world, 1, 5);
-    // Something was made of it, but no target.
+    // Something was made of it, but no target: the next one was made of a newer one.
     world.tag("/a", 600, 600, &[]);
     world.tag("/b", 600, 610, &[("/a", 600, 602)]);
     // Nothing was made of it: a newer one was used.
     world.tag("/a", 650, 650, &[]);
     cycles(&mut world, 7, 5);
+    // Something was made of it, and nothing ever followed.
+    world.tag("/a", 1200, 1200, &[]);
+    world.tag("/b", 1200, 1210, &[("/a", 1200, 1202)]);
     world.engine.advance(60_000 * MS);
     let found = outcomes(&mut world);
     assert_eq!(
         (found.completed, found.partial, found.superseded),
-        (10, 1, 1)
+        (10, 1, 2)
     );
-    assert_eq!(found.missing_hops.get("/c"), Some(&1));
-    assert_eq!(found.total(), 12);
+    assert_eq!(
+        found.missing_hops.iter().collect::<Vec<_>>(),
+        [(&"/c".to_owned(), &1)]
+    );
+    let superseded: Vec<_> = found.superseded_at.iter().collect();
+    assert_eq!(superseded, [(&"/b".to_owned(), &1), (&"/c".to_owned(), &1)]);
+    assert_eq!(found.total(), 13);
 }
 
 #[test]
@@ -76,6 +84,66 @@ fn gaps_are_the_recorders_as_far_as_it_says_so() {
     let found = outcomes(&mut world);
     assert_eq!((found.lost_in_transport, found.lost_in_recorder), (3, 2));
     assert_eq!(found.total(), 15);
+}
+
+#[test]
+fn what_was_lost_last_leaves_no_gap_and_counts_all_the_same() {
+    let mut world = World::new(EngineOptions::default());
+    cycles(&mut world, 1, 5);
+    let loss = RecorderLoss {
+        in_transport: 1,
+        in_recorder: 4,
+    };
+    world.engine.recorder_loss("/a", loss);
+    let found = outcomes(&mut world);
+    assert_eq!((found.lost_in_transport, found.lost_in_recorder), (1, 4));
+    assert_eq!(found.total(), 10);
+    // Of a part of a bag nobody knows when it was lost: gaps only.
+    let mut world = World::new(EngineOptions::default());
+    cycles(&mut world, 1, 5);
+    for _ in 0..3 {
+        world.lose("/a");
+    }
+    cycles(&mut world, 11, 5);
+    let loss = RecorderLoss {
+        in_transport: 50,
+        in_recorder: 2,
+    };
+    world.engine.recorder_loss_around("/a", loss);
+    let found = outcomes(&mut world);
+    assert_eq!((found.lost_in_transport, found.lost_in_recorder), (1, 2));
+}
+
+#[test]
+fn a_lost_tag_in_the_middle_is_no_tag_and_its_neighbours_are_not_blamed() {
+    let mut world = World::new(EngineOptions::default());
+    cycles(&mut world, 1, 5);
+    // Superseded: before the lost tag, and after it.
+    world.tag("/a", 550, 550, &[]);
+    world.tag("/a", 600, 600, &[]);
+    world.tag("/b", 600, 610, &[("/a", 600, 602)]);
+    world.tag("/c", 600, 630, &[("/b", 600, 612)]);
+    // The tag of `/b` is lost; `/c` names it.
+    world.tag("/a", 700, 700, &[]);
+    world.lose("/b");
+    world.tag("/c", 700, 730, &[("/b", 700, 712)]);
+    world.tag("/a", 750, 750, &[]);
+    cycles(&mut world, 8, 5);
+    world.engine.advance(2_000 * MS);
+    let found = outcomes(&mut world);
+    assert_eq!(
+        (
+            found.completed,
+            found.no_tag,
+            found.superseded,
+            found.partial
+        ),
+        (11, 1, 2, 0)
+    );
+    assert_eq!(found.missing_hops.get("/b"), Some(&1));
+    let notes = world.engine.report().notes;
+    let lost = "1 tags of /b are missing: 1 lost in transport, 0 in the recorder";
+    assert!(notes.iter().any(|note| note == lost), "{notes:?}");
 }
 
 #[test]

@@ -6,7 +6,10 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use timeloom_bag::{BagReader, StorageReader as _};
 use timeloom_time::Duration;
-use timeloom_trace::{Engine, EngineOptions, Linker, Plan, RecorderLoss, Report, main_topic};
+use timeloom_trace::{
+    Engine, EngineOptions, Linker, Plan, RecorderLoss, Report, TAG_TYPE, is_lineage_type,
+    main_topic,
+};
 
 use super::bag_input::{BagInput, Intake};
 use super::sink::Sink;
@@ -131,7 +134,7 @@ impl AnalysisArguments {
     ) -> anyhow::Result<Analysis> {
         let mut engine = Engine::new(self.options(plan));
         let intake = self.read(bag, plan, &mut engine, context)?;
-        add_losses(bag, &mut engine)?;
+        self.add_losses(bag, &intake, &mut engine)?;
         let mut report = engine.report();
         report.notes.splice(0..0, notes(&intake));
         Ok(Analysis {
@@ -139,29 +142,39 @@ impl AnalysisArguments {
             lost: intake.broken + intake.damaged > 0,
         })
     }
+
+    /// What the recorder says it lost of the tags; of the topics themselves, where links come from them.
+    fn add_losses(&self, bag: &Path, intake: &Intake, engine: &mut Engine) -> anyhow::Result<()> {
+        let reader = BagReader::open(bag)?;
+        let metadata = reader.info().metadata.clone();
+        for record in metadata.iter().flat_map(|metadata| &metadata.topics) {
+            let name = record.topic.name.as_str();
+            let topic = match main_topic(name) {
+                _ if record.topic.type_name == TAG_TYPE && intake.inferred.is_some() => None,
+                Some(main) if is_lineage_type(&record.topic.type_name) => Some(main),
+                _ => intake.inferred.map(|_how| name),
+            };
+            let (Some(topic), Some(statistics)) = (topic, &record.statistics) else {
+                continue;
+            };
+            let loss = RecorderLoss {
+                in_transport: statistics.messages_lost_in_transport,
+                in_recorder: statistics.messages_lost_in_recorder(),
+            };
+            if self.range.start.is_some() || self.range.end.is_some() {
+                engine.recorder_loss_around(topic, loss);
+            } else {
+                engine.recorder_loss(topic, loss);
+            }
+        }
+        Ok(())
+    }
 }
 
 pub(super) fn read_plan(path: &Path) -> anyhow::Result<Plan> {
     let text =
         std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     Plan::parse(&text).with_context(|| path.display().to_string())
-}
-
-/// What the recorder says it lost of the tags.
-fn add_losses(bag: &Path, engine: &mut Engine) -> anyhow::Result<()> {
-    let reader = BagReader::open(bag)?;
-    let metadata = reader.info().metadata.clone();
-    for record in metadata.iter().flat_map(|metadata| &metadata.topics) {
-        let main = main_topic(&record.topic.name);
-        if let (Some(main), Some(statistics)) = (main, &record.statistics) {
-            let loss = RecorderLoss {
-                in_transport: statistics.messages_lost_in_transport,
-                in_recorder: statistics.messages_lost_in_recorder(),
-            };
-            engine.recorder_loss(main, loss);
-        }
-    }
-    Ok(())
 }
 
 /// What is to be known of the bag itself.

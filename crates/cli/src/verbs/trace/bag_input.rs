@@ -22,7 +22,10 @@ const SIM_TIME: i64 = 60_000_000_000;
 /// What a topic of a bag means.
 enum Role {
     Tags,
+    /// Publish times of this main topic.
     Notes(String),
+    /// The same, in place of messages that are not in the bag.
+    NotesOnly(String),
     Messages(Option<StampProgram>),
 }
 
@@ -78,7 +81,7 @@ impl BagInput<'_> {
             if let Some(name) = name.filter(|_| comes) {
                 let main = match role {
                     Role::Tags => main_topic(name),
-                    Role::Notes(main) => Some(main.as_str()),
+                    Role::Notes(main) | Role::NotesOnly(main) => Some(main.as_str()),
                     Role::Messages(_) => Some(name),
                 };
                 main.into_iter().for_each(|main| sink.expect(main));
@@ -171,6 +174,9 @@ fn roles(
             TAG_TYPE if infers => continue,
             TAG_TYPE => Role::Tags,
             PUBLISHED_TIME_TYPE => match main_topic(&topic.name) {
+                Some(main) if infers && !topics.iter().any(|topic| topic.name == main) => {
+                    Role::NotesOnly(main.to_owned())
+                }
                 Some(main) => Role::Notes(main.to_owned()),
                 None => continue,
             },
@@ -209,6 +215,21 @@ fn take(
         Role::Notes(main) => match PublishedTime::decode(message.data) {
             Ok(note) => sink.note(main, note, now),
             Err(_) => intake.broken += 1,
+        },
+        Role::NotesOnly(main) => match (PublishedTime::decode(message.data), linker) {
+            (Ok(note), Some(linker)) => {
+                let plain = PlainMessage {
+                    topic: main,
+                    stamp: Some(note.stamp),
+                    published: Moment {
+                        ros: note.published,
+                        ..Moment::UNKNOWN
+                    },
+                };
+                link(linker, &plain, sink, now);
+            }
+            (Ok(note), None) => sink.note(main, note, now),
+            (Err(_), _) => intake.broken += 1,
         },
         Role::Messages(program) => {
             let stamp = program.as_ref().and_then(|program| {
