@@ -37,6 +37,8 @@ pub struct Plan {
     pub sources: Vec<String>,
     /// See [`EngineOptions::stops`].
     pub stops: Vec<String>,
+    /// See [`EngineOptions::skips`].
+    pub skips: Vec<(String, String)>,
     /// See [`EngineOptions::ignored`].
     pub ignored: Vec<String>,
 }
@@ -71,6 +73,7 @@ impl Plan {
         options.targets.extend(self.targets.iter().cloned());
         options.sources.extend(self.sources.iter().cloned());
         options.stops.extend(self.stops.iter().cloned());
+        options.skips.extend(self.skips.iter().cloned());
         options.ignored.extend(self.ignored.iter().cloned());
         options.domains.extend(self.domains.iter().cloned());
         options.deadlines.extend(self.deadlines());

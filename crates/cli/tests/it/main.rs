@@ -28,9 +28,9 @@ mod record_hardship_live;
 mod record_live;
 mod record_options_live;
 mod record_robot;
+mod record_rules;
 #[cfg(feature = "zenoh")]
 mod record_zenoh;
-mod record_rules;
 mod repair;
 mod robot;
 mod support;

@@ -26,7 +26,7 @@ pub(crate) struct Robot {
     pub(crate) fusion_ms: i64,
     /// The filter hangs in this cycle.
     pub(crate) stuck: Option<i64>,
-    /// The tag of `/points` is lost in this cycle, before the recorder.
+    /// The tag of `/points` and the last one of `/odom` are lost in this cycle, before the recorder.
     pub(crate) lost: Option<i64>,
     /// So many payloads at the end are no tags.
     pub(crate) broken: usize,
@@ -74,7 +74,8 @@ impl Robot {
             if self.lost != Some(cycle) {
                 tags.push((0, at, at, vec![]));
             }
-            for part in 0..5 {
+            let odom = if self.lost == Some(cycle) { 4 } else { 5 };
+            for part in 0..odom {
                 tags.push((1, at + part * 20, at + part * 20, vec![]));
             }
             if self.stuck == Some(cycle) {
@@ -114,13 +115,10 @@ impl Robot {
         let nodes = ["/lidar", "/wheels", "/filter", "/fusion", "/controller"];
         let mut numbers = [0; 5];
         for (topic, published, stamp, inputs) in self.tags() {
-            if topic == 0
-                && self
-                    .lost
-                    .is_some_and(|cycle| cycle * 100 + 100 == published)
-            {
-                numbers[0] += 1;
-                writer.lost_in_transport(topics[0], 1);
+            let after_loss = self.lost.map(|cycle| cycle * 100 + 100);
+            if topic < 2 && after_loss == Some(published) {
+                numbers[topic] += 1;
+                writer.lost_in_transport(topics[topic], 1);
             }
             let tag = MessageTrackingTag {
                 header_stamp: self.moment(published).ros,

@@ -19,6 +19,7 @@ struct Document {
     targets: Vec<String>,
     sources: Vec<String>,
     stops: Vec<String>,
+    skips: BTreeMap<String, String>,
     ignore: Vec<String>,
 }
 
@@ -103,6 +104,7 @@ pub(super) fn parse(text: &str) -> Result<Plan, String> {
         targets: document.targets,
         sources: document.sources,
         stops: document.stops,
+        skips: document.skips.into_iter().collect(),
         ignored: document.ignore,
     })
 }
