@@ -31,6 +31,8 @@ pub struct Plan {
     pub model: NodeModel,
     /// Hosts with clocks of their own.
     pub domains: Vec<ClockDomain>,
+    /// Hosts whose clock `timeloom sync` compared, and the file with its result; to be read by who reads the plan.
+    pub synced_hosts: Vec<(String, String)>,
     /// See [`EngineOptions::targets`].
     pub targets: Vec<String>,
     /// See [`EngineOptions::sources`].

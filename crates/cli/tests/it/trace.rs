@@ -295,3 +295,42 @@ fn simulated_time_counts_by_the_steady_clock() {
     );
     assert!(!text.contains("hosts by their clocks"), "{text}");
 }
+
+#[test]
+fn the_clock_of_a_host_may_come_from_sync() {
+    let sandbox = Sandbox::new();
+    let robot = Robot {
+        arm_ahead_ms: 500,
+        ..Robot::default()
+    };
+    robot.record(&sandbox.path("two"));
+    // Nobody compared the clocks: what is half a second too long is only flagged.
+    let text = sandbox.ok("trace report two");
+    assert!(
+        row(&text, "/points → /filtered → ").contains(" 48 539 ms "),
+        "{text}"
+    );
+    assert!(
+        text.contains("crosses hosts whose clocks nobody compared"),
+        "{text}"
+    );
+    let hosts =
+        "hosts:\n  car: {nodes: [/lidar, /wheels, /filter, /fusion], offset: 0ms, bound: 0ms}\n";
+    let plan = format!("{hosts}  arm: {{nodes: [/controller], sync: arm.json}}\n");
+    sandbox.write("plan/plan.yaml", &plan);
+    let sync = json!({"offset_ns": -500_000_000_i64, "upper_bound_ns": {"max": 200_000}});
+    sandbox.write("plan/arm.json", sync.to_string());
+    let text = sandbox.ok("trace report two --plan plan/plan.yaml");
+    assert!(
+        row(&text, "/points → /filtered → ").contains(" 48 39.0 ms "),
+        "{text}"
+    );
+    assert!(text.contains("/cmd: ± 200 µs"), "{text}");
+    sandbox.write("plan/arm.json", "{}");
+    let run = sandbox.run("trace report two --plan plan/plan.yaml");
+    assert_eq!(run.code, 1, "{run}");
+    assert!(
+        run.stderr.contains("arm.json: there is no offset_ns"),
+        "{run}"
+    );
+}

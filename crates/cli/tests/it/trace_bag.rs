@@ -32,6 +32,8 @@ pub(crate) struct Robot {
     pub(crate) broken: usize,
     /// ROS time is simulated, and goes so many times as fast.
     pub(crate) sim_rate: Option<i64>,
+    /// The controller is on another host, whose clock is ahead by this.
+    pub(crate) arm_ahead_ms: i64,
 }
 
 impl Default for Robot {
@@ -43,11 +45,21 @@ impl Default for Robot {
             lost: Some(30),
             broken: 0,
             sim_rate: None,
+            arm_ahead_ms: 0,
         }
     }
 }
 
 impl Robot {
+    /// The same on the host of the controller.
+    fn on_arm(self, at: Moment) -> Moment {
+        if self.arm_ahead_ms == 0 {
+            return at;
+        }
+        let ros = at.ros.nanos() + self.arm_ahead_ms * MS;
+        Moment::from_nanos(ros, at.steady.nanos() + 9_000_000 * MS)
+    }
+
     fn moment(self, ms: i64) -> Moment {
         let steady = 3_600_000 * MS + ms * MS;
         match self.sim_rate {
@@ -120,7 +132,7 @@ impl Robot {
                 numbers[topic] += 1;
                 writer.lost_in_transport(topics[topic], 1);
             }
-            let tag = MessageTrackingTag {
+            let mut tag = MessageTrackingTag {
                 header_stamp: self.moment(published).ros,
                 output: OutputInfo {
                     topic: TOPICS[topic].into(),
@@ -131,6 +143,12 @@ impl Robot {
                 },
                 inputs,
             };
+            if TOPICS[topic] == "/cmd" {
+                tag.output.published = self.on_arm(tag.output.published);
+                for input in &mut tag.inputs {
+                    input.received = self.on_arm(input.received);
+                }
+            }
             numbers[topic] += 1;
             let log_time_ns = START + published * MS + MS / 2;
             let message = Message {

@@ -71,6 +71,7 @@ struct HostEntry {
     nodes: Vec<String>,
     offset: Option<String>,
     bound: Option<String>,
+    sync: Option<String>,
 }
 
 pub(super) fn parse(text: &str) -> Result<Plan, String> {
@@ -87,6 +88,9 @@ pub(super) fn parse(text: &str) -> Result<Plan, String> {
         rule: node.links,
         origin: Origin::Declared,
     });
+    let hosts = document.hosts.iter();
+    let synced = hosts.filter_map(|(name, host)| Some((name.clone(), host.sync.clone()?)));
+    let synced_hosts: Vec<_> = synced.collect();
     let domains = document.hosts.into_iter().map(|(name, host)| {
         Ok(ClockDomain {
             name,
@@ -101,6 +105,7 @@ pub(super) fn parse(text: &str) -> Result<Plan, String> {
             nodes: nodes.collect(),
         },
         domains: domains.collect::<Result<_, String>>()?,
+        synced_hosts,
         targets: document.targets,
         sources: document.sources,
         stops: document.stops,

@@ -175,7 +175,28 @@ impl AnalysisArguments {
 pub(super) fn read_plan(path: &Path) -> anyhow::Result<Plan> {
     let text =
         std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Plan::parse(&text).with_context(|| path.display().to_string())
+    let mut plan = Plan::parse(&text).with_context(|| path.display().to_string())?;
+    let directory = path.parent().unwrap_or(Path::new(""));
+    for (host, file) in std::mem::take(&mut plan.synced_hosts) {
+        let file = directory.join(file);
+        let (offset, bound) = synced(&file).with_context(|| file.display().to_string())?;
+        for domain in plan.domains.iter_mut().filter(|domain| domain.name == host) {
+            (domain.offset, domain.bound) = (Some(offset), Some(bound));
+        }
+    }
+    Ok(plan)
+}
+
+/// Offset and bound of a clock, from what `timeloom sync fit --format json` prints.
+fn synced(path: &Path) -> anyhow::Result<(Duration, Duration)> {
+    let report: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path)?)?;
+    let nanos = |value: &serde_json::Value, name: &str| {
+        let nanos = value.as_i64().map(Duration::from_nanos);
+        nanos.ok_or_else(|| Failure::new(format!("there is no {name}")))
+    };
+    let offset = nanos(&report["offset_ns"], "offset_ns")?;
+    let bound = nanos(&report["upper_bound_ns"]["max"], "upper_bound_ns.max")?;
+    Ok((offset, bound))
 }
 
 /// What is to be known of the bag itself.

@@ -1,6 +1,6 @@
 //! The lineage that a bag holds, message by message.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use timeloom_bag::{BagReader, Message, Query, StorageReader as _, TopicId, TopicInfo};
 use timeloom_msg::StampProgram;
@@ -110,7 +110,9 @@ impl BagInput<'_> {
                     Role::Notes(main) | Role::NotesOnly(main) => Some(main.as_str()),
                     Role::Messages(_) => Some(name),
                 };
-                main.into_iter().for_each(|main| sink.expect(main));
+                if let Some(main) = main {
+                    sink.expect(main);
+                }
             }
         }
         let wanted = roles.keys().copied().filter_map(TopicId::from_index);
@@ -164,9 +166,11 @@ impl BagInput<'_> {
         let (mut names, mut tagged) = (BTreeSet::new(), BTreeSet::new());
         let mut distances = Vec::new();
         loop {
-            // What is damaged is told in the second pass.
-            let Some(message) = self.reader.next_message().unwrap_or_default() else {
-                break;
+            let message = match self.reader.next_message() {
+                Ok(Some(message)) => message,
+                Ok(None) => break,
+                // What is damaged is told in the second pass.
+                Err(_) => continue,
             };
             if let Ok(AnyTag::Full(tag)) = AnyTag::parse(message.data) {
                 intake.tags += 1;
@@ -197,8 +201,8 @@ fn roles(
     named: &BTreeSet<String>,
     infers: bool,
     decoders: &Decoders,
-) -> HashMap<usize, Role> {
-    let mut roles = HashMap::new();
+) -> BTreeMap<usize, Role> {
+    let mut roles = BTreeMap::new();
     for (index, topic) in topics.iter().enumerate() {
         let role = match topic.type_name.as_str() {
             TAG_TYPE if infers => continue,
