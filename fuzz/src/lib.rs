@@ -1,6 +1,9 @@
 //! Fuzz targets as plain functions: libFuzzer calls them, and so do the tests of each crate.
 
 pub mod cdr;
+pub mod dds_endpoint;
+pub mod dds_nodes;
+pub mod dds_service;
 pub mod idl;
 pub mod mcap;
 pub mod metadata;
@@ -8,4 +11,5 @@ pub mod msg;
 pub mod pf_packet;
 pub mod pf_reply;
 pub mod sqlite;
+pub mod ws;
 pub mod tag;

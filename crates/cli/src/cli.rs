@@ -14,6 +14,7 @@ EXAMPLES
   timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
   timeloom convert my_bag -o cut --start +10s --end +20s
   timeloom recover my_bag                               after a crash or a power cut
+  timeloom view my_bag --open                           play it in the browser, and in Foxglove
   timeloom topic echo /odom                             a running robot's messages as JSON
   timeloom doctor net                                   why two nodes do not hear each other
 
@@ -41,6 +42,7 @@ pub(crate) enum Verb {
     Play(Box<verbs::play::Arguments>),
     Burst(Box<verbs::burst::Arguments>),
     Clock(verbs::clock::Arguments),
+    View(Box<verbs::view::Arguments>),
     Reindex(verbs::reindex::Arguments),
     Recover(verbs::recover::Arguments),
     List(verbs::list::Arguments),
@@ -64,6 +66,7 @@ impl Verb {
             Self::Play(arguments) => verbs::play::run(&arguments, context),
             Self::Burst(arguments) => verbs::burst::run(&arguments, context),
             Self::Clock(arguments) => verbs::clock::run(arguments, context),
+            Self::View(arguments) => verbs::view::run(&arguments, context),
             Self::Reindex(arguments) => verbs::reindex::run(&arguments, context),
             Self::Recover(arguments) => verbs::recover::run(&arguments, context),
             Self::List(arguments) => verbs::list::run(&arguments, context),

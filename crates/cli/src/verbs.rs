@@ -18,3 +18,4 @@ pub(crate) mod service;
 pub(crate) mod sync;
 pub(crate) mod topic;
 pub(crate) mod trace;
+pub(crate) mod view;

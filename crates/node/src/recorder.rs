@@ -55,6 +55,7 @@ pub use status::{Phase, SkippedMessages, Status, TopicStatus};
 pub use transport_account::UnknownMessages;
 pub use types::{BuiltinTypes, FoundType, TypeSource};
 
+use self::disk_guard::LowSpace;
 use self::session::Session;
 use crate::{Error, Result};
 
@@ -193,6 +194,15 @@ impl Recorder {
             splits.extend(session.shared.progress().splits.drain(..));
         }
         splits
+    }
+
+    /// How often the disk was nearly full since the last call.
+    fn take_low_space(&self) -> Vec<LowSpace> {
+        let state = self.state();
+        let session = state.session.as_ref();
+        session.map_or_else(Vec::new, |session| {
+            std::mem::take(&mut session.shared.progress().low_space)
+        })
     }
 
     /// Set when there is something to be told; clear it before you look.

@@ -34,11 +34,14 @@ pub struct DeviceInfo {
     pub samples_per_scan: Option<u64>,
     /// Layers of an R2300.
     pub layer_count: Option<u64>,
+    /// Whether it can be asked for its time (`system_time_raw`).
+    pub tells_time: bool,
 }
 
 impl DeviceInfo {
-    /// Of the parameters that a device has, those that are asked for.
-    pub(crate) fn wanted(known: &[String]) -> Vec<String> {
+    /// Takes note of the parameters that a device has; those that are asked for.
+    pub(crate) fn wanted(&mut self, known: &[String]) -> Vec<String> {
+        self.tells_time = known.iter().any(|name| name == "system_time_raw");
         let has = |name: &&&str| known.iter().any(|known| known == **name);
         WANTED
             .iter()

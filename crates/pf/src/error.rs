@@ -67,6 +67,14 @@ pub enum Error {
         /// The points of the scan.
         points: u16,
     },
+    /// A packet without a point.
+    #[error("packet {packet} of scan {scan} has no points")]
+    NoPoints {
+        /// The number of the scan.
+        scan: u16,
+        /// The number of the packet.
+        packet: u16,
+    },
     /// More points than a packet can hold were to be written.
     #[error("{points} points do not fit a packet of {limit} bytes")]
     TooManyPoints {

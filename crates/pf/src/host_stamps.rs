@@ -154,6 +154,19 @@ mod tests {
     }
 
     #[test]
+    fn without_stamps_of_the_kernel_they_are_ours_and_say_so() {
+        let mut stamps = HostStamps::new(&TimeBase::machine());
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let before = stamps.now();
+        socket
+            .send_to(b"now", socket.local_addr().unwrap())
+            .unwrap();
+        let received = stamps.receive(&socket, &mut [0; 16]).unwrap();
+        assert_eq!(received.arrival.source, StampSource::User);
+        assert!((before..=stamps.now()).contains(&received.arrival.at));
+    }
+
+    #[test]
     fn stamps_that_cannot_be_are_replaced_by_our_own() {
         let mut stamps = HostStamps::new(&TimeBase::machine());
         for wrong in [Duration::from_secs(1), Duration::from_secs(-60)] {

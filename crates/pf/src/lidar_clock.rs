@@ -1,8 +1,8 @@
 use std::collections::VecDeque;
 
 use timeloom_sync::{
-    ActiveSample, ClockSpec, Counters, DeviceTime, Health, Mapped, PassiveSample, Sample,
-    SensorClock, SyncEvent, TickCounter,
+    ActiveSample, ClockSpec, Counters, DeviceStatus, DeviceTime, EventKind, Health, Mapped,
+    PassiveSample, Reason, Sample, SensorClock, SyncEvent, TickCounter,
 };
 use timeloom_time::{Duration, Steady, Time};
 
@@ -52,6 +52,8 @@ pub struct LidarClock {
     newest: Option<DeviceTime>,
     /// Arrival minus mapped event of the last packets, in nanoseconds.
     delays: VecDeque<i64>,
+    /// Whether it was told that flags of the device began a new epoch, while they are set.
+    flags_told: bool,
 }
 
 impl LidarClock {
@@ -67,6 +69,7 @@ impl LidarClock {
             ticks: TickCounter::new(ClockSpec::NTP),
             newest: None,
             delays: VecDeque::with_capacity(DELAYS),
+            flags_told: false,
         })
     }
 
@@ -98,10 +101,12 @@ impl LidarClock {
             source: arrival.source,
         });
         if self.settings.method.uses_packets() {
-            self.clock.status(header.status.device_status(), &sample);
+            let status = header.status.device_status();
+            self.flags_told &= status == DeviceStatus::Unsettled;
+            self.clock.status(status, &sample);
             self.clock.push(&sample)?;
         }
-        self.newest = self.newest.max(Some(device_event));
+        self.note_newest(device_event);
         if let Some(mapped) = self.clock.peek(device_event) {
             if self.delays.len() == DELAYS {
                 self.delays.pop_front();
@@ -126,7 +131,7 @@ impl LidarClock {
                 host_rx: arrival.at.max(sent),
             }))?;
         }
-        self.newest = self.newest.max(Some(device));
+        self.note_newest(device);
         Ok(())
     }
 
@@ -137,14 +142,28 @@ impl LidarClock {
     /// [`Error::Sync`](crate::Error::Sync) for a count that cannot be.
     pub fn connected(&mut self, sent: Time<Steady>, raw: u64, arrival: Arrival) -> Result<bool> {
         let device = self.ticks.unwrap(raw)?;
-        let restarted = self
-            .newest
-            .is_some_and(|newest| newest.since(device) > RESTART);
+        let restarted = self.is_restart(device);
         if restarted {
             self.restart();
         }
         self.request(sent, raw, arrival)?;
         Ok(restarted)
+    }
+
+    /// Whether a device time is too far behind the newest one for anything but a restart.
+    fn is_restart(&self, device: DeviceTime) -> bool {
+        self.newest
+            .is_some_and(|newest| newest.since(device) > RESTART)
+    }
+
+    fn note_newest(&mut self, device: DeviceTime) {
+        // After a restart that only packets have shown, the old time must not stay the newest one.
+        let newest = if self.is_restart(device) {
+            None
+        } else {
+            self.newest
+        };
+        self.newest = newest.max(Some(device));
     }
 
     /// Forgets everything and begins a new epoch: the device was restarted.
@@ -155,30 +174,32 @@ impl LidarClock {
         self.delays.clear();
     }
 
-    /// The stamp of a scan: when its first point was measured.
+    /// The stamp of a scan: when its first point was measured. If the clocks cannot tell, it is as with
+    /// [`TimesyncMethod::Simple`].
+    pub fn stamp(&mut self, scan: &Scan) -> ScanStamp {
+        let arrival = scan.first_arrival.at.saturating_add(self.settings.offset);
+        let simple = arrival.saturating_sub(scan.first_packet_time());
+        let plain = |host| ScanStamp { host, mapped: None };
+        match self.settings.method {
+            TimesyncMethod::Off => return plain(arrival),
+            TimesyncMethod::Simple => return plain(simple),
+            _ => {}
+        }
+        match self.convert(scan.first_stamp) {
+            Ok(Some(mapped)) => ScanStamp {
+                host: mapped.host.saturating_add(self.settings.offset),
+                mapped: Some(mapped),
+            },
+            // Of a stamp that cannot be, the packet that brought it has told.
+            Ok(None) | Err(_) => plain(simple),
+        }
+    }
+
+    /// The host time of a device time; none before the first sample.
     ///
     /// # Errors
     ///
     /// [`Error::Sync`](crate::Error::Sync) for a stamp that cannot be.
-    pub fn stamp(&mut self, scan: &Scan) -> Result<ScanStamp> {
-        let arrival = scan.first_arrival.at.saturating_add(self.settings.offset);
-        let simple = arrival.saturating_sub(scan.first_packet_time());
-        let device = self.ticks.unwrap(scan.first_stamp)?;
-        let plain = |host| ScanStamp { host, mapped: None };
-        Ok(match self.settings.method {
-            TimesyncMethod::Off => plain(arrival),
-            TimesyncMethod::Simple => plain(simple),
-            _ => match self.clock.convert(device) {
-                Some(mapped) => ScanStamp {
-                    host: mapped.host.saturating_add(self.settings.offset),
-                    mapped: Some(mapped),
-                },
-                None => plain(simple),
-            },
-        })
-    }
-
-    /// The host time of a device time; none before the first sample.
     pub fn convert(&mut self, raw: u64) -> Result<Option<Mapped>> {
         let device = self.ticks.unwrap(raw)?;
         Ok(self.clock.convert(device))
@@ -190,8 +211,22 @@ impl LidarClock {
     }
 
     /// The oldest event that was not taken yet.
+    ///
+    /// The driver's averages begin anew with every packet while certain flags are set; that is told once.
     pub fn take_event(&mut self) -> Option<SyncEvent> {
-        self.clock.take_event()
+        loop {
+            let event = self.clock.take_event()?;
+            let by_flags = matches!(
+                event.kind,
+                EventKind::NewEpoch {
+                    reason: Reason::DeviceStatus,
+                    ..
+                }
+            );
+            if !by_flags || !std::mem::replace(&mut self.flags_told, true) {
+                return Some(event);
+            }
+        }
     }
 
     /// What there is to say now; none before the first sample.

@@ -34,9 +34,10 @@ impl Scan {
         self.missing == 0
     }
 
-    /// The time that the points of the first packet took.
+    /// The time from the first point of the scan to the last one of the packet that came first.
     pub fn first_packet_time(&self) -> Duration {
-        let nanos = self.point_period_ns * f64::from(self.header.num_points_packet);
+        let points = f64::from(self.header.first_index) + f64::from(self.header.num_points_packet);
+        let nanos = self.point_period_ns * points;
         Duration::try_from_secs_f64(nanos / 1e9).unwrap_or_default()
     }
 }
@@ -60,6 +61,10 @@ pub struct ScanCounters {
     pub scans_incomplete: u64,
     /// Scans of which no packet came.
     pub scans_lost: u64,
-    /// Times that the numbers went backwards: the device was restarted.
+    /// Scans that the device made while packets did not come: between the end of one connection and the next.
+    pub scans_missed: u64,
+    /// Times that the device's clock went backwards: it was restarted.
     pub restarts: u64,
+    /// Times that the numbers of scans went backwards or too far, while the clock went on.
+    pub renumbered: u64,
 }

@@ -135,26 +135,27 @@ impl Session {
                 self.state = State::List;
             }
             State::List => {
-                let names = DeviceInfo::wanted(&reply.list("parameters")?);
-                self.state = State::Get(names);
+                let names = self.info.wanted(&reply.list("parameters")?);
+                self.check_time()?;
+                self.state = if names.is_empty() {
+                    self.configured()
+                } else {
+                    State::Get(names)
+                };
             }
             State::Get(_) => {
                 self.info.read(reply);
-                let wanted = self.settings.parameters.clone();
-                self.state = if wanted.is_empty() {
-                    State::FirstTime
-                } else {
-                    State::Set(wanted)
-                };
+                self.state = self.configured();
             }
-            State::Set(_) => self.state = State::FirstTime,
+            State::Set(_) => self.state = self.first_time(),
             State::Handle(_) => {
                 let handle = reply.handle()?;
-                self.state = match (self.settings.transport, handle.port) {
-                    (Transport::Tcp, Some(port)) => State::Connect(port),
-                    _ => State::Start,
-                };
+                let port = handle.port;
                 self.handle = Some(handle);
+                self.state = match self.settings.transport {
+                    Transport::Tcp => State::Connect(port.ok_or_else(|| reply.missing("port"))?),
+                    Transport::Udp => State::Start,
+                };
             }
             State::Start => {
                 self.state = State::Running;
@@ -173,10 +174,7 @@ impl Session {
     pub fn time_told(&mut self, now: Time<Steady>) {
         self.next_time = now.saturating_add(self.settings.timesync.interval);
         if self.state == State::FirstTime {
-            self.state = match self.settings.transport {
-                Transport::Udp => State::Open,
-                Transport::Tcp => State::Handle(None),
-            };
+            self.state = self.way();
         }
     }
 
@@ -268,6 +266,43 @@ impl Session {
         &self.info
     }
 
+    /// Nobody can count on requests for a time that the device does not tell.
+    fn check_time(&self) -> Result<()> {
+        let method = self.settings.timesync.method;
+        if self.info.tells_time || method.uses_packets() {
+            return Ok(());
+        }
+        Err(Error::ImpossibleSetting {
+            name: "timesync_method",
+            value: method.to_string(),
+            why: "the device has no system_time_raw to ask for",
+        })
+    }
+
+    /// What follows once the device is known.
+    fn configured(&self) -> State {
+        if self.settings.parameters.is_empty() {
+            self.first_time()
+        } else {
+            State::Set(self.settings.parameters.clone())
+        }
+    }
+
+    fn first_time(&self) -> State {
+        if self.info.tells_time {
+            State::FirstTime
+        } else {
+            self.way()
+        }
+    }
+
+    const fn way(&self) -> State {
+        match self.settings.transport {
+            Transport::Udp => State::Open,
+            Transport::Tcp => State::Handle(None),
+        }
+    }
+
     fn next_running(&self, now: Time<Steady>) -> Step {
         let silence = now - self.last_packet;
         if silence >= self.settings.data_timeout {
@@ -276,7 +311,7 @@ impl Session {
         if self.settings.watchdog.is_some() && now >= self.next_feed {
             return Step::Call(Command::FeedWatchdog(self.handle_name()));
         }
-        let asks = self.settings.timesync.asks();
+        let asks = self.settings.timesync.asks() && self.info.tells_time;
         if asks && now >= self.next_time {
             return Step::AskTime;
         }

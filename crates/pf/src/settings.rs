@@ -124,6 +124,7 @@ impl LidarSettings {
     /// [`Error::ImpossibleSetting`], with what would be possible.
     pub fn check(&self) -> Result<()> {
         self.timesync.check()?;
+        self.check_host()?;
         let impossible = |name, value: Duration, why| {
             let value = format!("{} ms", value.nanos() / 1_000_000);
             Err(Error::ImpossibleSetting { name, value, why })
@@ -144,6 +145,31 @@ impl LidarSettings {
         Ok(())
     }
 
+    /// Refuses what no look-up could ever find.
+    fn check_host(&self) -> Result<()> {
+        let host = self.bare_host();
+        let port = match host.rsplit_once(':') {
+            // An address of IPv6 without a port has more of them.
+            Some((name, port)) if !name.contains(':') || name.ends_with(']') => Some(port),
+            _ => None,
+        };
+        let wrong_port = port.is_some_and(|port| port.parse().unwrap_or(0_u16) == 0);
+        if host.is_empty() || host.starts_with(':') && port.is_some() || wrong_port {
+            return Err(Error::ImpossibleSetting {
+                name: "host",
+                value: format!("{:?}", self.host),
+                why: "a name or an address is expected, with :PORT if it is not 80",
+            });
+        }
+        Ok(())
+    }
+
+    /// Without what people copy from their browser with it.
+    fn bare_host(&self) -> &str {
+        let host = self.host.strip_prefix("http://").unwrap_or(&self.host);
+        host.split('/').next().unwrap_or(host)
+    }
+
     /// The address of the device. Blocks while a name is looked up.
     ///
     /// # Errors
@@ -155,10 +181,11 @@ impl LidarSettings {
             host: self.host.clone(),
             source,
         };
-        let with_port = match self.host.parse::<IpAddr>() {
+        let host = self.bare_host();
+        let with_port = match host.parse::<IpAddr>() {
             Ok(address) => return Ok(SocketAddr::new(address, 80)),
-            Err(_) if self.host.rsplit_once(':').is_some() => self.host.clone(),
-            Err(_) => format!("{}:80", self.host),
+            Err(_) if host.rsplit_once(':').is_some() => host.to_owned(),
+            Err(_) => format!("{host}:80"),
         };
         let mut found = with_port.to_socket_addrs().map_err(failed)?;
         let none = || failed(std::io::Error::other("the name has no address"));
@@ -190,12 +217,45 @@ mod tests {
         assert_eq!(port("10.0.10.9").unwrap(), "10.0.10.9:80");
         assert_eq!(port("127.0.0.1:8080").unwrap(), "127.0.0.1:8080");
         assert_eq!(port("::1").unwrap(), "[::1]:80");
+        assert_eq!(port("http://10.0.10.9/").unwrap(), "10.0.10.9:80");
+        assert_eq!(
+            port("http://127.0.0.1:8080/cmd/x").unwrap(),
+            "127.0.0.1:8080"
+        );
         assert!(
             port("no port:x")
                 .unwrap_err()
                 .to_string()
                 .starts_with("cannot find no port:x: ")
         );
+    }
+
+    #[test]
+    fn hosts_that_cannot_be_are_refused_before_anybody_waits_for_them() {
+        for good in [
+            "10.0.10.9",
+            "lidar",
+            "lidar.local:8080",
+            "::1",
+            "fe80::1",
+            "[::1]:80",
+            "http://10.0.10.9:8080/",
+        ] {
+            assert!(LidarSettings::new(good).check().is_ok(), "{good}");
+        }
+        for wrong in [
+            "",
+            ":80",
+            "lidar:",
+            "lidar:http",
+            "10.0.10.9:99999",
+            "[::1]:0",
+            "http://",
+        ] {
+            let error = LidarSettings::new(wrong).check().unwrap_err().to_string();
+            let text = format!("host = {wrong:?} is not possible: a name or an address");
+            assert!(error.starts_with(&text), "{error}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod output;
 mod packet_source;
 mod parameters;
 mod random;
+mod scan_output;
 mod scene;
 mod simulated_lidar;
 
@@ -20,4 +21,5 @@ pub use faults::{Faults, ReplyFault};
 pub use options::{Delays, Product, SimulatorOptions};
 pub use output::Sent;
 pub use packet_source::{PacketSource, SimulatedPacket};
+pub use scan_output::ScanOutput;
 pub use simulated_lidar::SimulatedLidar;

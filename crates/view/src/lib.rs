@@ -2,8 +2,10 @@
 
 mod channel;
 mod command;
+mod definition_text;
 mod error;
 mod frame;
+mod graph_view;
 pub mod http;
 mod hub;
 mod insight;
@@ -11,18 +13,23 @@ mod options;
 mod outgoing;
 mod page;
 mod peer;
+mod player_view;
 pub mod protocol;
 mod send_queue;
 mod server;
+mod service_desk;
 mod session;
 mod snapshot;
 mod source;
 mod stage;
+mod tap;
 
 pub use channel::{Channel, ChannelId, Retention, ServiceId, ServiceInfo};
 pub use command::Command;
 pub use error::{Error, Result};
+pub use graph_view::{GraphView, GraphViewOptions, Hidden, Listening, TakesTopic};
 pub use options::ViewOptions;
+pub use player_view::{BagContents, PlayerTap, PlayerView};
 pub use server::Server;
 pub use snapshot::{Fact, Mood, Snapshot, SnapshotKind, Timeline, TopicRow, seconds_since};
 pub use source::{Ability, Demand, Description, Playback, Source};

@@ -170,7 +170,12 @@ fn join_dds(
     arguments: &LiveArguments,
     environment: &Environment,
 ) -> anyhow::Result<(Arc<dyn Participant>, Notes)> {
-    let participant = Arc::new(DdsParticipant::new(&arguments.dds(environment))?);
+    let participant = DdsParticipant::new(&arguments.dds(environment)).map_err(|error| {
+        let text = error.to_string();
+        let hint = way_out(&text);
+        Failure::new(text).hint_if(hint.map(str::to_owned))
+    })?;
+    let participant = Arc::new(participant);
     let noted = Arc::clone(&participant);
     let notes = move || {
         let notes = noted.notes();
@@ -180,6 +185,28 @@ fn join_dds(
             .collect()
     };
     Ok((participant, Box::new(notes)))
+}
+
+/// What to do when Cyclone DDS does not start, by what it says.
+fn way_out(said: &str) -> Option<&'static str> {
+    let known = [
+        (
+            "failed to find interfaces",
+            "no network interface is up, not even the loopback: `sudo ip link set lo up` is enough for this machine",
+        ),
+        (
+            "free participant index",
+            "without multicast there is room for 32 processes of one domain on a machine: stop some, choose another \
+             ROS_DOMAIN_ID, or raise Discovery/MaxAutoParticipantIndex in CYCLONEDDS_URI",
+        ),
+        (
+            "does not match an available interface",
+            "CYCLONEDDS_URI names an interface that is not there: `timeloom doctor net` lists those that are",
+        ),
+    ];
+    known
+        .into_iter()
+        .find_map(|(words, hint)| said.contains(words).then_some(hint))
 }
 
 #[cfg(feature = "zenoh")]

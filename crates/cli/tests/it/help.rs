@@ -65,6 +65,7 @@ fn help_goes_to_stdout() {
         "reindex",
         "recover",
         "list",
+        "view",
         "topic",
         "topic echo",
         "node",

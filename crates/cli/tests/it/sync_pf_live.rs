@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use timeloom_pf::simulator::{Faults, SimulatedLidar, SimulatorOptions};
-use timeloom_time::{Clock, Steady, System, TimeBase};
+use timeloom_time::{Clock, Duration, Steady, System, TimeBase};
 
 use crate::foreign::python;
 use crate::robot::{LOOPBACK, Robot};
@@ -197,6 +197,13 @@ fn a_device_that_is_not_there_is_a_failure_with_a_way_out() {
         "{run}"
     );
     assert!(run.stderr.contains("hint: is it switched on"), "{run}");
+    let port = robot.run(&["sync", "pf", "--host", "10.0.10.9:http", "--no-publish"]);
+    assert_eq!(port.code, 2, "{port}");
+    assert!(
+        port.stderr
+            .contains("host = \"10.0.10.9:http\" is not possible"),
+        "{port}"
+    );
     let none = robot.run(&["sync", "pf"]);
     assert_eq!(none.code, 2, "{none}");
     let wrong = robot.run(&["sync", "pf", "--host", &gone, "--method", "magic"]);
@@ -207,4 +214,30 @@ fn a_device_that_is_not_there_is_a_failure_with_a_way_out() {
             .contains("no timesync_method is called \"magic\""),
         "{wrong}"
     );
+}
+
+#[test]
+fn a_connection_that_breaks_is_told_and_the_exit_code_says_so() {
+    let robot = Robot::new();
+    let device = device();
+    let host = format!("http://{}/", device.address());
+    let arguments = ["sync", "pf", "--host", &host, "--no-publish", "--format"];
+    let driver = robot.start(&[&arguments[..], &["json"]].concat());
+    let waits = |what: &str, condition: &dyn Fn() -> bool| {
+        let clock = Clock::<Steady>::new();
+        let end = clock.now().saturating_add(Duration::from_secs(50));
+        while !condition() {
+            assert!(clock.now() < end, "no {what}");
+            assert!(clock.sleep_for(Duration::from_millis(20)).is_reached());
+        }
+    };
+    waits("packets", &|| device.sent().packets > 50);
+    device.reboot(Duration::from_millis(200));
+    let before = device.sent().packets;
+    waits("packets again", &|| device.sent().packets > before + 50);
+    driver.interrupt();
+    let run = driver.end();
+    assert_eq!(run.code, 3, "{run}");
+    assert!(run.stderr.contains("the device was restarted"), "{run}");
+    assert!(run.stderr.contains("the connection broke "), "{run}");
 }

@@ -12,6 +12,8 @@ mod conformance;
 mod domains;
 mod events;
 mod fast;
+mod fuzz;
+mod last_told;
 mod local;
 mod loss;
 mod peer;

@@ -36,6 +36,8 @@ pub(super) struct Subject<'a> {
 pub(super) struct Diagnostics {
     status: Schema,
     key_value: Schema,
+    /// Packets and scans that were lost until the last message.
+    lost: u64,
 }
 
 type Values = Vec<(&'static str, String)>;
@@ -46,14 +48,17 @@ impl Diagnostics {
         Ok(Self {
             status: known.schema(STATUS)?,
             key_value: known.schema(KEY_VALUE)?,
+            lost: 0,
         })
     }
 
     /// Fills a `diagnostic_msgs/DiagnosticArray`: one status of the connection, one of the clock.
-    pub(super) fn fill(&self, message: &mut Value, subject: &Subject<'_>) -> Result<()> {
+    pub(super) fn fill(&mut self, message: &mut Value, subject: &Subject<'_>) -> Result<()> {
         fill_stamp(message, subject.now.0)?;
+        let lost = lost(subject);
+        let news = lost.saturating_sub(std::mem::replace(&mut self.lost, lost));
         let statuses = vec![
-            self.status("connection", subject, connection(subject))?,
+            self.status("connection", subject, connection(subject, news))?,
             self.status("clock", subject, clock(subject))?,
         ];
         Ok(message.set("status", Array::Struct(statuses))?)
@@ -93,7 +98,14 @@ struct Report {
     values: Values,
 }
 
-fn connection(subject: &Subject<'_>) -> Report {
+/// Everything that did not become a point of a published scan, in packets, and in scans where there was no packet.
+fn lost(subject: &Subject<'_>) -> u64 {
+    let (scans, packets) = (&subject.status.scans, &subject.status.packets);
+    scans.packets_lost + scans.scans_missed + packets.bad + subject.published.failed
+}
+
+/// How the connection is; `lost` since the last report.
+fn connection(subject: &Subject<'_>, lost: u64) -> Report {
     let (status, published) = (subject.status, subject.published);
     let (scans, packets) = (&status.scans, &status.packets);
     let flags = match status.flags.severity() {
@@ -102,6 +114,10 @@ fn connection(subject: &Subject<'_>) -> Report {
         Severity::Error => Level::Error,
     };
     let (link, message) = match status.link {
+        LinkState::Running if flags == Level::Ok && lost > 0 => {
+            let text = format!("scans come, but {lost} packets were lost since the last report");
+            (Level::Warn, text)
+        }
         LinkState::Running if flags == Level::Ok => (Level::Ok, "scans come".to_owned()),
         LinkState::Running => (Level::Ok, status.flags.to_string()),
         LinkState::Connecting => (Level::Warn, "connecting".to_owned()),
@@ -121,6 +137,7 @@ fn connection(subject: &Subject<'_>) -> Report {
         ("scans complete", scans.scans.to_string()),
         ("scans incomplete", scans.scans_incomplete.to_string()),
         ("scans lost", scans.scans_lost.to_string()),
+        ("scans missed", scans.scans_missed.to_string()),
         ("packets", scans.packets.to_string()),
         ("packets lost", scans.packets_lost.to_string()),
         ("packets doubled", scans.duplicates.to_string()),
@@ -129,6 +146,7 @@ fn connection(subject: &Subject<'_>) -> Report {
         ("packets of others", packets.foreign.to_string()),
         ("bytes skipped", packets.skipped_bytes.to_string()),
         ("device restarts", scans.restarts.to_string()),
+        ("scan numbers anew", scans.renumbered.to_string()),
         ("last error", status.last_error.clone().unwrap_or_default()),
     ];
     Report {
@@ -147,6 +165,7 @@ fn clock(subject: &Subject<'_>) -> Report {
             packets.kernel_stamps.to_string(),
         ),
         ("packets stamped by us", packets.user_stamps.to_string()),
+        ("stamps that cannot be", packets.bad_stamps.to_string()),
         ("requests answered", subject.status.times_told.to_string()),
     ];
     let Some(report) = &subject.status.clock else {
@@ -156,8 +175,15 @@ fn clock(subject: &Subject<'_>) -> Report {
             values,
         };
     };
+    // The estimate does not know that nothing feeds it any more.
+    let health = match (report.newest.health, subject.status.link) {
+        (Health::Locked | Health::Converging, LinkState::Waiting | LinkState::Connecting) => {
+            Health::Holdover
+        }
+        (health, _) => health,
+    };
+    values.push(("health", health.to_string()));
     values.extend(clock_values(report, subject.now));
-    let health = report.newest.health;
     let level = match health {
         Health::Locked | Health::Converging => Level::Ok,
         Health::Unsynced | Health::Holdover => Level::Warn,
@@ -177,7 +203,6 @@ fn clock_values(report: &ClockReport, (ros, steady): (Time<Ros>, Time<Steady>)) 
     let bound = report.newest.bounds.width();
     let counters = &report.counters;
     vec![
-        ("health", report.newest.health.to_string()),
         ("epoch", report.newest.epoch.to_string()),
         ("offset to ROS time [s]", format!("{offset:.6}")),
         ("drift [ppm]", format!("{:.3}", report.drift_ppm)),

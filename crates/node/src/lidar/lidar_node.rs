@@ -44,7 +44,7 @@ impl LidarNode {
         let publisher = Arc::new(ScanPublisher::new(node, &options)?);
         let sink: Arc<dyn LidarSink> = Arc::clone(&publisher) as Arc<dyn LidarSink>;
         let array = node.publisher("/diagnostics", ARRAY, QosProfile::DEFAULT)?;
-        let makes = Diagnostics::new()?;
+        let mut makes = Diagnostics::new()?;
         let lidar = Lidar::start(options.settings.clone(), &base, sink)?;
         let inside = Arc::new(Inside {
             node: node.clone(),
@@ -56,7 +56,7 @@ impl LidarNode {
         let stop = CancelToken::new();
         let (of, token) = (Arc::clone(&inside), stop.clone());
         let thread = base.spawn("lidar_diagnostics", move || {
-            of.diagnose(&makes, &array, &token);
+            of.diagnose(&mut makes, &array, &token);
         });
         Ok(Self {
             inside,
@@ -109,7 +109,7 @@ impl std::fmt::Debug for LidarNode {
 
 impl Inside {
     /// Publishes `/diagnostics` until it is told to stop.
-    fn diagnose(&self, makes: &Diagnostics, array: &TypedPublisher, stop: &CancelToken) {
+    fn diagnose(&self, makes: &mut Diagnostics, array: &TypedPublisher, stop: &CancelToken) {
         let wait = WaitOptions::new().cancel(stop);
         let mut failed = false;
         while self
@@ -126,7 +126,7 @@ impl Inside {
         }
     }
 
-    fn publish_diagnostics(&self, makes: &Diagnostics, array: &TypedPublisher) -> Result<()> {
+    fn publish_diagnostics(&self, makes: &mut Diagnostics, array: &TypedPublisher) -> Result<()> {
         let now = self.steady.now();
         let subject = Subject {
             node: self.node.name().name(),

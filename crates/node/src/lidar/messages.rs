@@ -12,19 +12,23 @@ const NO_ECHO: [u16; 2] = [0, 6];
 /// Amplitudes below are such codes.
 const LEAST_AMPLITUDE: u16 = 32;
 
+/// What a `sensor_msgs/LaserScan` holds beside the scan itself.
+pub(super) struct Surroundings<'a> {
+    pub(super) stamp: Time<Ros>,
+    pub(super) frame_id: &'a str,
+    pub(super) device: &'a DeviceInfo,
+    /// Every so many scans of the device, one is published on the topic.
+    pub(super) every: u64,
+}
+
 /// Fills a `sensor_msgs/LaserScan`.
-pub(super) fn fill_scan(
-    message: &mut Value,
-    scan: &Scan,
-    stamp: Time<Ros>,
-    frame_id: &str,
-    device: &DeviceInfo,
-) -> Result<()> {
+pub(super) fn fill_scan(message: &mut Value, scan: &Scan, around: &Surroundings<'_>) -> Result<()> {
+    let device = around.device;
     let count = scan.points.len();
     let increment = scan.angle_increment.to_radians();
     let first = scan.first_angle.to_radians();
-    fill_stamp(message, stamp)?;
-    message.set("header.frame_id", frame_id)?;
+    fill_stamp(message, around.stamp)?;
+    message.set("header.frame_id", around.frame_id)?;
     message.set("angle_min", single(first))?;
     message.set(
         "angle_max",
@@ -32,7 +36,8 @@ pub(super) fn fill_scan(
     )?;
     message.set("angle_increment", single(increment))?;
     message.set("time_increment", single(scan.point_period_ns / 1e9))?;
-    message.set("scan_time", single(scan.scan_period.as_secs_f64()))?;
+    let scan_time = scan.scan_period.as_secs_f64() * around.every as f64;
+    message.set("scan_time", single(scan_time))?;
     message.set("range_min", single(device.range_min.unwrap_or(0.0)))?;
     message.set(
         "range_max",

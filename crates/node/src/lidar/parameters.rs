@@ -117,11 +117,12 @@ impl Declaration<'_> {
         };
         let text = "envelope, psle, hull, mean, regression, average, requests, simple or off";
         let method = self.text("timesync_method", timesync.method.name(), text)?;
-        timesync.method = self.method(&method, averaging)?;
         let text = "From one request for the device's time to the next, in ms; 0 for none";
         timesync.interval = self.millis("timesync_interval", timesync.interval, text)?;
-        let text = "How long samples count for average and requests, in ms";
+        let text =
+            "How long samples count for average and requests, in ms; 0 alone asks for simple";
         timesync.period = self.millis("timesync_period", timesync.period, text)?;
+        timesync.method = self.method(&method, averaging, timesync.period)?;
         let offset = timesync.offset.nanos() / 1_000;
         let text = "Added to every stamp, in µs";
         timesync.offset =
@@ -131,15 +132,24 @@ impl Declaration<'_> {
         Ok(())
     }
 
-    /// The method of this name. Who only asks for a regression, as one did before there were methods, gets it.
-    fn method(&self, name: &str, averaging: Averaging) -> Result<TimesyncMethod> {
+    /// The method of this name. Who only asks for a regression, or for no period at all, as one did before there were
+    /// methods, gets what that meant.
+    fn method(&self, name: &str, averaging: Averaging, period: Duration) -> Result<TimesyncMethod> {
         let method = TimesyncMethod::named(name, averaging)?;
-        if averaging == Averaging::Regression && method == TimesyncMethod::default() {
-            let text = "timesync_regression asks for the method average; set timesync_method to choose another";
-            self.node.log(Severity::Warn, text);
-            return Ok(TimesyncMethod::Average(averaging));
+        if method != TimesyncMethod::default() {
+            return Ok(method);
         }
-        Ok(method)
+        let (asked, meant) = if period.is_zero() {
+            ("timesync_period = 0", TimesyncMethod::Simple)
+        } else if averaging == Averaging::Regression {
+            ("timesync_regression", TimesyncMethod::Average(averaging))
+        } else {
+            return Ok(method);
+        };
+        let text =
+            format!("{asked} asks for the method {meant}; set timesync_method to choose another");
+        self.node.log(Severity::Warn, &text);
+        Ok(meant)
     }
 
     /// All are read once, when the node starts.

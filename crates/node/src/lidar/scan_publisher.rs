@@ -9,7 +9,7 @@ use timeloom_sync::ClockPair;
 use timeloom_time::{Clock, Ros, Steady, Time};
 
 use super::lidar_options::{Incomplete, LidarOptions};
-use super::messages::{fill_header, fill_scan};
+use super::messages::{Surroundings, fill_header, fill_scan};
 use crate::{Result, RosNode, Severity, TypedPublisher};
 
 const SCAN: &str = "sensor_msgs/msg/LaserScan";
@@ -78,8 +78,14 @@ impl ScanPublisher {
         let mut message = publisher.message()?;
         let frame = named(&self.options.frame_id, layer);
         let device = self.state().device.clone();
-        let stamp = self.ros_time(stamp.host);
-        fill_scan(&mut message, scan, stamp, &frame, &device)?;
+        let layers = layer.and(device.layer_count).unwrap_or(1);
+        let around = Surroundings {
+            stamp: self.ros_time(stamp.host),
+            frame_id: &frame,
+            device: &device,
+            every: layers * (u64::from(self.options.settings.skip_scans) + 1),
+        };
+        fill_scan(&mut message, scan, &around)?;
         publisher.publish(&message)?;
         Ok(())
     }

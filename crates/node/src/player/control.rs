@@ -29,6 +29,8 @@ pub enum Control {
     SetLoop(Option<(Time<Ros>, Time<Ros>)>),
     /// Makes the current time one end of the part to repeat; with both ends known it is repeated.
     Mark(Mark),
+    /// Ends playing as if the last message were out: acknowledgements are waited for, if the options say so.
+    Finish,
     /// Ends playing.
     Stop,
 }

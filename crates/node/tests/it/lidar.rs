@@ -1,5 +1,8 @@
 //! The lidar node with a simulated device on 127.0.0.1, over the loopback of ROS. Sockets need the machine's time.
 
+mod output;
+mod setups;
+
 use std::sync::Arc;
 
 use timeloom_msg::value::Array;
@@ -220,6 +223,9 @@ fn diagnostics_tell_of_clock_and_connection() {
     until("failure", || {
         let message = value_of(&diagnostics(&arrays, "connection"), "message");
         message.contains("packet") || message.contains("answer") || message.contains("connect")
+    });
+    until("holdover", || {
+        value_of(&diagnostics(&arrays, "clock"), "message") == Health::Holdover.name()
     });
     drop(lidar);
 }

@@ -5,6 +5,7 @@ use timeloom_time::{CancelToken, Duration};
 
 use super::data::{self, DataPath};
 use super::event::LidarEvent;
+use super::lookup;
 use super::shared::Shared;
 use crate::client::Client;
 use crate::error::{Error, Result};
@@ -21,6 +22,8 @@ pub(super) struct Control {
     client: Option<(SocketAddr, Client)>,
     data: Option<DataPath>,
     link: LinkState,
+    /// The trouble that was told last, while it lasts.
+    told: Option<String>,
 }
 
 impl Control {
@@ -32,6 +35,7 @@ impl Control {
             client: None,
             data: None,
             link: LinkState::Waiting,
+            told: None,
         }
     }
 
@@ -63,6 +67,7 @@ impl Control {
             Step::Call(command) => {
                 let reply = self.client()?.call(&command)?;
                 self.session.replied(self.shared.clock.now(), &reply)?;
+                self.told = None;
             }
             Step::AskTime => self.ask_time()?,
             Step::Open => {
@@ -105,17 +110,23 @@ impl Control {
             false
         };
         work.status.times_told += 1;
+        if restarted {
+            work.assembler.restarted();
+        }
         drop(work);
         if restarted {
             self.shared.event(&LidarEvent::DeviceRestarted);
         }
         self.shared.tell_sync_events();
         self.session.time_told(self.shared.clock.now());
+        self.told = None;
         Ok(())
     }
 
     fn fail(&mut self, error: &Error) {
-        self.shared.work().status.requests_failed += 1;
+        if !matches!(error, Error::NoData { .. }) {
+            self.shared.work().status.requests_failed += 1;
+        }
         if self.session.failed(self.shared.clock.now(), error) {
             self.tell_disconnected(error);
             // The name may have another address next time.
@@ -123,7 +134,11 @@ impl Control {
         } else if !self.shared.cancel.is_cancelled() {
             let text = error.to_string();
             self.shared.work().status.last_error = Some(text.clone());
-            self.shared.event(&LidarEvent::Trouble(text));
+            // Once for as long as it lasts, not for each request.
+            if self.told.as_ref() != Some(&text) {
+                self.shared.event(&LidarEvent::Trouble(text.clone()));
+                self.told = Some(text);
+            }
         }
     }
 
@@ -163,12 +178,12 @@ impl Control {
         // What the reader said last was about the way that is gone.
         let _old = self.shared.take_data_error();
         let mut work = self.shared.work();
-        let cut = work.assembler.finish();
-        let stamped = cut.and_then(|scan| Some((work.clock.stamp(&scan).ok()?, scan)));
+        let Some(scan) = work.assembler.finish() else {
+            return;
+        };
+        let stamp = work.clock.stamp(&scan);
         drop(work);
-        if let Some((stamp, scan)) = stamped {
-            self.shared.sink.scan(&scan, &stamp);
-        }
+        self.shared.sink.scan(&scan, &stamp);
     }
 
     fn leave(&mut self) {
@@ -190,7 +205,7 @@ impl Control {
         if let Some((address, _)) = &self.client {
             return Ok(*address);
         }
-        let address = self.shared.settings.resolve()?;
+        let address = lookup::resolve(&self.shared)?;
         let timeout = self.shared.settings.request_timeout;
         let client = Client::new(address, timeout, &self.shared.base, &self.shared.cancel);
         self.client = Some((address, client));

@@ -45,12 +45,17 @@ pub(super) fn open(shared: &Arc<Shared>, device: SocketAddr) -> Result<(DataPath
         host: device.to_string(),
         source,
     };
+    let ours = address_towards(device);
     let address = match settings.receive_address {
         Some(address) => address,
-        None => address_towards(device).map_err(failed)?,
+        None => *ours.as_ref().map_err(|error| failed(error.kind().into()))?,
     };
     let socket = UdpSocket::bind((address, settings.receive_port)).map_err(failed)?;
-    let local = socket.local_addr().map_err(failed)?;
+    let mut local = socket.local_addr().map_err(failed)?;
+    // "Any address" is good for receiving, but the device cannot send there.
+    if address.is_unspecified() {
+        local.set_ip(ours.map_err(failed)?);
+    }
     socket.set_read_timeout(Some(SLICE)).map_err(failed)?;
     // As much as the system allows.
     let _smaller = setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER);
@@ -148,7 +153,9 @@ impl Reader {
                 }
             }
             let skipped = packets.skipped() - skipped;
-            self.shared.work().status.packets.skipped_bytes += skipped;
+            if skipped > 0 {
+                self.skip(skipped);
+            }
         }
     }
 
@@ -202,10 +209,8 @@ impl Reader {
         }
         let mut scans = Vec::with_capacity(taken.scans.len());
         for scan in taken.scans {
-            match work.clock.stamp(&scan) {
-                Ok(stamp) => scans.push((scan, stamp)),
-                Err(error) => stamp_error = Some(error),
-            }
+            let stamp = work.clock.stamp(&scan);
+            scans.push((scan, stamp));
         }
         work.status.packets.bad_stamps += u64::from(stamp_error.is_some());
         drop(work);
@@ -215,6 +220,11 @@ impl Reader {
         if taken.restarted {
             self.shared.event(&LidarEvent::DeviceRestarted);
         }
+        if let Some((from, to)) = taken.renumbered {
+            let text =
+                format!("the numbers of scans went from {from} to {to}, but the clock went on");
+            self.shared.event(&LidarEvent::Trouble(text));
+        }
         self.shared.tell_sync_events();
         for (scan, stamp) in &scans {
             self.shared.sink.scan(scan, stamp);
@@ -223,10 +233,18 @@ impl Reader {
     }
 
     fn refuse(&self, error: &Error) {
-        let text = error.to_string();
+        self.shared.work().status.packets.bad += 1;
+        self.tell(error.to_string());
+    }
+
+    fn skip(&self, bytes: u64) {
+        self.shared.work().status.packets.skipped_bytes += bytes;
+        self.tell("the stream is damaged: bytes of no packet were skipped".to_owned());
+    }
+
+    /// One line for each kind of trouble, not for each packet.
+    fn tell(&self, text: String) {
         let mut work = self.shared.work();
-        work.status.packets.bad += 1;
-        // One line for each kind of trouble, not for each packet.
         let news = work.status.last_error.as_ref() != Some(&text);
         work.status.last_error = Some(text.clone());
         drop(work);

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use timeloom_sync::{EventKind, SyncEvent};
+use timeloom_sync::{EventKind, Reason, SyncEvent};
 use timeloom_time::Duration;
 
 use crate::device_info::DeviceInfo;
@@ -64,13 +64,21 @@ impl fmt::Display for LidarEvent {
 
 fn write_sync(f: &mut fmt::Formatter<'_>, kind: EventKind) -> fmt::Result {
     match kind {
+        // What asks for one tells of itself.
+        EventKind::NewEpoch {
+            epoch,
+            reason: Reason::Requested,
+        } => write!(f, "stamps may have jumped: epoch {epoch} begins"),
         EventKind::NewEpoch { epoch, reason } => {
             write!(f, "stamps may have jumped: epoch {epoch}, {reason}")
         }
         EventKind::PathShift { extra } => {
-            write!(f, "packets take {extra} longer than at best")
+            let micros = extra.nanos() / 1_000;
+            write!(f, "packets take {micros} µs longer than at best")
         }
-        EventKind::Gap { silence } => write!(f, "nothing came for {silence}"),
+        EventKind::Gap { silence } => {
+            write!(f, "nothing came for {:.3} s", silence.as_secs_f64())
+        }
         EventKind::Outliers { count } => {
             write!(f, "{count} samples that cannot be were left out")
         }
@@ -90,7 +98,7 @@ mod tests {
         };
         assert_eq!(
             event.to_string(),
-            "no packet came for 2000 ms; next try in 0.25s"
+            "no packet came for 2000 ms; next try in 250ms"
         );
         assert_eq!(event.severity(), Severity::Error);
         let event = LidarEvent::Status(StatusFlags(1 << 11));

@@ -7,6 +7,7 @@ use timeloom_time::{Duration, Steady, Time};
 use super::clock_model::{ClockModel, SimulatedClock};
 use super::options::SimulatorOptions;
 use super::parameters;
+use super::scan_output::ScanOutput;
 use crate::http::unescape;
 use crate::packet::PacketType;
 use crate::pfsdp::ErrorCode;
@@ -25,7 +26,7 @@ pub(super) enum Destination {
 
 #[derive(Debug, Clone)]
 pub(super) struct OpenHandle {
-    pub(super) packet_type: PacketType,
+    pub(super) output: ScanOutput,
     pub(super) destination: Destination,
     watchdog: Option<Duration>,
     fed: Time<Steady>,
@@ -91,7 +92,7 @@ impl Device {
         let answer = match command {
             "get_protocol_info" => Ok((protocol(), Effect::Nothing)),
             "list_parameters" => Ok((
-                object("parameters", json!(parameters::NAMES)),
+                object("parameters", json!(parameters::names(&self.options))),
                 Effect::Nothing,
             )),
             "get_parameter" => self.get_parameters(&arguments, now),
@@ -180,11 +181,8 @@ impl Device {
         open_port: &mut dyn FnMut(&str) -> Option<u16>,
     ) -> Answer {
         let destination = destination?;
-        let wanted = arguments.get("packet_type").map_or("A", String::as_str);
-        let packet_type: PacketType = wanted
-            .parse()
-            .map_err(|_unknown| ErrorCode::INVALID_VALUE)?;
-        if !self.options.product.sends(packet_type) {
+        let output = output(arguments)?;
+        if !self.options.product.sends(output.packet_type) {
             return Err(ErrorCode::INVALID_VALUE);
         }
         if self.handles.len() >= MOST_HANDLES {
@@ -201,7 +199,7 @@ impl Device {
             body.insert("port".to_owned(), json!(port));
         }
         let handle = OpenHandle {
-            packet_type,
+            output,
             destination,
             watchdog: watchdog(arguments)?,
             fed: now,
@@ -269,6 +267,31 @@ fn destination(arguments: &Arguments) -> Result<Destination, ErrorCode> {
         .parse()
         .map_err(|_no_port| ErrorCode::INVALID_VALUE)?;
     Ok(Destination::Datagrams(SocketAddr::new(address, port)))
+}
+
+fn output(arguments: &Arguments) -> Result<ScanOutput, ErrorCode> {
+    let wanted = arguments.get("packet_type").map_or("A", String::as_str);
+    let packet_type: PacketType = wanted
+        .parse()
+        .map_err(|_unknown| ErrorCode::INVALID_VALUE)?;
+    let number = |name: &str, own: i32| match arguments.get(name) {
+        None => Ok(own),
+        Some(text) => text
+            .parse::<i32>()
+            .map_err(|_none| ErrorCode::INVALID_VALUE),
+    };
+    let small = |number: i32| u16::try_from(number).map_err(|_outside| ErrorCode::OUT_OF_RANGE);
+    let all = ScanOutput::from(packet_type);
+    let start_angle = number("start_angle", all.start_angle)?;
+    if !(-1_800_000..=1_800_000).contains(&start_angle) {
+        return Err(ErrorCode::OUT_OF_RANGE);
+    }
+    Ok(ScanOutput {
+        packet_type,
+        start_angle,
+        max_num_points_scan: small(number("max_num_points_scan", 0)?)?,
+        skip_scans: small(number("skip_scans", 0)?)?,
+    })
 }
 
 fn watchdog(arguments: &Arguments) -> Result<Option<Duration>, ErrorCode> {
@@ -342,6 +365,12 @@ mod tests {
             (
                 "request_handle_tcp?packet_type=C&watchdog=on&watchdogtimeout=9",
                 210,
+            ),
+            ("request_handle_tcp?packet_type=C&start_angle=1800001", 210),
+            ("request_handle_tcp?packet_type=C&skip_scans=-1", 210),
+            (
+                "request_handle_tcp?packet_type=C&max_num_points_scan=x",
+                200,
             ),
             ("start_scanoutput?handle=none", 120),
             ("release_handle?handle=none", 120),

@@ -30,6 +30,7 @@ pub(super) fn run(shared: &Arc<Shared>, listener: &TcpListener) {
         let Ok(connection) = connection else {
             continue;
         };
+        shared.count(|sent| sent.connections += 1);
         let inside = Arc::clone(shared);
         let serve = move || Connection::new(inside, connection, number).serve();
         // Without a thread there is no answer, as with a device that is overloaded.

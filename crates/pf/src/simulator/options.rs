@@ -89,6 +89,8 @@ pub struct SimulatorOptions {
     pub header: HeaderForm,
     /// Whether its HTTP connections stay open.
     pub keep_alive: bool,
+    /// Whether it has the parameter `system_time_raw`.
+    pub tells_time: bool,
     /// How long things take.
     pub delays: Delays,
     /// What it does wrong.
@@ -108,6 +110,7 @@ impl Default for SimulatorOptions {
             samples_per_scan: 3_600,
             header: HeaderForm::Full,
             keep_alive: true,
+            tells_time: true,
             delays: Delays::default(),
             faults: Faults::default(),
         }

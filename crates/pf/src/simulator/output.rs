@@ -27,6 +27,8 @@ pub struct Sent {
     pub damaged: u64,
     /// Answers to requests.
     pub replies: u64,
+    /// Connections for requests that it has taken.
+    pub connections: u64,
 }
 
 enum Way {
@@ -48,16 +50,17 @@ fn run(shared: &Shared, handle: &str) {
     let now = shared.clock.now();
     let started = {
         let mut device = shared.device();
-        let packet_type = device.active(handle, now).map(|handle| handle.packet_type);
-        packet_type.map(|packet_type| {
-            let source = PacketSource::new(&device.options, packet_type, device.clock, now);
+        let output = device.active(handle, now).map(|handle| handle.output);
+        output.map(|output| {
+            let source = PacketSource::new(&device.options, output, device.clock, now);
             (source, Random::new(device.options.seed, 2), device.boots)
         })
     };
     let Some((mut source, mut random, boots)) = started else {
         return;
     };
-    while let Ok(packet) = source.next_packet() {
+    let mut held: Option<SimulatedPacket> = None;
+    while let Ok(mut packet) = source.next_packet() {
         if !shared.sleep_until(packet.arrives) {
             return;
         }
@@ -68,6 +71,7 @@ fn run(shared: &Shared, handle: &str) {
                 return;
             }
             source.set_status(StatusFlags(device.status(now)));
+            source.follow(&device.options, now);
             device.options.faults.clone()
         };
         if faults.mute {
@@ -82,11 +86,15 @@ fn run(shared: &Shared, handle: &str) {
             sent.damaged += u64::from(damaged);
             sent.duplicated += u64::from(doubled);
         });
+        packet.renumber(faults.renumber);
         let times = if lost { 0 } else { 1 + u32::from(doubled) };
-        for _ in 0..times {
-            if !way.send(&packet, damaged) {
-                return;
-            }
+        if held.is_none() && times == 1 && !damaged && random.one_in(faults.swap_one_in) {
+            held = Some(packet);
+            continue;
+        }
+        let sent = (0..times).all(|_| way.send(&packet, damaged));
+        if !sent || held.take().is_some_and(|held| !way.send(&held, false)) {
+            return;
         }
     }
 }

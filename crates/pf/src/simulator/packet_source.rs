@@ -3,9 +3,10 @@ use timeloom_time::{Duration, Steady, Time};
 use super::clock_model::SimulatedClock;
 use super::options::{Product, SimulatorOptions};
 use super::random::Random;
+use super::scan_output::{ScanOutput, Sweep};
 use super::scene::look;
 use crate::error::Result;
-use crate::packet::{Header, HeaderForm, Layer, PacketType, Point, SendStamps};
+use crate::packet::{Header, HeaderForm, Layer, Point, SendStamps};
 use crate::status::StatusFlags;
 
 /// What a packet of a real device holds, header and all.
@@ -28,15 +29,28 @@ pub struct SimulatedPacket {
     pub stamp: u64,
 }
 
+impl SimulatedPacket {
+    /// Takes something off the number of its scan.
+    pub(super) fn renumber(&mut self, less: u16) {
+        if let Some(place) = self.bytes.get_mut(10..12) {
+            let number = u16::from_le_bytes([place[0], place[1]]);
+            place.copy_from_slice(&number.wrapping_sub(less).to_le_bytes());
+        }
+    }
+}
+
 /// The packets of a turning lidar, one after the other: a pure function of the options and a start.
 #[derive(Debug, Clone)]
 pub struct PacketSource {
     options: SimulatorOptions,
-    packet_type: PacketType,
+    output: ScanOutput,
+    sweep: Sweep,
     clock: SimulatedClock,
     random: Random,
     status: StatusFlags,
+    /// Which turn it is since the device was switched on, and the number of the scan.
     scan: u64,
+    number: u64,
     /// The place of the next point in the scan, and the number of its packet.
     next_point: u16,
     packet_number: u16,
@@ -48,24 +62,40 @@ impl PacketSource {
     /// The packets of the first whole scan after `start`, and all that follow.
     pub fn new(
         options: &SimulatorOptions,
-        packet_type: PacketType,
+        output: impl Into<ScanOutput>,
         clock: SimulatedClock,
         start: Time<Steady>,
     ) -> Self {
+        let output = output.into();
         let mut source = Self {
             options: options.clone(),
-            packet_type,
+            output,
+            sweep: Sweep::new(options, &output),
             clock,
             random: Random::new(options.seed, 1),
             status: StatusFlags(0),
             scan: 0,
+            number: 0,
             next_point: 0,
             packet_number: 1,
             packets: 0,
             arrived: start,
         };
         source.scan = source.first_scan_after(start);
+        source.number = source.scan;
         source
+    }
+
+    /// Goes on with other settings of the device, if they are others: at the next scan, with the next number.
+    pub fn follow(&mut self, options: &SimulatorOptions, now: Time<Steady>) {
+        let same = options.samples_per_scan == self.options.samples_per_scan
+            && options.scan_frequency.to_bits() == self.options.scan_frequency.to_bits();
+        if same || self.next_point > 0 {
+            return;
+        }
+        self.options = options.clone();
+        self.sweep = Sweep::new(options, &self.output);
+        self.scan = self.first_scan_after(now);
     }
 
     /// The flags of the packets from now on.
@@ -80,9 +110,7 @@ impl PacketSource {
     /// [`Error::TooManyPoints`](crate::Error::TooManyPoints) never, as packets are cut to fit.
     pub fn next_packet(&mut self) -> Result<SimulatedPacket> {
         let first = self.next_point;
-        let count = self
-            .points_per_packet()
-            .min(self.options.samples_per_scan - first);
+        let count = self.points_per_packet().min(self.sweep.points - first);
         let first_point = self.time_of(first);
         let end = self.time_of(first + count);
         let sent = self.sent_after(end);
@@ -106,24 +134,23 @@ impl PacketSource {
     }
 
     fn header(&self, first: u16, stamp: u64, sent: Time<Steady>) -> Header {
-        let angles = 3_600_000.0 / f64::from(self.options.samples_per_scan);
         let layer = (self.options.product == Product::R2300).then(|| self.layer());
         Header {
-            packet_type: self.packet_type,
+            packet_type: self.output.packet_type,
             packet_size: 0,
             header_size: 0,
-            scan_number: low_bits(self.scan),
+            scan_number: low_bits(self.number),
             packet_number: self.packet_number,
             layer,
             timestamp_raw: stamp,
             timestamp_sync: 0,
             status: self.status,
             scan_frequency: whole_u32(self.options.scan_frequency * 1_000.0),
-            num_points_scan: self.options.samples_per_scan,
+            num_points_scan: self.sweep.points,
             num_points_packet: 0,
             first_index: first,
-            first_angle: whole_i32(-1_800_000.0 + f64::from(first) * angles),
-            angular_increment: whole_i32(angles),
+            first_angle: whole_i32(self.sweep.angle(first)),
+            angular_increment: whole_i32(self.sweep.increment),
             iq_input: 0,
             iq_overload: 0,
             iq_stamps: (self.options.header == HeaderForm::Full).then(|| SendStamps {
@@ -135,8 +162,10 @@ impl PacketSource {
 
     fn advance(&mut self, next: u16) {
         self.packets += 1;
-        if next >= self.options.samples_per_scan {
-            self.scan += 1;
+        if next >= self.sweep.points {
+            let step = u64::from(self.output.skip_scans) + 1;
+            self.scan += step;
+            self.number += step;
             self.next_point = 0;
             self.packet_number = 1;
         } else {
@@ -147,7 +176,7 @@ impl PacketSource {
 
     /// When a point of the current scan is measured.
     fn time_of(&self, point: u16) -> Time<Steady> {
-        let turns = self.scan as f64 + f64::from(point) / f64::from(self.options.samples_per_scan);
+        let turns = self.scan as f64 + self.sweep.offset + f64::from(point) * self.sweep.step;
         self.clock
             .on_since()
             .saturating_add(nanos(turns * self.turn()))
@@ -160,7 +189,7 @@ impl PacketSource {
         end.saturating_add(delays.device).saturating_add(sawtooth)
     }
 
-    /// The seconds of a turn.
+    /// The seconds from scan to scan.
     fn turn(&self) -> f64 {
         (1.0 + self.options.rotation_error_ppm * 1e-6) / self.options.scan_frequency
     }
@@ -176,8 +205,9 @@ impl PacketSource {
     }
 
     fn points_per_packet(&self) -> u16 {
-        let header = self.options.header.size(self.packet_type);
-        let point = u16::try_from(self.packet_type.point_size()).unwrap_or(6);
+        let packet_type = self.output.packet_type;
+        let header = self.options.header.size(packet_type);
+        let point = u16::try_from(packet_type.point_size()).unwrap_or(6);
         (PACKET_BYTES - header) / point
     }
 
@@ -193,8 +223,8 @@ impl PacketSource {
     }
 
     fn look(&self, index: u16) -> Point {
-        let turn = f64::from(index) / f64::from(self.options.samples_per_scan) - 0.5;
-        look(turn * std::f64::consts::TAU, self.scan as f64 * self.turn())
+        let degrees = self.sweep.angle(index) / 10_000.0;
+        look(degrees.to_radians(), self.scan as f64 * self.turn())
     }
 }
 

@@ -6,7 +6,7 @@ use super::options::{Product, SimulatorOptions};
 use crate::pfsdp::ErrorCode;
 
 /// The parameters that a simulated device has.
-pub(super) const NAMES: [&str; 14] = [
+const NAMES: [&str; 14] = [
     "vendor",
     "product",
     "serial",
@@ -22,6 +22,12 @@ pub(super) const NAMES: [&str; 14] = [
     "system_time_raw",
     "temperature_current",
 ];
+
+/// The parameters of a device with these options.
+pub(super) fn names(options: &SimulatorOptions) -> Vec<&'static str> {
+    let has = |name: &&str| options.tells_time || *name != "system_time_raw";
+    NAMES.into_iter().filter(has).collect()
+}
 
 /// The value of a parameter.
 pub(super) fn get(
@@ -45,7 +51,7 @@ pub(super) fn get(
         "samples_per_scan" => json!(options.samples_per_scan),
         "layer_count" => json!(if r2000 { 1 } else { 4 }),
         "up_time" => json!((now - clock.on_since()).nanos() / 60_000_000_000),
-        "system_time_raw" => json!(clock.stamp(now)),
+        "system_time_raw" if options.tells_time => json!(clock.stamp(now)),
         "temperature_current" => json!(38),
         _ => return None,
     })

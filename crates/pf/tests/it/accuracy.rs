@@ -2,10 +2,13 @@
 
 use timeloom_pf::simulator::{ClockModel, Delays, PacketSource, SimulatedClock, SimulatorOptions};
 use timeloom_pf::{
-    Arrival, LidarClock, Packet, PacketType, ScanAssembler, TimesyncMethod, TimesyncSettings,
+    Arrival, LidarClock, Packet, PacketType, ScanAssembler, StatusFlags, TimesyncMethod,
+    TimesyncSettings,
 };
-use timeloom_sync::{Averaging, StampSource};
+use timeloom_sync::{Averaging, EventKind, StampSource};
 use timeloom_time::{Duration, Steady, Time};
+
+use crate::support::{packet_at, small_packet, ticks};
 
 /// Where the simulated minutes begin.
 const START: Time<Steady> = Time::from_nanos(1_000_000_000_000);
@@ -41,7 +44,7 @@ fn errors(options: &SimulatorOptions, settings: &TimesyncSettings, minutes: i64)
         let period = assembler.point_period_ns(&packet.header);
         lidar.packet(&packet.header, period, arrival).unwrap();
         for scan in &taken.scans {
-            let stamp = lidar.stamp(scan).unwrap();
+            let stamp = lidar.stamp(scan);
             let truth = clock.host_of(scan.first_stamp);
             if let Some(mapped) = stamp.mapped {
                 assert!(mapped.bounds.contain(truth), "{truth:?} not in {mapped:?}");
@@ -151,4 +154,86 @@ fn send_stamps_are_used_if_one_believes_in_them() {
     let ours = p99(errors.iter().map(|error| error + device).collect());
     let plain = p99(self::errors(&options(51), &TimesyncSettings::default(), 2));
     assert!(ours <= plain, "{ours} ns against {plain} ns");
+}
+
+#[test]
+fn stamps_of_arrival_are_those_of_the_first_point_even_without_the_first_packet() {
+    for (method, expected) in [
+        (TimesyncMethod::Off, 80_000_000),
+        // Two packets of forty points of a millisecond each, of which only the second came.
+        (TimesyncMethod::Simple, 0),
+    ] {
+        let mut assembler = ScanAssembler::new(0);
+        let mut lidar = LidarClock::new(&self::method(method)).unwrap();
+        let arrival = user(Time::from_nanos(80_000_000));
+        let bytes = small_packet(1, 2);
+        let packet = Packet::parse(&bytes).unwrap();
+        assembler.push(&packet, arrival).unwrap();
+        lidar.packet(&packet.header, 1e6, arrival).unwrap();
+        let scan = assembler.finish().unwrap();
+        assert_eq!(lidar.stamp(&scan).host.nanos(), expected, "{method}");
+    }
+}
+
+#[test]
+fn a_restart_that_only_packets_show_is_not_taken_for_another_one_at_the_next_connection() {
+    let settings = TimesyncSettings::default();
+    let mut lidar = LidarClock::new(&settings).unwrap();
+    let feed = |lidar: &mut LidarClock, scan: u16, start: f64, nanos: i64| {
+        let bytes = packet_at(scan, 1, start);
+        let packet = Packet::parse(&bytes).unwrap();
+        let arrival = user(Time::from_nanos(nanos));
+        lidar.packet(&packet.header, 1e6, arrival).unwrap();
+    };
+    for step in 0..50_u16 {
+        feed(
+            &mut lidar,
+            step,
+            f64::from(step) * 0.1,
+            i64::from(step) * 100_000_000,
+        );
+    }
+    for step in 0..50_u16 {
+        let start = -990.0 + f64::from(step) * 0.1;
+        feed(
+            &mut lidar,
+            step,
+            start,
+            6_000_000_000 + i64::from(step) * 100_000_000,
+        );
+    }
+    assert_eq!(lidar.report().unwrap().newest.epoch, 1);
+    let sent = Time::from_nanos(11_000_000_000);
+    let raw = ticks(1_000.0 - 990.0 + 5.0);
+    let restarted = lidar.connected(sent, raw, user(sent)).unwrap();
+    assert!(!restarted && lidar.report().unwrap().newest.epoch == 1);
+    // And one that requests show at a connection is one at once.
+    let sent = Time::from_nanos(12_000_000_000);
+    let raw = ticks(0.5);
+    assert!(lidar.connected(sent, raw, user(sent)).unwrap());
+    assert_eq!(lidar.report().unwrap().newest.epoch, 2);
+}
+
+#[test]
+fn flags_begin_the_drivers_averages_anew_and_are_told_once_but_not_the_default() {
+    let average = TimesyncMethod::Average(Averaging::Mean);
+    for (method, told) in [(average, 2), (TimesyncMethod::default(), 0)] {
+        let mut lidar = LidarClock::new(&self::method(method)).unwrap();
+        let mut events = 0;
+        for step in 0..200_u16 {
+            let bytes = small_packet(step, 1);
+            let mut header = Packet::parse(&bytes).unwrap().header;
+            // Unstable rotation, twice for fifty packets; and warnings all the time, which mean nothing for clocks.
+            let unstable = step % 100 < 50;
+            header.status = StatusFlags(1 << 8 | u32::from(unstable) << 3);
+            let arrival = user(Time::from_nanos(i64::from(step) * 100_000_000));
+            lidar.packet(&header, 1e6, arrival).unwrap();
+            while let Some(event) = lidar.take_event() {
+                events += usize::from(matches!(event.kind, EventKind::NewEpoch { .. }));
+            }
+        }
+        assert_eq!(events, told, "{method}");
+        let epoch = lidar.report().unwrap().newest.epoch;
+        assert_eq!(epoch > 0, told > 0, "{method} is in epoch {epoch}");
+    }
 }

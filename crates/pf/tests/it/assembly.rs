@@ -128,21 +128,6 @@ fn whole_scans_that_are_missing_are_counted_over_the_wrap_of_their_numbers() {
 }
 
 #[test]
-fn numbers_that_go_backwards_are_a_restart_and_no_loss() {
-    let mut assembler = ScanAssembler::new(0);
-    push_all(&mut assembler, &[(900, 1), (900, 2), (900, 3)]);
-    let taken = push(&mut assembler, &packet_at(0, 1, -999.0));
-    assert!(taken.restarted && taken.fresh);
-    let same_number = push(&mut assembler, &packet_at(0, 2, 50.0));
-    assert!(
-        same_number.restarted,
-        "the same number much later is another scan"
-    );
-    let counters = assembler.counters();
-    assert_eq!((counters.restarts, counters.scans_lost), (2, 0));
-}
-
-#[test]
 fn points_outside_of_their_scan_are_refused() {
     let mut bytes = small_packet(1, 3);
     bytes[42..44].copy_from_slice(&90_u16.to_le_bytes());

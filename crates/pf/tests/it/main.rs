@@ -7,8 +7,12 @@
 mod accuracy;
 mod assembly;
 mod bad_devices;
+mod client;
 mod driver;
 mod fuzz;
+mod headers;
+mod numbers;
+mod output;
 mod real_packets;
 mod session;
 mod support;

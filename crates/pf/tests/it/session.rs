@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 use timeloom_pf::pfsdp::{Command, Reply};
-use timeloom_pf::{Error, LidarSettings, LinkState, Response, Session, Step, Transport};
+use timeloom_pf::{
+    Error, LidarSettings, LinkState, Response, Session, Step, TimesyncMethod, Transport,
+};
+use timeloom_sync::Averaging;
 use timeloom_time::{Duration, Steady, Time};
 
 fn at(millis: i64) -> Time<Steady> {
@@ -31,7 +34,9 @@ fn bring_up(session: &mut Session, now: Time<Steady>) -> Vec<String> {
                     Command::GetProtocolInfo => {
                         json!({"protocol_name": "pfsdp", "version_major": 1, "version_minor": 4})
                     }
-                    Command::ListParameters => json!({"parameters": ["product", "other"]}),
+                    Command::ListParameters => {
+                        json!({"parameters": ["product", "other", "system_time_raw"]})
+                    }
                     Command::GetParameters(_) => json!({"product": "OMD30M-R2300"}),
                     _ => json!({"handle": "h", "port": 4_000}),
                 };
@@ -160,4 +165,57 @@ fn another_protocol_is_refused() {
         .replied(at(0), &reply(&Command::GetProtocolInfo, body))
         .unwrap_err();
     assert_eq!(error.to_string(), "10.0.0.1 speaks \"web\", not pfsdp");
+}
+
+/// A session that has just heard which parameters the device has.
+fn with_parameters(settings: LidarSettings, names: &[&str]) -> (Session, Result<(), Error>) {
+    let mut session = Session::new(settings, at(0));
+    session.next(at(0));
+    let protocol = json!({"protocol_name": "pfsdp", "version_major": 1, "version_minor": 0});
+    let protocol = reply(&Command::GetProtocolInfo, protocol);
+    session.replied(at(0), &protocol).unwrap();
+    let list = reply(&Command::ListParameters, json!({ "parameters": names }));
+    let told = session.replied(at(0), &list);
+    (session, told)
+}
+
+#[test]
+fn a_device_that_does_not_tell_its_time_is_not_asked_for_it() {
+    let (mut session, told) = with_parameters(LidarSettings::new("x"), &[]);
+    told.unwrap();
+    assert_eq!(session.next(at(0)), Step::Open, "nothing to be asked for");
+    session.opened([127, 0, 0, 1].into(), 5_000);
+    bring_up(&mut session, at(0));
+    session.packet(at(0));
+    // The next thing to do is to see whether packets still come.
+    assert_eq!(session.next(at(0)), Step::Wait(at(2_000)));
+    let mut settings = LidarSettings::new("x");
+    settings.timesync.method = TimesyncMethod::Requests(Averaging::Mean);
+    let (_, told) = with_parameters(settings, &["product"]);
+    assert_eq!(
+        told.unwrap_err().to_string(),
+        "timesync_method = requests is not possible: the device has no system_time_raw to ask for"
+    );
+}
+
+#[test]
+fn a_connection_without_a_port_is_a_bad_reply_and_its_handle_is_given_back() {
+    let mut settings = LidarSettings::new("x");
+    settings.transport = Transport::Tcp;
+    let (mut session, told) = with_parameters(settings, &[]);
+    told.unwrap();
+    let Step::Call(command) = session.next(at(0)) else {
+        panic!("no request");
+    };
+    let error = session
+        .replied(at(0), &reply(&command, json!({"handle": "h"})))
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "request_handle_tcp: the reply is damaged: port should be there and is missing"
+    );
+    assert!(session.failed(at(0), &error));
+    assert_eq!(session.next(at(0)), Step::Close);
+    let release = Command::ReleaseHandle("h".into());
+    assert_eq!(session.next(at(0)), Step::Call(release));
 }

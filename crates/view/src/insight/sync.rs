@@ -8,7 +8,7 @@ const MOST_POINTS: usize = 600;
 /// How many series there may be: diagnostics may hold anything.
 const MOST_SERIES: usize = 64;
 /// What a key must speak of to belong to clock sync.
-const WORDS: [&str; 5] = ["offset", "drift", "jitter", "bound", "skew"];
+const WORDS: [&str; 6] = ["offset", "drift", "jitter", "bound", "sigma", "skew"];
 
 /// The numbers that diagnostics give about clocks: by sensor, then by what they measure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

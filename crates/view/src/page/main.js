@@ -21,7 +21,7 @@ function showSnapshot(snapshot) {
   byId("facts").replaceChildren(...facts.map((fact) =>
     make("li", { className: fact.mood }, fact.name, make("b", {}, fact.value))));
   showTransport(snapshot);
-  topics.take(snapshot.topics, performance.now() / 1000);
+  topics.take(snapshot.topics, performance.now() / 1000, snapshot.kind);
   sync.take(snapshot.sync);
   lineage.take(snapshot.lineage);
 }

@@ -25,11 +25,20 @@ class Sync {
 
   draw() {
     const key = this.choice.value, names = Object.keys(this.sensors).filter((name) => this.sensors[name][key]);
-    const lines = names.map((name, index) => ({ points: this.sensors[name][key], color: colorOf(index), gap: usualGap(this.sensors[name][key]) }));
+    const lines = names.map((name, index) => {
+      const points = this.sensors[name][key], base = this.base(points);
+      return { points: points.map(([time, value]) => [time, value - base]), base, color: colorOf(index), gap: usualGap(points) };
+    });
     const times = lines.flatMap((line) => [line.points[0][0], line.points.at(-1)[0]]);
     const from = Math.min(...times), to = Math.max(...times, from + 1);
     this.plot.draw(lines, { from, to, zero: false, xText: (value) => `${((value - from) / 1000).toFixed(0)} s` });
-    const last = (name) => axisText(this.sensors[name][key].at(-1)[1]);
-    showLegend(byId("sync-legend"), names.map((name, index) => [`${name}: ${last(name)}`, colorOf(index)]));
+    const last = (line) => (line.base ? `${line.base} + ${axisText(line.points.at(-1)[1])}` : axisText(line.points.at(-1)[1]));
+    showLegend(byId("sync-legend"), names.map((name, index) => [`${name}: ${last(lines[index])}`, colorOf(index)]));
+  }
+
+  /** What is taken off large numbers that hardly change, such as an offset since 1970: the change is what matters. */
+  base(points) {
+    const values = points.map((point) => point[1]), low = Math.min(...values), high = Math.max(...values);
+    return Math.abs(low) > 1000 && Math.abs(low) > 100 * (high - low) ? Math.round(low) : 0;
   }
 }

@@ -27,7 +27,8 @@ class Topics {
   }
 
   /** Takes the topics of a snapshot; `now` is seconds of the browser's own clock. */
-  take(topics, now) {
+  take(topics, now, kind) {
+    this.kind = kind;
     this.list = topics.map((topic) => this.measured(topic, now));
     const known = new Set(topics.map((topic) => topic.name));
     for (const name of [...this.rows.keys()]) if (!known.has(name)) { this.rows.get(name).remove(); this.rows.delete(name); }
@@ -49,10 +50,11 @@ class Topics {
     samples.push({ now, count: topic.count, bytes: topic.bytes });
     while (samples.length > 2 && samples[1].now <= now - RATE_SPAN) samples.shift();
     const first = samples[0], span = now - first.now;
-    const per = (key) => (span > 0.05 ? (topic[key] - first[key]) / span : 0);
+    // Less than a second says nothing about a rate.
+    const per = (key) => (span > 0.9 ? (topic[key] - first[key]) / span : 0);
     const hz = topic.hz ?? per("count");
-    rates.push([now, hz]);
-    while (rates[0][0] < now - WINDOW - 5) rates.shift();
+    if (topic.hz !== undefined || span > 0.9) rates.push([now, hz]);
+    while (rates.length && rates[0][0] < now - WINDOW - 5) rates.shift();
     return { ...topic, hz, bandwidth: per("bytes") };
   }
 
@@ -65,6 +67,9 @@ class Topics {
       const order = typeof x === "string" && typeof y === "string" ? x.localeCompare(y) : x - y;
       return (down ? -order : order) || a.name.localeCompare(b.name);
     });
+    for (const key of ["recorded", "lostWire", "lostRecorder"]) {
+      this.table.classList.toggle(`no-${key}`, this.list.every((topic) => topic[key] === undefined));
+    }
     const body = this.table.tBodies[0];
     this.list.forEach((topic, index) => {
       const row = this.rows.get(topic.name) ?? this.newRow(topic);
@@ -130,19 +135,59 @@ class Topics {
 
   drawLosses() {
     const known = this.list.filter((topic) => topic.lostWire !== undefined || topic.lostRecorder !== undefined);
-    byId("loss-plot").hidden = known.length === 0;
-    byId("loss-empty").hidden = known.length > 0;
-    byId("loss-empty").textContent = "There is no account of losses here: the bag was not recorded with one.";
-    if (known.length === 0) { byId("loss-sum").textContent = ""; showLegend(byId("loss-legend"), []); return; }
     const total = (key) => known.reduce((sum, topic) => sum + (topic[key] ?? 0), 0);
-    const [recorded, wire, recorder] = ["recorded", "lostWire", "lostRecorder"].map(total);
-    byId("loss-sum").textContent =
-      `${countText(recorded + wire + recorder)} published = ${countText(recorded)} recorded + ${countText(wire + recorder)} lost`;
+    const [wire, recorder] = ["lostWire", "lostRecorder"].map(total);
+    // Of a bag, all losses are known at once: they are shown by topic. Elsewhere they are shown as they come.
+    const bag = this.kind === "player", none = known.length === 0;
+    byId("loss-sum").textContent = none ? "" : this.lossText(known.reduce((sum, topic) => sum + (topic.recorded ?? topic.count), 0), wire + recorder);
+    byId("loss-plot").hidden = bag || none;
+    byId("loss-bars").hidden = !bag || wire + recorder === 0;
+    byId("loss-empty").hidden = !(none || (bag && wire + recorder === 0));
+    byId("loss-empty").firstChild.textContent = none
+      ? "There is no account of losses here: the bag was not recorded with one."
+      : "Nothing was lost: every message that was published is in the bag.";
+    byId("loss-empty").firstChild.className = none ? "" : "good";
+    if (bag && !none) this.drawBars(known);
+    else if (!none) this.drawLossPlot();
+    const legend = none || (bag && wire + recorder === 0) ? [] : [[`lost on the wire: ${countText(wire)}`, colorOf(2)]];
+    if (legend.length && known.some((topic) => topic.lostRecorder !== undefined)) legend.push([`lost in the recorder: ${countText(recorder)}`, colorOf(4)]);
+    showLegend(byId("loss-legend"), legend);
+  }
+
+  lossText(here, lost) {
+    const word = this.kind === "graph" ? "received" : "recorded";
+    return `${countText(here + lost)} published = ${countText(here)} ${word} + ${countText(lost)} lost`;
+  }
+
+  drawLossPlot() {
     const lines = [
       { points: this.losses.map(([time, lost]) => [time, lost]), color: colorOf(2), fill: true },
       { points: this.losses.map(([time, , lost]) => [time, lost]), color: colorOf(4), fill: true },
     ];
     this.lossPlot.draw(lines.map((line) => this.shifted(line)), this.span());
-    showLegend(byId("loss-legend"), [[`lost on the wire: ${countText(wire)}`, colorOf(2)], [`lost in the recorder: ${countText(recorder)}`, colorOf(4)]]);
+  }
+
+  /** The topics that lost most: how much of what was published, on the wire and in the recorder. */
+  drawBars(known) {
+    const lost = (topic) => (topic.lostWire ?? 0) + (topic.lostRecorder ?? 0);
+    const share = (topic) => lost(topic) / Math.max(lost(topic) + (topic.recorded ?? 0), 1);
+    const worst = known.filter((topic) => lost(topic) > 0).sort((a, b) => share(b) - share(a) || a.name.localeCompare(b.name)).slice(0, PALETTE);
+    const theme = document.documentElement.dataset.theme;
+    const key = `${theme} ${worst.map((topic) => `${topic.name} ${lost(topic)}`).join()}`;
+    if (this.barsKey === key) return;
+    this.barsKey = key;
+    const most = Math.max(...worst.map(share), 0);
+    byId("loss-bars").replaceChildren(...worst.flatMap((topic) => {
+      const bar = make("span", { className: "bar" });
+      for (const [count, color] of [[topic.lostWire ?? 0, colorOf(2)], [topic.lostRecorder ?? 0, colorOf(4)]]) {
+        if (count === 0) continue;
+        const part = make("i");
+        part.style.background = color;
+        part.style.width = `${(100 * share(topic) * count) / lost(topic) / most}%`;
+        bar.append(part);
+      }
+      const part = 100 * share(topic), text = `${countText(lost(topic))} of ${countText(lost(topic) + (topic.recorded ?? 0))} · ${part.toPrecision(2)} %`;
+      return [make("b", { title: topic.name }, topic.name), bar, make("span", { className: "dim" }, text)];
+    }));
   }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use timeloom_time::Duration;
-use tungstenite::protocol::{Role, WebSocketConfig};
+use tungstenite::protocol::Role;
 use tungstenite::{Message, WebSocket};
 
 use super::Shared;
@@ -12,14 +12,13 @@ use super::incoming::Incoming;
 use crate::http::{RequestHead, Response, switching_protocols};
 use crate::outgoing::Outgoing;
 use crate::peer::Peer;
-use crate::protocol::Subprotocol;
+use crate::protocol::{Subprotocol, frame_limits};
 use crate::source::Demand;
 
 /// Connections beyond the clients: pages that load, and those that are refused.
 const SPARE_CONNECTIONS: usize = 16;
 /// What is smaller is sent together.
 const SMALL: usize = 16 * 1024;
-const READ_BUFFER: usize = 16 * 1024;
 
 impl Shared {
     /// Serves a connection to its end, on a thread of its own.
@@ -108,11 +107,7 @@ impl Shared {
     }
 
     fn listen(self: &Arc<Self>, peer: &Arc<Peer>, stream: TcpStream, rest: Vec<u8>) {
-        let longest = Some(self.options.longest_message);
-        let config = WebSocketConfig::default()
-            .read_buffer_size(READ_BUFFER)
-            .max_message_size(longest)
-            .max_frame_size(longest);
+        let config = frame_limits(self.options.longest_message);
         let incoming = Incoming::new(stream, Arc::clone(peer));
         let mut socket = WebSocket::from_partially_read(incoming, rest, Role::Server, Some(config));
         loop {

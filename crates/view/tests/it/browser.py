@@ -178,4 +178,5 @@ def main():
     print("all is well")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -5,10 +5,14 @@
     reason = "the helpers of tests say and fail as tests do"
 )]
 
+mod bag_show;
 mod browser;
 mod client;
+mod fuzz;
+mod graph_view;
 mod limits;
 mod playback;
+mod player_view;
 mod protocol;
 mod python;
 mod slow_clients;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::Args;
 use timeloom_node::{LidarNode, NodeOptions, RosNode, Severity};
 use timeloom_pf::simulator::SimulatedLidar;
-use timeloom_pf::{Lidar, LidarEvent, LidarSink, LidarStatus, Scan, ScanStamp};
+use timeloom_pf::{Lidar, LidarEvent, LidarSink, LidarStatus, LinkState, Scan, ScanStamp};
 use timeloom_time::{Clock, Duration, Steady, TimeBase, WaitOptions};
 
 use super::pf_arguments::LidarArguments;
@@ -27,7 +27,7 @@ EXAMPLES
   timeloom sync pf --host 10.0.10.9 --method average --period 10000     stamps as the vendor's driver makes them
 
 Stamps are the time of the first point. The node's parameters have the names of the vendor's driver.
-The exit code is 3 when packets were lost; the count is printed.";
+The exit code is 3 when packets were lost, or the connection broke; the count is printed.";
 
 /// How often the view is renewed.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -83,10 +83,22 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let status = driven.status();
     if let Some(why) = status.last_error.filter(|_| status.scans.packets == 0) {
         let text = format!("no packet came: {why}");
-        let hint = "is it switched on, and is the address right? `ping` and a browser at http://HOST/cmd/get_protocol_info tell";
-        return Err(Failure::new(text).hint(hint).into());
+        return Err(Failure::new(text).hint(way_out(&why)).into());
     }
     Ok(Outcome::lost_if(lost))
+}
+
+/// What to look at when nothing came for this reason.
+fn way_out(why: &str) -> &'static str {
+    if why.contains("the device says") {
+        "the device refuses one of these values; `timeloom sync pf --help` has what can be asked for"
+    } else if why.contains("cannot receive packets") {
+        "--receive-address must be an address of this host, and --receive-port one that nobody uses"
+    } else if why.contains("HTTP") || why.contains("not pfsdp") {
+        "something else than a lidar answers there; is the address right?"
+    } else {
+        "is it switched on, and is the address right? `ping` and a browser at http://HOST/cmd/get_protocol_info tell"
+    }
 }
 
 /// What the threads of a driver have to say, until it is printed.
@@ -96,8 +108,10 @@ struct Words(Mutex<Vec<(Severity, String)>>);
 impl Words {
     fn add(&self, severity: Severity, text: &str) {
         let mut words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if words.len() < MOST_WORDS {
-            words.push((severity, text.to_owned()));
+        match words.len() {
+            0..MOST_WORDS => words.push((severity, text.to_owned())),
+            MOST_WORDS => words.push((Severity::Warn, "more than can be printed".to_owned())),
+            _ => {}
         }
     }
 
@@ -215,17 +229,24 @@ impl Driven {
                 .printer
                 .note(&format!("published {scans} on {topic}"));
             if lidar.unpublished() > 0 {
-                let text = format!(
-                    "{} could not be published",
-                    counted(lidar.unpublished(), "message")
-                );
+                let messages = counted(lidar.unpublished(), "message");
+                let text = format!("{messages} were left out or could not be published");
                 context.printer.warning(&text);
             }
         }
-        let (scans, packets) = (&status.scans, &status.packets);
-        if scans.packets_lost + packets.bad == 0 {
-            return false;
-        }
+        let unpublished = match &self.kind {
+            Kind::Node { lidar, .. } => lidar.unpublished(),
+            Kind::Bare(_) => 0,
+        };
+        unpublished > 0 || report_lost(&status, context)
+    }
+}
+
+/// Says what was lost between the device and us; false if nothing was.
+fn report_lost(status: &LidarStatus, context: &mut Context) -> bool {
+    let (scans, packets) = (&status.scans, &status.packets);
+    let packets_lost = scans.packets_lost + packets.bad > 0;
+    if packets_lost {
         context.printer.warning(&format!(
             "{} lost of {}, {} damaged; {} incomplete, {} lost",
             counted(scans.packets_lost, "packet"),
@@ -234,6 +255,27 @@ impl Driven {
             counted(scans.scans_incomplete, "scan"),
             grouped(scans.scans_lost),
         ));
-        true
     }
+    if packets.skipped_bytes > 0 {
+        let bytes = counted(packets.skipped_bytes, "byte");
+        let text = format!("{bytes} of the stream belonged to no packet");
+        context.printer.warning(&text);
+    }
+    if scans.scans_missed > 0 {
+        let missed = counted(scans.scans_missed, "scan");
+        let text = format!("{missed} missed while the device was not connected");
+        context.printer.warning(&text);
+    }
+    let broken = status.connections.saturating_sub(1);
+    if broken > 0 {
+        let text = format!("the connection broke {}", counted(broken, "time"));
+        context.printer.warning(&text);
+    }
+    let gone = scans.packets > 0 && status.link != LinkState::Running;
+    if gone {
+        let why = status.last_error.as_deref().unwrap_or("it is connecting");
+        let text = format!("the device is not connected at the end: {why}");
+        context.printer.warning(&text);
+    }
+    packets_lost || packets.skipped_bytes + scans.scans_missed + broken > 0 || gone
 }

@@ -8,6 +8,8 @@ use timeloom_pf::{LidarSettings, PacketType, TimesyncMethod, TimesyncSettings, T
 use timeloom_sync::{Averaging, Limits};
 use timeloom_time::Duration;
 
+use crate::failure::Failure;
+
 /// How packets come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum TransportChoice {
@@ -115,9 +117,9 @@ struct ClockArguments {
     /// From one request for the device's time to the next; 0 for none
     #[arg(long, value_name = "MILLISECONDS", default_value_t = 250)]
     interval: u32,
-    /// How long samples count for average and requests
-    #[arg(long, value_name = "MILLISECONDS", default_value_t = 10_000)]
-    period: u32,
+    /// How long samples count for average and requests [default: 10000]; 0 alone asks for simple
+    #[arg(long, value_name = "MILLISECONDS")]
+    period: Option<u32>,
     /// Added to every stamp
     #[arg(
         long,
@@ -152,7 +154,8 @@ impl LidarArguments {
         let watchdog = Duration::from_millis(i64::from(self.watchdog));
         settings.watchdog = (self.watchdog > 0).then_some(watchdog);
         settings.timesync = self.clock.settings()?;
-        settings.check()?;
+        let checked = settings.check();
+        checked.map_err(|error| Failure::usage(error.to_string()))?;
         Ok(settings)
     }
 
@@ -174,16 +177,20 @@ impl ClockArguments {
             None | Some(AveragingChoice::Mean) => Averaging::Mean,
             Some(AveragingChoice::Regression) => Averaging::Regression,
         };
-        let own = if self.averaging.is_some() {
-            "average"
-        } else {
-            "envelope"
+        let own = match (self.averaging, self.period) {
+            (Some(_), _) => "average",
+            (None, Some(0)) => "simple",
+            (None, _) => "envelope",
         };
         let method = self.method.as_deref().unwrap_or(own);
+        let method = TimesyncMethod::named(method, averaging)?;
+        // The node would take zero for a wish for another method, and the estimators have no use for it.
+        let averages = !matches!(method, TimesyncMethod::Estimator(_));
+        let period = self.period.filter(|_| averages).unwrap_or(10_000);
         Ok(TimesyncSettings {
-            method: TimesyncMethod::named(method, averaging)?,
+            method,
             interval: Duration::from_millis(i64::from(self.interval)),
-            period: Duration::from_millis(i64::from(self.period)),
+            period: Duration::from_millis(i64::from(period)),
             offset: Duration::from_micros(self.offset),
             send_stamps: self.send_stamps,
             limits: Limits {

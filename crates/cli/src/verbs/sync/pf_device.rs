@@ -6,6 +6,7 @@ use timeloom_pf::simulator::{ClockModel, Faults, Product, Sent, SimulatedLidar, 
 use timeloom_time::{Clock, Duration, Steady, TimeBase, WaitOptions};
 
 use crate::context::Context;
+use crate::failure::Failure;
 use crate::json_text::{counted, grouped};
 use crate::live::{Interrupt, seconds};
 use crate::outcome::Outcome;
@@ -55,12 +56,12 @@ pub(crate) struct DeviceArguments {
     /// All randomness comes from it
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
-    /// Turns per second
-    #[arg(long, value_name = "HERTZ", default_value_t = 35.0)]
-    frequency: f64,
-    /// Points of a turn
-    #[arg(long, value_name = "COUNT", default_value_t = 3_600)]
-    samples: u16,
+    /// Scans per second [default: 35, or 50 of an R2300]
+    #[arg(long, value_name = "HERTZ")]
+    frequency: Option<f64>,
+    /// Points of a scan [default: 3600, or 1000 of an R2300]
+    #[arg(long, value_name = "COUNT")]
+    samples: Option<u16>,
     /// How much faster than the host's clock its own runs
     #[arg(
         long,
@@ -97,8 +98,8 @@ impl Default for DeviceArguments {
             port: 0,
             product: ProductChoice::R2000,
             seed: 1,
-            frequency: 35.0,
-            samples: 3_600,
+            frequency: None,
+            samples: None,
             skew: 50.0,
             drift: 0.0,
             old_firmware: false,
@@ -112,20 +113,21 @@ impl Default for DeviceArguments {
 impl DeviceArguments {
     /// The options of the simulator.
     pub(crate) fn options(&self) -> SimulatorOptions {
+        let (product, frequency, samples) = match self.product {
+            ProductChoice::R2000 => (Product::R2000, 35.0, 3_600),
+            ProductChoice::R2300 => (Product::R2300, 50.0, 1_000),
+        };
         SimulatorOptions {
             port: self.port,
             seed: self.seed,
-            product: match self.product {
-                ProductChoice::R2000 => Product::R2000,
-                ProductChoice::R2300 => Product::R2300,
-            },
+            product,
             clock: ClockModel {
                 skew_ppm: self.skew,
                 drift_ppm_per_minute: self.drift,
                 ..ClockModel::default()
             },
-            scan_frequency: self.frequency,
-            samples_per_scan: self.samples,
+            scan_frequency: self.frequency.unwrap_or(frequency),
+            samples_per_scan: self.samples.unwrap_or(samples),
             header: if self.old_firmware {
                 HeaderForm::Old
             } else {
@@ -146,6 +148,8 @@ impl DeviceArguments {
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::new()?;
     let options = arguments.device.options();
+    let checked = options.check();
+    checked.map_err(|error| Failure::usage(error.to_string()))?;
     let product = options.product.name();
     let device = SimulatedLidar::start(options, &TimeBase::machine())?;
     writeln!(context.printer.data(), "{}", device.address())?;

@@ -220,7 +220,7 @@ impl Playback {
             {
                 return true;
             }
-            if left <= Duration::ZERO || self.mailbox.has_news() {
+            if left <= Duration::ZERO || self.mailbox.wants_end() {
                 return false;
             }
         }

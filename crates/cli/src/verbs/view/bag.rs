@@ -1,0 +1,186 @@
+//! A bag in the browser.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use timeloom_bag::{BagReader, StorageReader as _};
+use timeloom_node::player::{
+    Control, Notice, PlayRange, Player, PlayerHandle, Reporter, Services, Status,
+};
+use timeloom_node::{NodeOptions, RosNode};
+use timeloom_time::{Duration, TimeBase};
+use timeloom_view::{BagContents, PlayerTap, PlayerView, Server, Source};
+use timeloom_wire::Participant;
+use timeloom_wire::loopback::LoopbackNetwork;
+
+use super::Arguments;
+use super::wait::wait;
+use crate::context::Context;
+use crate::damage;
+use crate::decode::Decoders;
+use crate::json_text::counted;
+use crate::live::{Interrupt, Live};
+use crate::outcome::Outcome;
+
+/// How long a player may take to end after Ctrl-C; one that is stuck in the middleware is left behind.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Where a bag is played: in the graph, or in this process alone.
+struct Place {
+    player: Arc<dyn Participant>,
+    /// Who calls the player's services.
+    viewer: Arc<dyn Participant>,
+    interrupt: Interrupt,
+    _live: Option<Live>,
+}
+
+impl Place {
+    fn find(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Self> {
+        if arguments.playback.publish {
+            let live = Live::join(&arguments.network, context)?;
+            return Ok(Self {
+                player: Arc::clone(live.participant()),
+                viewer: Arc::clone(live.participant()),
+                interrupt: live.interrupt().clone(),
+                _live: Some(live),
+            });
+        }
+        let network = LoopbackNetwork::new(&TimeBase::machine());
+        Ok(Self {
+            player: network.participant("player")?,
+            viewer: network.participant("viewer")?,
+            interrupt: Interrupt::new()?,
+            _live: None,
+        })
+    }
+}
+
+/// What the player wants people to know.
+#[derive(Clone, Default)]
+struct Notices(Arc<Mutex<Vec<Notice>>>);
+
+impl Notices {
+    fn reporter(&self) -> Reporter {
+        let told = self.clone();
+        Reporter::new(move |notice| {
+            let mut notices = told.0.lock().unwrap_or_else(PoisonError::into_inner);
+            notices.push(notice.clone());
+        })
+    }
+
+    fn tell(&self, context: &mut Context) {
+        let mut notices = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for notice in notices.drain(..) {
+            context.printer.warning(&notice.to_string());
+        }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let reader = BagReader::open_all(&arguments.bags)?;
+    let info = reader.info().clone();
+    let selection = arguments.selection.selection();
+    selection.check_names(&info.topics)?;
+    selection.check_not_empty(&info.topics)?;
+    let options = arguments.playback.options(selection, &info)?;
+    let title = title(&arguments.bags);
+    let decoders = Decoders::new(&info.topics, &info.ros_distro);
+    let contents = BagContents::new(title.as_str(), &reader, |topic| {
+        decoders.schema(topic).cloned()
+    });
+    let place = Place::find(arguments, context)?;
+    let tap = PlayerTap::default();
+    let node = RosNode::new(
+        tap.participant(Arc::clone(&place.player)),
+        NodeOptions::new("rosbag2_player"),
+    )?;
+    let notices = Notices::default();
+    let player = Player::open(&node, reader, options, notices.reporter())?;
+    let handle = player.handle().clone();
+    let distro = info.ros_distro.parse().unwrap_or_default();
+    let _services = Services::start(&node, handle.clone(), distro)?;
+    let view = PlayerView::new(handle.clone(), contents, tap, Arc::clone(&place.viewer));
+    view.count_messages(BagReader::open_all(&arguments.bags)?)?;
+    let view: Arc<dyn Source> = Arc::new(view);
+    let server = arguments.server.start(view, &title, context)?;
+    handle.control(Control::Play(PlayRange::default()))?;
+    wait(&place.interrupt, arguments.duration, || {
+        notices.tell(context);
+        arguments.playback.exit_at_end && handle.status().state.is_over()
+    });
+    let status = end(player, &handle);
+    notices.tell(context);
+    let lost = summary(&status, &server, &arguments.bags, context);
+    Ok(Outcome::lost_if(lost))
+}
+
+/// Ends the player, or leaves it behind.
+fn end(player: Player, handle: &PlayerHandle) -> Status {
+    handle.control_then(Control::Stop, drop);
+    let ended = handle.wait_for(PATIENCE);
+    let status = handle.status();
+    if ended {
+        drop(player);
+    } else {
+        // Stuck in the middleware, behind a subscription that takes nothing: the process ends all the same.
+        std::mem::forget(player);
+    }
+    status
+}
+
+/// Says what was played and what was not; whether anything is missing.
+fn summary(
+    status: &Status,
+    server: &Server,
+    bags: &[impl AsRef<Path>],
+    context: &mut Context,
+) -> bool {
+    let played = |topic: &&timeloom_node::player::TopicStatus| topic.played > 0;
+    let topics = status.topics.iter().filter(played).count();
+    context.printer.note(&format!(
+        "played {} of {}",
+        counted(status.played(), "message"),
+        counted(topics as u64, "topic")
+    ));
+    for topic in status.topics.iter().filter(|topic| topic.failed > 0) {
+        let failed = counted(topic.failed, "message");
+        let text = format!("{failed} of {} refused by the middleware", topic.name);
+        context.printer.warning(&text);
+    }
+    let slow = report_slow_clients(server, context);
+    let bag = bags.first().map_or(Path::new("."), AsRef::as_ref);
+    if let Some(remedy) = damage::remedy(bag, &status.damage) {
+        context.printer.hint(&remedy);
+    }
+    status.lost() > 0 || damage::means_loss(&status.damage) || slow
+}
+
+/// Says how many messages clients missed; whether any.
+pub(super) fn report_slow_clients(server: &Server, context: &mut Context) -> bool {
+    let dropped = server.dropped();
+    if dropped > 0 {
+        let text = format!(
+            "{} not sent to clients that were too slow",
+            counted(dropped, "message")
+        );
+        context.printer.warning(&text);
+        context
+            .printer
+            .hint("a larger --client-queue-mib bridges longer pauses of a client");
+    }
+    dropped > 0
+}
+
+/// The name of the bags, for people.
+fn title(bags: &[impl AsRef<Path>]) -> String {
+    let names: Vec<String> = bags
+        .iter()
+        .map(|bag| {
+            let path = bag.as_ref();
+            let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+            let name = whole.file_name().map(std::ffi::OsStr::to_string_lossy);
+            name.map_or_else(|| path.display().to_string(), std::borrow::Cow::into_owned)
+        })
+        .collect();
+    names.join(" + ")
+}

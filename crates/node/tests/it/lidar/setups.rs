@@ -1,0 +1,69 @@
+//! The setups of the vendor's document on time synchronisation, and the defaults.
+
+use timeloom_node::{LidarNode, LidarOptions, NodeOptions, ParameterValue};
+use timeloom_pf::simulator::Product;
+use timeloom_pf::{TimesyncMethod, TimesyncSettings};
+use timeloom_sync::{Averaging, Method};
+use timeloom_time::Duration;
+
+use super::Robot;
+
+/// What a node with these parameters, and no others, does.
+fn timesync(parameters: &[(&str, ParameterValue)]) -> TimesyncSettings {
+    let robot = Robot::new(Product::R2000);
+    let mut options = NodeOptions::new("pf_driver");
+    let pairs = parameters
+        .iter()
+        .map(|(name, value)| ((*name).into(), value.clone()));
+    options.parameters.extend(pairs);
+    let node = robot.node(options);
+    let settings = timeloom_pf::LidarSettings::new(robot.device.address().to_string());
+    let lidar = LidarNode::new(&node, LidarOptions::new(settings)).expect("a lidar");
+    lidar.options().settings.timesync
+}
+
+fn milliseconds(interval: i64, period: i64) -> [(&'static str, ParameterValue); 2] {
+    [
+        ("timesync_interval", interval.into()),
+        ("timesync_period", period.into()),
+    ]
+}
+
+#[test]
+fn defaults_are_the_vendors_but_for_the_method() {
+    let defaults = timesync(&[]);
+    assert_eq!(defaults.method, TimesyncMethod::Estimator(Method::Envelope));
+    assert_eq!(defaults.interval, Duration::from_millis(250));
+    assert_eq!(defaults.period, Duration::from_secs(10));
+    assert!(defaults.offset.is_zero() && !defaults.send_stamps);
+}
+
+#[test]
+fn no_averaging() {
+    let settings = timesync(&milliseconds(0, 0));
+    assert_eq!(settings.method, TimesyncMethod::Simple);
+    assert!(!settings.asks());
+}
+
+#[test]
+fn smoothed_from_packet_reception_time() {
+    let settings = timesync(&milliseconds(0, 10_000));
+    assert!(settings.method.uses_packets() && !settings.asks());
+    assert_eq!(settings.method, TimesyncMethod::default());
+    let mut parameters = milliseconds(0, 10_000).to_vec();
+    parameters.push(("timesync_method", "average".into()));
+    let vendors = timesync(&parameters);
+    assert_eq!(vendors.method, TimesyncMethod::Average(Averaging::Mean));
+    assert!(!vendors.asks());
+}
+
+#[test]
+fn smoothed_from_extra_http_requests() {
+    let settings = timesync(&milliseconds(250, 10_000));
+    assert!(settings.asks());
+    let mut parameters = milliseconds(250, 10_000).to_vec();
+    parameters.push(("timesync_method", "requests".into()));
+    let vendors = timesync(&parameters);
+    assert_eq!(vendors.method, TimesyncMethod::Requests(Averaging::Mean));
+    assert!(vendors.asks() && !vendors.method.uses_packets());
+}

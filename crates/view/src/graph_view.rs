@@ -1,0 +1,222 @@
+//! A running robot, for browsers and for programs that speak the Foxglove protocol.
+
+mod intake;
+mod known_topic;
+mod options;
+mod watcher;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use bytes::Bytes;
+use timeloom_msg::{QosProfile, TypeName};
+use timeloom_node::TypeFinder;
+use timeloom_wire::{
+    EndpointKind, Graph, Node, NodeName, Participant, PublishOptions, Publisher, TopicSpec,
+};
+
+pub use self::options::{GraphViewOptions, Hidden, Listening, TakesTopic};
+use self::watcher::Watcher;
+use crate::channel::ChannelId;
+use crate::error::{Error, Result};
+use crate::peer::lock;
+use crate::protocol::ConnectionGraph;
+use crate::service_desk::ServiceDesk;
+use crate::snapshot::{Fact, Snapshot, SnapshotKind, TopicRow};
+use crate::source::{Ability, Demand, Description, Source};
+use crate::stage::Stage;
+
+/// How many topics clients may publish on.
+const MOST_PUBLISHERS: usize = 1_000;
+
+/// A ROS graph behind a server: its topics as channels, with their rates and losses; its services; publishing.
+///
+/// What cannot be shown, because nobody tells its definition, is still counted.
+pub struct GraphView {
+    participant: Arc<dyn Participant>,
+    node: Arc<dyn Node>,
+    options: GraphViewOptions,
+    parts: OnceLock<(Watcher, ServiceDesk)>,
+    publishers: Mutex<BTreeMap<(String, String), Arc<dyn Publisher>>>,
+}
+
+impl GraphView {
+    /// Shows the graph as that participant sees it, by a hidden node of its own.
+    ///
+    /// # Errors
+    /// When the middleware refuses the node.
+    pub fn new(participant: Arc<dyn Participant>, options: GraphViewOptions) -> Result<Self> {
+        let name = format!("_timeloom_view_{}", std::process::id());
+        let node = NodeName::new("/", &name).and_then(|name| participant.node(name));
+        let node = node.map_err(|error| Error::Refused(error.to_string()))?;
+        Ok(Self {
+            participant,
+            node,
+            options,
+            parts: OnceLock::new(),
+            publishers: Mutex::default(),
+        })
+    }
+
+    /// Messages that were lost on the wire, on all topics.
+    pub fn lost_on_the_wire(&self) -> u64 {
+        let rows = self.rows();
+        rows.iter().filter_map(|row| row.lost_wire).sum()
+    }
+
+    fn rows(&self) -> Vec<TopicRow> {
+        let parts = self.parts.get();
+        parts.map_or_else(Vec::new, |(watcher, _)| watcher.rows())
+    }
+
+    fn known(&self) -> Graph {
+        let parts = self.parts.get();
+        parts.map_or_else(Graph::default, |(watcher, _)| watcher.graph())
+    }
+
+    fn facts(&self, graph: &Graph) -> Vec<Fact> {
+        let nodes: usize = graph
+            .nodes()
+            .filter(|(name, _)| *name != self.node.name())
+            .map(|(_, count)| count)
+            .sum();
+        let services = self.parts.get().map_or(0, |(_, desk)| desk.len());
+        let clocks: Vec<String> = graph
+            .on("/clock", EndpointKind::Publisher)
+            .map(|publisher| node_name(publisher.node.as_ref()))
+            .collect();
+        let clock = match clocks.as_slice() {
+            [] => Fact::calm("clock", "the machine"),
+            [owner] => Fact::calm("clock", owner),
+            _ => Fact::alarm("/clock by", clocks.join(", ")),
+        };
+        vec![
+            clock,
+            Fact::calm("nodes", nodes),
+            Fact::calm("services", services),
+        ]
+    }
+
+    fn publisher(&self, topic: &str, type_name: &str) -> Result<Arc<dyn Publisher>, String> {
+        let key = (topic.to_owned(), type_name.to_owned());
+        let mut publishers = lock(&self.publishers);
+        if let Some(publisher) = publishers.get(&key) {
+            return Ok(Arc::clone(publisher));
+        }
+        if publishers.len() >= MOST_PUBLISHERS {
+            return Err(format!(
+                "clients publish on {MOST_PUBLISHERS} topics already"
+            ));
+        }
+        let words = |error: &dyn std::fmt::Display| error.to_string();
+        timeloom_msg::name::validate_full_topic_name(topic).map_err(|error| words(&error))?;
+        let schema = self.options.types.by_name(type_name);
+        let schema = schema.map_err(|error| words(&error))?;
+        let spec = TopicSpec {
+            name: topic.to_owned(),
+            type_name: TypeName::parse(type_name).map_err(|error| words(&error))?,
+            type_hash: schema.type_hash().ok(),
+            qos: QosProfile::DEFAULT,
+        };
+        let publisher: Arc<dyn Publisher> = self
+            .node
+            .publish(&spec)
+            .map_err(|error| words(&error))?
+            .into();
+        publishers.insert(key, Arc::clone(&publisher));
+        Ok(publisher)
+    }
+}
+
+impl Source for GraphView {
+    fn description(&self) -> Description {
+        Description {
+            name: self.options.name.clone(),
+            range_ns: None,
+            time: match self.options.clock {
+                Some(_) => Ability::Yes,
+                None => Ability::No,
+            },
+            services: Ability::Yes,
+            publish: Ability::Yes,
+            graph: Ability::Yes,
+        }
+    }
+
+    fn attach(&self, stage: Stage) -> Result<()> {
+        let base = self.participant.time_base();
+        let types = self.options.types.clone();
+        let finder = TypeFinder::new(Arc::clone(&self.node), &base, types);
+        let desk = ServiceDesk::open(&*self.participant, &self.node, &finder, &stage);
+        let watcher = Watcher::start(
+            &self.participant,
+            &self.node,
+            finder,
+            stage,
+            self.options.clone(),
+        )?;
+        // It is attached once.
+        drop(self.parts.set((watcher, desk)));
+        Ok(())
+    }
+
+    fn time_ns(&self) -> Option<i64> {
+        let clock = self.options.clock.as_ref()?;
+        clock.started().then(|| clock.now().nanos())
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            title: self.options.name.clone(),
+            kind: SnapshotKind::Graph,
+            state: "live".into(),
+            timeline: None,
+            topics: self.rows(),
+            facts: self.facts(&self.known()),
+        }
+    }
+
+    fn demand(&self, channel: ChannelId, demand: Demand) {
+        if let Some((watcher, _)) = self.parts.get() {
+            watcher.demand(channel, demand);
+        }
+    }
+
+    fn call(&self, service: &str, request: Bytes) -> Result<Bytes> {
+        let parts = self.parts.get();
+        let (_, desk) = parts.ok_or_else(|| Error::Unsupported {
+            what: format!("calling {service}"),
+        })?;
+        desk.call(service, request)
+    }
+
+    fn publish(&self, topic: &str, type_name: &str, payload: Bytes) -> Result<()> {
+        let refused = |reason: String| Error::Refused(format!("can't publish {topic}: {reason}"));
+        let publisher = self.publisher(topic, type_name).map_err(refused)?;
+        let sent = publisher.publish(payload, PublishOptions::default());
+        sent.map_err(|error| refused(error.to_string()))?;
+        Ok(())
+    }
+
+    fn graph(&self) -> Option<ConnectionGraph> {
+        let graph = self.known();
+        let mut told = ConnectionGraph::default();
+        for endpoint in graph.endpoints() {
+            let names = match endpoint.kind {
+                EndpointKind::Publisher => &mut told.published,
+                EndpointKind::Subscription => &mut told.subscribed,
+                EndpointKind::Server => &mut told.services,
+                EndpointKind::Client => continue,
+            };
+            if endpoint.node.as_ref() != Some(self.node.name()) {
+                let names = names.entry(endpoint.topic.clone()).or_default();
+                names.insert(node_name(endpoint.node.as_ref()));
+            }
+        }
+        Some(told)
+    }
+}
+
+fn node_name(node: Option<&NodeName>) -> String {
+    node.map_or_else(|| "(unknown node)".to_owned(), NodeName::full)
+}

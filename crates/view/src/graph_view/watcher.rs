@@ -1,0 +1,269 @@
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use timeloom_node::TypeFinder;
+use timeloom_time::{BaseThread, Clock, Duration, Event, Steady};
+use timeloom_wire::{EndpointInfo, EndpointKind, Graph, GraphEvent, GraphWatch, Node, Participant};
+
+use super::intake::Intake;
+use super::known_topic::{Definition, KnownTopic, retention};
+use super::options::{GraphViewOptions, Listening};
+use crate::channel::{Channel, ChannelId};
+use crate::definition_text::definition_text;
+use crate::error::{Error, Result};
+use crate::peer::lock;
+use crate::protocol::Level;
+use crate::snapshot::TopicRow;
+use crate::source::Demand;
+use crate::stage::Stage;
+
+/// How long news are collected before they are looked at: a robot that starts has many.
+const CALM: Duration = Duration::from_millis(50);
+/// How many topics there may be: names come from outside.
+const MOST_TOPICS: usize = 10_000;
+
+type Key = (String, String);
+
+/// Follows the graph: makes channels of its topics and listens to them.
+pub(super) struct Watcher {
+    shared: Arc<Shared>,
+    thread: Option<BaseThread<()>>,
+    _watch: GraphWatch,
+}
+
+struct Shared {
+    node: Arc<dyn Node>,
+    finder: TypeFinder,
+    stage: Stage,
+    options: GraphViewOptions,
+    graph: Mutex<Graph>,
+    topics: Mutex<BTreeMap<Key, KnownTopic>>,
+    news: Event,
+    steady: Clock<Steady>,
+    stop: AtomicBool,
+}
+
+impl Watcher {
+    pub(super) fn start(
+        participant: &Arc<dyn Participant>,
+        node: &Arc<dyn Node>,
+        finder: TypeFinder,
+        stage: Stage,
+        options: GraphViewOptions,
+    ) -> Result<Self> {
+        let base = participant.time_base();
+        let shared = Arc::new(Shared {
+            node: Arc::clone(node),
+            finder,
+            stage,
+            options,
+            graph: Mutex::default(),
+            topics: Mutex::default(),
+            news: Event::new(&base),
+            steady: Clock::on(&base),
+            stop: AtomicBool::new(false),
+        });
+        let observing = Arc::downgrade(&shared);
+        let watch = participant.watch_graph(Box::new(move |event| observe(&observing, event)));
+        let following = Arc::clone(&shared);
+        let name = "view-graph";
+        let thread = base.spawn(name, move || following.follow());
+        let thread = thread.map_err(|source| Error::Thread {
+            name: name.to_owned(),
+            source,
+        })?;
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+            _watch: watch,
+        })
+    }
+
+    pub(super) fn graph(&self) -> Graph {
+        lock(&self.shared.graph).clone()
+    }
+
+    pub(super) fn rows(&self) -> Vec<TopicRow> {
+        let topics = lock(&self.shared.topics);
+        topics.values().map(KnownTopic::row).collect()
+    }
+
+    /// Remembers who is wanted; the thread does the rest.
+    pub(super) fn demand(&self, channel: ChannelId, demand: Demand) {
+        let mut topics = lock(&self.shared.topics);
+        let shown = |topic: &&mut KnownTopic| topic.intake.channel() == Some(channel);
+        if let Some(topic) = topics.values_mut().find(shown) {
+            topic.wanted = demand == Demand::Wanted;
+        }
+        self.shared.news.set();
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::SeqCst);
+        self.shared.news.set();
+        if let Some(thread) = self.thread.take() {
+            // One that panicked has nothing left to do either.
+            drop(thread.join());
+        }
+    }
+}
+
+/// On the transport's thread: only notes.
+fn observe(shared: &Weak<Shared>, event: &GraphEvent) {
+    let Some(shared) = shared.upgrade() else {
+        return;
+    };
+    // Topics of DDS that are not of ROS.
+    if matches!(event, GraphEvent::EndpointChanged(info) if !info.topic.starts_with('/')) {
+        return;
+    }
+    if lock(&shared.graph).apply(event) {
+        shared.news.set();
+    }
+}
+
+impl Shared {
+    fn follow(self: &Arc<Self>) {
+        let pause = self.news.clone();
+        loop {
+            pause.wait();
+            if self.stop.load(Ordering::SeqCst) {
+                break;
+            }
+            pause.clear();
+            self.look();
+            // What comes meanwhile is looked at together.
+            let _woke = self.steady.sleep_for(CALM);
+        }
+        lock(&self.topics).clear();
+    }
+
+    /// Brings topics, channels and subscriptions in line with the graph.
+    fn look(self: &Arc<Self>) {
+        let mut published = self.published();
+        let mut sought = Vec::new();
+        let mut topics = lock(&self.topics);
+        for key in published.keys() {
+            if !topics.contains_key(key) && topics.len() < MOST_TOPICS {
+                let intake = Intake::new(&self.stage, self.options.clock.clone());
+                topics.insert(key.clone(), KnownTopic::new(&key.0, &key.1, intake));
+            }
+        }
+        for (key, topic) in &mut *topics {
+            match published.remove(key) {
+                Some(publishers) => {
+                    if matches!(topic.definition, Definition::Idle) {
+                        topic.definition = Definition::Sought;
+                        sought.extend(publishers.first().cloned());
+                    }
+                    self.show(topic, &publishers);
+                    self.listen(topic, &publishers);
+                }
+                None => self.hide(topic),
+            }
+        }
+        drop(topics);
+        for publisher in sought {
+            self.seek(publisher);
+        }
+    }
+
+    /// The publishers of each topic that is shown, but for our own.
+    fn published(&self) -> BTreeMap<Key, Vec<EndpointInfo>> {
+        let mut published: BTreeMap<Key, Vec<EndpointInfo>> = BTreeMap::new();
+        let graph = lock(&self.graph);
+        for endpoint in graph.endpoints() {
+            let ours = endpoint.node.as_ref() == Some(self.node.name());
+            if endpoint.kind == EndpointKind::Publisher
+                && !ours
+                && self.options.shows(&endpoint.topic, &endpoint.type_name)
+            {
+                let key = (endpoint.topic.clone(), endpoint.type_name.clone());
+                published.entry(key).or_default().push(endpoint.clone());
+            }
+        }
+        published
+    }
+
+    /// Looks for a definition; the answer comes on another thread.
+    fn seek(self: &Arc<Self>, publisher: EndpointInfo) {
+        let asking = Arc::downgrade(self);
+        let asked = publisher.clone();
+        self.finder.find(&asked, move |found| {
+            let Some(shared) = asking.upgrade() else {
+                return;
+            };
+            let text = found
+                .map_err(|error| error.to_string())
+                .and_then(|schema| definition_text(&schema).map_err(|error| error.to_string()));
+            let key = (publisher.topic, publisher.type_name);
+            if let Some(topic) = lock(&shared.topics).get_mut(&key) {
+                topic.definition = match text {
+                    Ok(text) => Definition::Found(Arc::new(text)),
+                    Err(reason) => Definition::Missing(reason),
+                };
+            }
+            shared.news.set();
+        });
+    }
+
+    /// Makes a channel of a topic whose definition is known; tells of one whose is not.
+    fn show(&self, topic: &mut KnownTopic, publishers: &[EndpointInfo]) {
+        match &topic.definition {
+            Definition::Found(text) if topic.intake.channel().is_none() => {
+                let channel = Channel {
+                    topic: topic.name.clone(),
+                    type_name: topic.type_name.clone(),
+                    definition: text.to_string(),
+                    retention: retention(publishers),
+                };
+                topic
+                    .intake
+                    .show(self.stage.advertise(vec![channel]).first().copied());
+            }
+            Definition::Missing(reason) => {
+                let text = format!("{} is not shown to clients: {reason}", topic.name);
+                self.stage.notice(&notice_id(topic), Level::Warning, &text);
+            }
+            _ => {}
+        }
+    }
+
+    fn listen(&self, topic: &mut KnownTopic, publishers: &[EndpointInfo]) {
+        if matches!(topic.definition, Definition::Sought) {
+            // What comes before there is a channel is shown to nobody: a latched message would be missed for good.
+            return;
+        }
+        let always = self.options.listening == Listening::Always;
+        if always || topic.wanted || Stage::is_looked_at(&topic.type_name) {
+            if let Err(reason) = topic.listen(&*self.node, publishers) {
+                let text = format!("{} is not listened to: {reason}", topic.name);
+                self.stage.notice(&notice_id(topic), Level::Warning, &text);
+            }
+        } else {
+            topic.deafen();
+        }
+    }
+
+    /// Nobody publishes it any more; its counts stay.
+    fn hide(&self, topic: &mut KnownTopic) {
+        topic.deafen();
+        if let Some(channel) = topic.intake.channel() {
+            topic.intake.show(None);
+            topic.wanted = false;
+            self.stage.unadvertise(&[channel]);
+        }
+        if matches!(topic.definition, Definition::Missing(_)) {
+            self.stage.withdraw(&notice_id(topic));
+            // Whoever publishes it next may tell.
+            topic.definition = Definition::Idle;
+        }
+    }
+}
+
+fn notice_id(topic: &KnownTopic) -> String {
+    format!("topic {} {}", topic.name, topic.type_name)
+}

@@ -1,0 +1,300 @@
+//! A bag that is played, for browsers and for programs that speak the Foxglove protocol.
+
+mod bag_contents;
+mod density;
+mod steer;
+mod tap_lanes;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use timeloom_bag::BagReader;
+use timeloom_node::player::{PlayerHandle, State, Status, TopicStatus};
+use timeloom_node::{LocalTypes, TypeFinder};
+use timeloom_time::{Duration, JumpHandle, JumpHandler, JumpThreshold};
+use timeloom_wire::{NodeName, Participant};
+
+pub use self::bag_contents::BagContents;
+use self::bag_contents::BagTopic;
+use self::density::Density;
+use self::tap_lanes::Lanes;
+use crate::channel::{Channel, Retention};
+use crate::command::Command;
+use crate::error::{Error, Result};
+use crate::protocol::{Level, PlaybackStatus};
+use crate::service_desk::ServiceDesk;
+use crate::snapshot::{Fact, Snapshot, SnapshotKind, Timeline, TopicRow, seconds_since};
+use crate::source::{Ability, Description, Playback, Source};
+use crate::stage::Stage;
+use crate::tap::TappedParticipant;
+
+/// A step forward of at least this much is told as a seek; smaller ones are steps from message to message.
+const LEAP: Duration = Duration::from_secs(1);
+
+/// Hears what a player publishes: make the player's node on [`participant`](Self::participant).
+#[derive(Clone, Default)]
+pub struct PlayerTap(Arc<Lanes>);
+
+impl PlayerTap {
+    /// A participant whose publishers are shown as well.
+    pub fn participant(&self, inner: Arc<dyn Participant>) -> Arc<dyn Participant> {
+        let lanes = Arc::clone(&self.0);
+        let listeners = Arc::new(move |topic: &str| Some(lanes.listener(topic)));
+        Arc::new(TappedParticipant::new(inner, listeners))
+    }
+}
+
+/// A player behind a server: its messages as it publishes them, its time, its controls, its services.
+///
+/// Each message is handed over on the thread that publishes it and with the time that it has in the bag; nothing is
+/// lost in between.
+pub struct PlayerView {
+    player: PlayerHandle,
+    bag: BagContents,
+    tap: PlayerTap,
+    density: Density,
+    seeks: Arc<AtomicU64>,
+    _jumps: JumpHandle,
+    /// Who calls services.
+    viewer: Arc<dyn Participant>,
+    desk: OnceLock<ServiceDesk>,
+}
+
+impl PlayerView {
+    /// Shows a player that was opened on a participant of the tap. `viewer` is where its services are called; on a
+    /// loopback, another participant than the player's.
+    pub fn new(
+        player: PlayerHandle,
+        bag: BagContents,
+        tap: PlayerTap,
+        viewer: Arc<dyn Participant>,
+    ) -> Self {
+        let seeks = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&seeks);
+        let handler = JumpHandler::new("view", threshold()).after(move |_| {
+            counted.fetch_add(1, Ordering::SeqCst);
+        });
+        let jumps = player.clock().add_jump_handler(handler);
+        tap.0.follow(&player);
+        Self {
+            density: Density::default(),
+            player,
+            bag,
+            tap,
+            seeks,
+            _jumps: jumps,
+            viewer,
+            desk: OnceLock::new(),
+        }
+    }
+
+    /// Counts the messages of the bag over time, for the timeline, on a thread of its own; `reader` is another
+    /// reader of the same bag.
+    ///
+    /// # Errors
+    /// When there is no thread to be had.
+    pub fn count_messages(&self, reader: BagReader) -> Result<()> {
+        self.density.count(&self.viewer.time_base(), reader)
+    }
+
+    /// Where playing is, in the bag's time. While time stands, it is the clock's: a message that is waited for does
+    /// not hold it back.
+    fn time_ns_of(&self, status: &Status) -> i64 {
+        let time = if status.state == State::Paused {
+            self.player.clock().now()
+        } else {
+            status.time
+        };
+        let (start, end) = self.range(status);
+        time.nanos().clamp(start, end.max(start))
+    }
+
+    /// The first and the last moment that can be played.
+    fn range(&self, status: &Status) -> (i64, i64) {
+        let range = status
+            .range
+            .map(|(start, end)| (start.nanos(), end.nanos()));
+        range.unwrap_or(self.bag.range_ns)
+    }
+
+    fn channel(&self, topic: &TopicStatus) -> Result<Channel, String> {
+        let found = self.bag.topic(topic);
+        let definition = found.map_or_else(
+            || Err("it is not in the bag".to_owned()),
+            |found| found.definition.clone(),
+        )?;
+        Ok(Channel {
+            topic: topic.name.clone(),
+            type_name: topic.type_name.clone(),
+            definition,
+            retention: found.map_or(Retention::None, |found| found.retention),
+        })
+    }
+
+    fn open_desk(&self, stage: &Stage) -> timeloom_wire::Result<ServiceDesk> {
+        let name = NodeName::new("/", &format!("_timeloom_view_{}", std::process::id()))?;
+        let node = self.viewer.node(name)?;
+        let base = self.viewer.time_base();
+        let finder = TypeFinder::new(Arc::clone(&node), &base, LocalTypes::default());
+        Ok(ServiceDesk::open(&*self.viewer, &node, &finder, stage))
+    }
+}
+
+impl Source for PlayerView {
+    fn description(&self) -> Description {
+        Description {
+            name: self.bag.title.clone(),
+            range_ns: Some(self.range(&self.player.status())),
+            time: Ability::Yes,
+            services: Ability::Yes,
+            publish: Ability::No,
+            graph: Ability::No,
+        }
+    }
+
+    fn attach(&self, stage: Stage) -> Result<()> {
+        for topic in &self.player.status().topics {
+            match self.channel(topic) {
+                Ok(channel) => {
+                    if let Some(&id) = stage.advertise(vec![channel]).first() {
+                        self.tap.0.show(&topic.name, &stage, id);
+                    }
+                }
+                Err(reason) => {
+                    let text = format!("{} is not shown to clients: {reason}", topic.name);
+                    stage.notice(&format!("unknown {}", topic.name), Level::Warning, &text);
+                }
+            }
+        }
+        let desk = self
+            .open_desk(&stage)
+            .map_err(|error| Error::Refused(error.to_string()))?;
+        // It is attached once.
+        drop(self.desk.set(desk));
+        Ok(())
+    }
+
+    fn time_ns(&self) -> Option<i64> {
+        Some(self.time_ns_of(&self.player.status()))
+    }
+
+    fn playback(&self) -> Option<Playback> {
+        let status = self.player.status();
+        Some(Playback {
+            status: playback_status(status.state),
+            time_ns: self.time_ns_of(&status),
+            rate: status.rate.unwrap_or(1.0),
+            seeks: self.seeks.load(Ordering::SeqCst),
+        })
+    }
+
+    fn command(&self, command: Command) -> Result<()> {
+        if matches!(command, Command::SeekTo(_)) {
+            self.seeks.fetch_add(1, Ordering::SeqCst);
+        }
+        steer::obey(&self.player, command).map_err(|refusal| Error::Refused(refusal.to_string()))
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let status = self.player.status();
+        let (start, end) = self.range(&status);
+        let since = |time_ns: i64| seconds_since(start, time_ns);
+        let mark = |time: timeloom_time::Time<timeloom_time::Ros>| since(time.nanos());
+        Snapshot {
+            title: self.bag.title.clone(),
+            kind: SnapshotKind::Player,
+            state: state_text(status.state).to_owned(),
+            timeline: Some(Timeline {
+                start_ns: start,
+                duration: since(end),
+                now: since(self.time_ns_of(&status)),
+                rate: status.rate.unwrap_or(1.0),
+                real_rate: status.achieved_rate,
+                read_ahead: self.player.read_to().map(mark),
+                mark_a: status.loop_range.map(|part| mark(part.0)),
+                mark_b: status.loop_range.map(|part| mark(part.1)),
+                density: self.density.parts((start, end)),
+            }),
+            facts: facts(&status),
+            topics: status
+                .topics
+                .iter()
+                .map(|topic| row(topic, self.bag.topic(topic)))
+                .collect(),
+        }
+    }
+
+    fn call(&self, service: &str, request: Bytes) -> Result<Bytes> {
+        let desk = self.desk.get().ok_or_else(|| Error::Unsupported {
+            what: format!("calling {service}"),
+        })?;
+        desk.call(service, request)
+    }
+}
+
+fn threshold() -> JumpThreshold {
+    // Both have the sign that they must have.
+    JumpThreshold::new()
+        .forward(LEAP)
+        .and_then(|threshold| threshold.backward(Duration::from_nanos(-1)))
+        .unwrap_or(JumpThreshold::ANY)
+}
+
+fn playback_status(state: State) -> PlaybackStatus {
+    match state {
+        State::Playing | State::Finishing => PlaybackStatus::Playing,
+        State::Ended | State::Stopped => PlaybackStatus::Ended,
+        State::WaitingForSubscribers | State::WaitingForStart | State::WaitingForClock => {
+            PlaybackStatus::Buffering
+        }
+        _ => PlaybackStatus::Paused,
+    }
+}
+
+fn state_text(state: State) -> &'static str {
+    match state {
+        State::Playing | State::Finishing => "playing",
+        State::Ended => "ended",
+        State::Stopped => "stopped",
+        State::WaitingForSubscribers => "waiting for subscribers",
+        State::WaitingForStart => "waiting for the start",
+        State::WaitingForClock => "waiting for /clock",
+        _ => "paused",
+    }
+}
+
+fn row(topic: &TopicStatus, found: Option<&BagTopic>) -> TopicRow {
+    let lost = found.and_then(|found| found.lost);
+    TopicRow {
+        name: topic.name.clone(),
+        type_name: topic.type_name.clone(),
+        count: topic.played,
+        bytes: topic.bytes,
+        hz: None,
+        recorded: found.map(|found| found.recorded),
+        lost_wire: lost.map(|lost| lost.0),
+        lost_recorder: lost.map(|lost| lost.1),
+    }
+}
+
+fn facts(status: &Status) -> Vec<Fact> {
+    let mut facts = vec![Fact::calm("messages", status.played())];
+    if status.lost() > 0 {
+        facts.push(Fact::alarm("not played", status.lost()));
+    }
+    if status.laps > 0 {
+        facts.push(Fact::calm("lap", status.laps + 1));
+    }
+    if status.latest > Duration::from_millis(100) {
+        let late = format!("{:.2} s", status.latest.as_secs_f64());
+        facts.push(Fact::alarm("latest by", late));
+    }
+    if status.starved > 1 {
+        facts.push(Fact::alarm("read-ahead empty", status.starved - 1));
+    }
+    if !status.damage.is_empty() {
+        facts.push(Fact::alarm("damaged places", status.damage.len()));
+    }
+    facts
+}

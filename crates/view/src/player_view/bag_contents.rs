@@ -1,0 +1,100 @@
+use std::collections::BTreeMap;
+
+use timeloom_bag::{BagReader, StorageReader as _, TopicInfo, TopicStatistics};
+use timeloom_msg::Schema;
+use timeloom_msg::qos::{Durability, parse_profiles};
+use timeloom_node::player::TopicStatus;
+
+use crate::channel::Retention;
+use crate::definition_text::definition_text;
+
+/// What is known of a bag before it is played: its topics with their definitions, counts and losses.
+#[derive(Clone, Debug)]
+pub struct BagContents {
+    pub(super) title: String,
+    pub(super) range_ns: (i64, i64),
+    topics: Vec<BagTopic>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct BagTopic {
+    name: String,
+    type_name: String,
+    /// As `ros2msg`, or why there is none.
+    pub(super) definition: Result<String, String>,
+    pub(super) retention: Retention,
+    pub(super) recorded: u64,
+    /// Messages lost on the wire and in the recorder, if the bag has an account.
+    pub(super) lost: Option<(u64, u64)>,
+}
+
+impl BagContents {
+    /// Reads it off a bag; `schema` finds the schema of a topic by its number, or says why there is none.
+    pub fn new(
+        title: impl Into<String>,
+        reader: &BagReader,
+        schema: impl Fn(usize) -> Result<Schema, String>,
+    ) -> Self {
+        let info = reader.info();
+        let accounts = accounts(reader);
+        let start = info.start_time_ns.unwrap_or(0);
+        let topics = info.topics.iter().enumerate().map(|(index, topic)| {
+            let account = accounts.get(topic.name.as_str());
+            BagTopic {
+                name: topic.name.clone(),
+                type_name: topic.type_name.clone(),
+                definition: schema(index)
+                    .and_then(|schema| definition_text(&schema).map_err(|error| error.to_string())),
+                retention: retention(topic),
+                recorded: info.message_counts.get(index).copied().unwrap_or(0),
+                lost: account.map(|account| {
+                    (
+                        account.messages_lost_in_transport,
+                        account.messages_lost_in_recorder(),
+                    )
+                }),
+            }
+        });
+        Self {
+            title: title.into(),
+            range_ns: (start, info.end_time_ns.unwrap_or(start)),
+            topics: topics.collect(),
+        }
+    }
+
+    /// A topic as it is played: by its name, or under another name by its type.
+    pub(super) fn topic(&self, played: &TopicStatus) -> Option<&BagTopic> {
+        let mut topics = self.topics.iter();
+        let by_name = topics.find(|topic| topic.name == played.name);
+        by_name.or_else(|| {
+            let mut topics = self.topics.iter();
+            topics.find(|topic| topic.type_name == played.type_name)
+        })
+    }
+}
+
+/// The accounts of all bags together, by topic.
+fn accounts(reader: &BagReader) -> BTreeMap<&str, TopicStatistics> {
+    let mut accounts: BTreeMap<&str, TopicStatistics> = BTreeMap::new();
+    let metadata = reader.bags().iter().filter_map(|bag| bag.metadata.as_ref());
+    for record in metadata.flat_map(|metadata| &metadata.topics) {
+        if let Some(statistics) = &record.statistics {
+            let account = accounts.entry(record.topic.name.as_str()).or_default();
+            account.merge(statistics);
+        }
+    }
+    accounts
+}
+
+fn retention(topic: &TopicInfo) -> Retention {
+    // A profile that cannot be read is none.
+    let profiles = parse_profiles(&topic.offered_qos_profiles).unwrap_or_default();
+    let latched = profiles
+        .iter()
+        .any(|profile| profile.durability == Durability::TransientLocal);
+    if latched {
+        Retention::Latest
+    } else {
+        Retention::None
+    }
+}

@@ -1,0 +1,207 @@
+//! The services of a graph, offered to clients.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, Weak};
+
+use bytes::Bytes;
+use timeloom_msg::{QosProfile, Schema, TypeName};
+use timeloom_node::{ServiceTypes, TypeFinder};
+use timeloom_time::{Duration, TimeBase};
+use timeloom_wire::{
+    Caller, EndpointInfo, EndpointKind, Graph, GraphEvent, GraphWatch, Node, Participant,
+};
+
+use crate::channel::{ServiceId, ServiceInfo};
+use crate::definition_text::definition_text;
+use crate::error::{Error, Result};
+use crate::peer::lock;
+use crate::stage::Stage;
+
+/// How long a server may take to be found, and then to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How many services there may be: names come from outside.
+const MOST_SERVICES: usize = 10_000;
+
+/// Offers the services of a graph for as long as they are there, if their definitions are known.
+pub(crate) struct ServiceDesk {
+    inner: Arc<Inner>,
+    _watch: GraphWatch,
+}
+
+struct Inner {
+    node: Arc<dyn Node>,
+    base: TimeBase,
+    finder: TypeFinder,
+    stage: Stage,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    graph: Graph,
+    offers: BTreeMap<String, Offer>,
+}
+
+enum Offer {
+    /// Its definition is looked for, or is not to be had.
+    Unknown,
+    Shown(Shown),
+}
+
+struct Shown {
+    id: ServiceId,
+    types: ServiceTypes,
+    caller: Option<Arc<Caller>>,
+}
+
+impl ServiceDesk {
+    /// Offers on a stage what servers there are; they are called by that node.
+    pub(crate) fn open(
+        participant: &dyn Participant,
+        node: &Arc<dyn Node>,
+        finder: &TypeFinder,
+        stage: &Stage,
+    ) -> Self {
+        let inner = Arc::new(Inner {
+            node: Arc::clone(node),
+            base: participant.time_base(),
+            finder: finder.clone(),
+            stage: stage.clone(),
+            state: Mutex::default(),
+        });
+        let observed = Arc::downgrade(&inner);
+        let watch = participant.watch_graph(Box::new(move |event| {
+            if let Some(inner) = observed.upgrade() {
+                inner.observe(event);
+            }
+        }));
+        Self {
+            inner,
+            _watch: watch,
+        }
+    }
+
+    /// Calls a service; blocks until it has answered.
+    pub(crate) fn call(&self, service: &str, request: Bytes) -> Result<Bytes> {
+        let refused = |error: timeloom_wire::Error| Error::Refused(error.to_string());
+        let caller = self.inner.caller(service)?;
+        if !caller.wait_for_server(PATIENCE) {
+            return Err(Error::Refused(format!("{service} is gone")));
+        }
+        caller.call(request, PATIENCE).map_err(refused)
+    }
+
+    /// How many services are offered.
+    pub(crate) fn len(&self) -> usize {
+        let state = lock(&self.inner.state);
+        let shown = |offer: &&Offer| matches!(offer, Offer::Shown(_));
+        state.offers.values().filter(shown).count()
+    }
+}
+
+impl Inner {
+    /// Takes in what happened to the graph, on the transport's thread.
+    fn observe(self: &Arc<Self>, event: &GraphEvent) {
+        match event {
+            GraphEvent::EndpointChanged(server)
+                if server.kind == EndpointKind::Server && server.topic.starts_with('/') =>
+            {
+                self.add(event, server);
+            }
+            GraphEvent::EndpointRemoved(gid) => {
+                let mut state = lock(&self.state);
+                let Some(service) = state.graph.endpoint(gid).map(|info| info.topic.clone()) else {
+                    return;
+                };
+                state.graph.apply(event);
+                if !state.has_server(&service)
+                    && let Some(Offer::Shown(shown)) = state.offers.remove(&service)
+                {
+                    drop(state);
+                    self.stage.unadvertise_services(&[shown.id]);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn add(self: &Arc<Self>, event: &GraphEvent, server: &EndpointInfo) {
+        {
+            let mut state = lock(&self.state);
+            state.graph.apply(event);
+            if state.offers.contains_key(&server.topic) || state.offers.len() >= MOST_SERVICES {
+                return;
+            }
+            state.offers.insert(server.topic.clone(), Offer::Unknown);
+        }
+        let asking: Weak<Self> = Arc::downgrade(self);
+        let server = server.clone();
+        let asked = server.clone();
+        self.finder.find(&asked, move |found| {
+            if let (Some(inner), Ok(schema)) = (asking.upgrade(), found) {
+                inner.offer(&server, &schema);
+            }
+        });
+    }
+
+    /// Shows a service whose definition was found. What has no text is not shown: nobody could call it.
+    fn offer(&self, server: &EndpointInfo, schema: &Schema) {
+        let part = |name: &str| -> timeloom_node::Result<Schema> {
+            let name = TypeName::parse(name)?;
+            Ok(Schema::compile(schema.definitions(), &name)?)
+        };
+        let Ok(types) = ServiceTypes::find(&server.type_name, part) else {
+            return;
+        };
+        let (Ok(request), Ok(response)) = (
+            definition_text(&types.request),
+            definition_text(&types.response),
+        ) else {
+            return;
+        };
+        let info = ServiceInfo {
+            name: server.topic.clone(),
+            type_name: server.type_name.clone(),
+            request,
+            response,
+        };
+        // The lock is held while clients are told, so that a server that goes meanwhile is taken back after that.
+        let mut state = lock(&self.state);
+        if !state.has_server(&server.topic) {
+            state.offers.remove(&server.topic);
+            return;
+        }
+        if let Some(&id) = self.stage.advertise_services(vec![info]).first() {
+            let caller = None;
+            let shown = Shown { id, types, caller };
+            state
+                .offers
+                .insert(server.topic.clone(), Offer::Shown(shown));
+        }
+    }
+
+    fn caller(&self, service: &str) -> Result<Arc<Caller>> {
+        let mut state = lock(&self.state);
+        let Some(Offer::Shown(shown)) = state.offers.get_mut(service) else {
+            return Err(Error::Refused(format!("{service} is gone")));
+        };
+        if let Some(caller) = &shown.caller {
+            return Ok(Arc::clone(caller));
+        }
+        let spec = shown.types.spec(service, QosProfile::SERVICES);
+        let caller = Caller::new(&*self.node, &spec, &self.base)
+            .map_err(|error| Error::Refused(error.to_string()))?;
+        let caller = Arc::new(caller);
+        shown.caller = Some(Arc::clone(&caller));
+        Ok(caller)
+    }
+}
+
+impl State {
+    fn has_server(&self, service: &str) -> bool {
+        self.graph
+            .on(service, EndpointKind::Server)
+            .next()
+            .is_some()
+    }
+}

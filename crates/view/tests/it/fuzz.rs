@@ -1,0 +1,149 @@
+//! The fuzz target on stable Rust: real messages of clients, changed at random from a fixed seed; and the same frames
+//! thrown at a running server.
+
+#[path = "../../../../fuzz/src/ws.rs"]
+#[expect(unreachable_pub, reason = "the fuzz crate exports it")]
+mod ws;
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
+use timeloom_view::protocol::{PlaybackCommand, PlaybackRequest};
+
+use crate::client::Client;
+use crate::toy::{Show, until};
+
+/// How often each input is changed; `TIMELOOM_FUZZ_ROUNDS` asks for more.
+fn rounds() -> u32 {
+    let asked = std::env::var("TIMELOOM_FUZZ_ROUNDS");
+    asked.ok().and_then(|text| text.parse().ok()).unwrap_or(200)
+}
+
+/// A small generator of random numbers (xorshift), the same on every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % limit.max(1) as u64).unwrap()
+    }
+
+    /// Changes a few places of an input: bits, lengths, copies, cuts.
+    fn mutate(&mut self, input: &[u8]) -> Vec<u8> {
+        let mut data = input.to_vec();
+        for _ in 0..=self.below(4) {
+            let at = self.below(data.len() + 1);
+            let end = (at + self.below(20)).min(data.len());
+            match self.below(5) {
+                0 if at < data.len() => data[at] ^= 1 << self.below(8),
+                1 => data.truncate(at),
+                2 => drop(data.drain(at..end)),
+                3 => {
+                    let copy = data[at..end].to_vec();
+                    data.splice(at..at, copy);
+                }
+                _ if at + 4 <= data.len() => {
+                    let number = [0, 1, 255, 65_535, u32::MAX][self.below(5)];
+                    data[at..at + 4].copy_from_slice(&number.to_le_bytes());
+                }
+                _ => data.push(0),
+            }
+        }
+        data
+    }
+}
+
+/// A frame with a mask of zeros, as a client sends it.
+fn frame(opcode: u8, payload: &[u8]) -> Vec<u8> {
+    let mut data = vec![0x80 | opcode];
+    match u8::try_from(payload.len()) {
+        Ok(short) if short < 126 => data.push(0x80 | short),
+        _ => {
+            data.push(0x80 | 0x7e);
+            data.extend(u16::try_from(payload.len()).unwrap().to_be_bytes());
+        }
+    }
+    data.extend([0; 4]);
+    data.extend(payload);
+    data
+}
+
+const TEXTS: [&str; 8] = [
+    r#"{"op":"subscribe","subscriptions":[{"id":0,"channelId":3},{"id":1,"channelId":5}]}"#,
+    r#"{"op":"unsubscribe","subscriptionIds":[0,1]}"#,
+    r#"{"op":"advertise","channels":[{"id":2,"topic":"/cmd","encoding":"cdr","schemaName":"std_msgs/msg/String"}]}"#,
+    r#"{"op":"unadvertise","channelIds":[2]}"#,
+    r#"{"op":"subscribeConnectionGraph"}"#,
+    r#"{"op":"getParameters","parameterNames":[],"id":"x"}"#,
+    r#"{"op":"seek","seconds":1.5}"#,
+    r#"{"op":"rate","value":2}"#,
+];
+
+fn messages() -> Vec<Vec<u8>> {
+    let playback = PlaybackRequest {
+        command: PlaybackCommand::Play,
+        speed: 2.0,
+        seek_ns: Some(5),
+        id: "seek-1".into(),
+    };
+    let mut inputs: Vec<Vec<u8>> = TEXTS.iter().map(|text| frame(1, text.as_bytes())).collect();
+    inputs.push(frame(2, &playback.encode()));
+    inputs.push(frame(
+        2,
+        b"\x02\x01\0\0\0\x09\0\0\0\x03\0\0\0cdr\0\x01\0\0\x01",
+    ));
+    inputs.push(frame(2, b"\x01\x02\0\0\0\0\x01\0\0hello"));
+    inputs.push([frame(9, b"ping"), frame(8, b"\x03\xe8")].concat());
+    inputs
+}
+
+#[test]
+fn nothing_that_a_client_sends_makes_the_parsers_panic() {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut inputs = messages();
+    inputs.extend(TEXTS.iter().map(|text| text.as_bytes().to_vec()));
+    inputs.push(
+        b"GET / HTTP/1.1\r\nHost: evil.example\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+          Origin: null\r\nSec-WebSocket-Protocol: foxglove.sdk.v1\r\n\r\n"
+            .to_vec(),
+    );
+    for input in &inputs {
+        ws::fuzz_ws(input);
+        for _ in 0..rounds() {
+            ws::fuzz_ws(&random.mutate(input));
+        }
+    }
+}
+
+#[test]
+fn garbage_ends_its_own_connection_at_most() {
+    let show = Show::new();
+    let address = show.server.address();
+    let mut witness = Client::connect(address);
+    witness.text("serverInfo");
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    for input in messages() {
+        for _ in 0..8 {
+            let mut stream = TcpStream::connect(address).unwrap();
+            write!(
+                stream,
+                "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+                 Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+                 Sec-WebSocket-Protocol: foxglove.sdk.v1\r\n\r\n"
+            )
+            .unwrap();
+            // The server may hang up in the midst of it, and what it says does not matter here.
+            drop(stream.write_all(&random.mutate(&input)));
+            drop(stream.shutdown(std::net::Shutdown::Write));
+            drop(stream.read_to_end(&mut Vec::new()));
+        }
+    }
+    until(|| show.server.clients() == 1);
+    witness.send(r#"{"op":"subscribeConnectionGraph"}"#);
+    assert_eq!(
+        witness.text("connectionGraphUpdate")["op"],
+        "connectionGraphUpdate"
+    );
+}
