@@ -1,7 +1,7 @@
 //! `timeloom burst`: publish messages as fast as they can be taken.
 
 use clap::Args;
-use timeloom_node::player::{Options, PlayRange, PlayStart};
+use timeloom_node::player::{AckWait, Options, PlayRange, PlayStart};
 use timeloom_time::Duration;
 
 use super::play::bag_arguments::BagArguments;
@@ -17,6 +17,9 @@ EXAMPLES
   timeloom burst my_bag --start-offset 10 -n 1
 
 On a terminal it stays, with the keys of `timeloom play`; else it ends when the messages are out.";
+
+/// How long reliable subscriptions may take to acknowledge what was published.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Publish messages at once, without waiting for their time
 #[derive(Debug, Args)]
@@ -46,6 +49,8 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             ..PlayRange::default()
         },
         wait_for_subscribers: arguments.wait_for_subscribers,
+        // Reliable means that it arrives, also when the process ends at once.
+        wait_for_acks: AckWait::For(PATIENCE),
         ..arguments.bag.options()?
     };
     let session = Session {

@@ -6,6 +6,7 @@
 
 mod bad_input;
 mod cat;
+mod clock_live;
 mod convert;
 mod docs;
 mod export;
@@ -18,19 +19,25 @@ mod live;
 mod live_bad_data;
 mod live_docs;
 mod live_loss;
+mod live_networks;
 mod live_node;
 mod live_send;
 #[cfg(feature = "zenoh")]
 mod live_zenoh;
 mod options_file;
+mod play_live;
+mod play_stage;
+mod play_usage;
 mod python_reader;
+mod record_docs_live;
 mod record_hardship_live;
 mod record_live;
 mod record_options_live;
 mod record_robot;
+mod record_rules;
+mod record_types_live;
 #[cfg(feature = "zenoh")]
 mod record_zenoh;
-mod record_rules;
 mod repair;
 mod robot;
 mod support;
@@ -40,10 +47,13 @@ mod sync_pf_live;
 mod sync_tables;
 mod trace;
 mod trace_bag;
+mod trace_live;
+mod trace_peer;
+mod trace_plain;
 mod tui;
+mod view;
+mod view_live;
 #[cfg(feature = "zenoh")]
 mod zenoh_node;
 #[cfg(feature = "zenoh")]
 mod zenoh_robot;
-mod view;
-mod view_live;

@@ -29,6 +29,10 @@ pub enum Control {
     SetLoop(Option<(Time<Ros>, Time<Ros>)>),
     /// Makes the current time one end of the part to repeat; with both ends known it is repeated.
     Mark(Mark),
+    /// Publishes `/clock` so often per second from now on; 0 or less for not at all.
+    SetClockFrequency(f64),
+    /// Ends playing as if the last message were out: acknowledgements are waited for, if the options say so.
+    Finish,
     /// Ends playing.
     Stop,
 }
@@ -100,6 +104,15 @@ pub enum Refusal {
         least: f64,
         /// The highest rate.
         most: f64,
+    },
+    /// The bag has a `/clock` of its own, which is played.
+    #[error("the bag's own /clock is being played")]
+    ClockIsPlayed,
+    /// `/clock` cannot be published, or not so often.
+    #[error("/clock can't be published {hertz} times a second")]
+    ClockFrequency {
+        /// What was asked for.
+        hertz: f64,
     },
     /// A request that cannot be read.
     #[error("the request cannot be understood")]

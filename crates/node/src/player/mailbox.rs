@@ -101,6 +101,13 @@ impl Mailbox {
         self.lock().quit
     }
 
+    /// Whether somebody wants playing to end: reason to give up a long wait.
+    pub(super) fn wants_end(&self) -> bool {
+        let inner = self.lock();
+        let mut letters = inner.letters.iter();
+        inner.quit || letters.any(|letter| letter.control == Control::Stop)
+    }
+
     /// Takes no more letters; those that are left are answered.
     pub(super) fn close(&self) {
         let letters = {

@@ -1,7 +1,7 @@
 //! `timeloom clock drive`: controls whoever has the time.
 
 use bytes::Bytes;
-use clap::{Args, Subcommand};
+use clap::{Args, ValueEnum};
 use serde_json::json;
 use timeloom_msg::{Definitions, Distro, QosProfile, Value};
 use timeloom_node::ServiceTypes;
@@ -32,31 +32,29 @@ It is the node that publishes /clock, or the only node with the services of a pl
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    #[command(subcommand)]
+    /// What to do
+    #[arg(value_enum, value_name = "ORDER")]
     order: Order,
+    /// A rate, a time, or a number of messages
+    #[arg(value_name = "VALUE", allow_hyphen_values = true)]
+    value: Option<String>,
     /// The node, if it cannot be told which
-    #[arg(long, value_name = "NODE", global = true)]
+    #[arg(long, value_name = "NODE")]
     node: Option<String>,
     /// How long to wait for it
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds, global = true)]
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     timeout: Duration,
     /// The distribution whose layouts it speaks [default: `ROS_DISTRO`, else jazzy]
-    #[arg(long, value_name = "NAME", value_parser = distro, global = true)]
+    #[arg(long, value_name = "NAME", value_parser = distro)]
     ros_distro: Option<Distro>,
     /// Form of the output
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "FORMAT",
-        global = true
-    )]
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]
     live: LiveArguments,
 }
 
-#[derive(Debug, Clone, Copy, Subcommand)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Order {
     /// Whose time it is, whether it stands, how fast it goes
     Status,
@@ -66,32 +64,46 @@ enum Order {
     Resume,
     /// Pause, or resume
     Toggle,
-    /// Change how fast time goes
-    Rate {
-        /// Times as fast
-        #[arg(allow_hyphen_values = true)]
-        rate: f64,
-    },
-    /// Go to another time
-    Seek {
-        /// +10s and -10s count from what /clock shows
-        #[arg(allow_hyphen_values = true)]
-        time: TimeArgument,
-    },
+    /// Change how fast time goes, to VALUE times as fast
+    Rate,
+    /// Go to the time VALUE; +10s and -10s count from what /clock shows
+    Seek,
     /// Publish the next message; only when paused
     Next,
-    /// Publish so many messages at once, or all with 0; only when paused
-    Burst {
-        /// How many
-        count: u64,
-    },
+    /// Publish VALUE messages at once, or all with 0; only when paused
+    Burst,
     /// Begin to play
     Play,
     /// End playing
     Stop,
 }
 
+impl Arguments {
+    /// The value, which must be there exactly for the orders that have one.
+    fn value<T: std::str::FromStr<Err: std::fmt::Display>>(&self) -> Result<T, Failure> {
+        let name = self.order.to_possible_value();
+        let name = name.as_ref().map_or("it", |name| name.get_name());
+        let text = self.value.as_deref();
+        let text = text.ok_or_else(|| Failure::usage(format!("{name} needs a value")))?;
+        text.parse()
+            .map_err(|error| Failure::usage(format!("{name} {text}: {error}")))
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        match self.order {
+            Order::Rate => self.value::<f64>().map(drop),
+            Order::Seek => self.value::<TimeArgument>().map(drop),
+            Order::Burst => self.value::<u64>().map(drop),
+            _ => match &self.value {
+                Some(value) => Err(Failure::usage(format!("{value} is one word too many"))),
+                None => Ok(()),
+            },
+        }
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    arguments.check()?;
     let live = Live::join(&arguments.live, context)?;
     let node = target(arguments, &live)?;
     let remote = Remote {
@@ -100,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         distro: distro_or_environment(arguments.ros_distro),
         timeout: arguments.timeout,
     };
-    if matches!(arguments.order, Order::Status) {
+    if arguments.order == Order::Status {
         return status(&remote, arguments.format, context);
     }
     let (service, type_name, fields) = request(arguments, &live, context)?;
@@ -135,9 +147,12 @@ fn request(arguments: &Arguments, live: &Live, context: &mut Context) -> anyhow:
         Order::Status | Order::Pause => ("pause", "Pause", vec![]),
         Order::Resume => ("resume", "Resume", vec![]),
         Order::Toggle => ("toggle_paused", "TogglePaused", vec![]),
-        Order::Rate { rate } => ("set_rate", "SetRate", vec![("rate", Value::Float64(rate))]),
-        Order::Seek { time } => {
-            let time = resolve(time, live, arguments.timeout, context)?;
+        Order::Rate => {
+            let rate = Value::Float64(arguments.value()?);
+            ("set_rate", "SetRate", vec![("rate", rate)])
+        }
+        Order::Seek => {
+            let time = resolve(arguments.value()?, live, arguments.timeout, context)?;
             let (sec, nanosec) = (
                 time.div_euclid(1_000_000_000),
                 time.rem_euclid(1_000_000_000),
@@ -152,8 +167,8 @@ fn request(arguments: &Arguments, live: &Live, context: &mut Context) -> anyhow:
             )
         }
         Order::Next => ("play_next", "PlayNext", vec![]),
-        Order::Burst { count } => {
-            let count = Value::Uint64(count);
+        Order::Burst => {
+            let count = Value::Uint64(arguments.value()?);
             ("burst", "Burst", vec![("num_messages", count)])
         }
         Order::Play => ("play", "Play", vec![]),
@@ -175,7 +190,13 @@ fn resolve(
             Failure::new("nothing on /clock: no time to count from")
                 .hint("give a date or nanoseconds, or play with --clock")
         };
-        let ticks = ear.wait(timeout, context);
+        let clock = live.clock();
+        let until = clock.now().saturating_add(timeout);
+        let mut ticks = Vec::new();
+        // Waits end early when something else happens, such as a match.
+        while ticks.is_empty() && clock.now() < until && !live.interrupt().happened() {
+            ticks = ear.wait(until - clock.now(), context);
+        }
         ticks.last().ok_or_else(silent)?.time.nanos()
     } else {
         0

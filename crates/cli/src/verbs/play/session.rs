@@ -83,10 +83,15 @@ impl Session<'_> {
         let node = RosNode::new(Arc::clone(live.participant()), self.bag.node())?;
         let words = Words::default();
         let said = words.clone();
-        let reporter = Reporter::new(move |notice| said.say(Word::Notice(notice.clone())));
+        let burst = self.beginning != Beginning::Play;
+        let reporter = Reporter::new(move |notice| {
+            // After a burst nobody asked to wait: what has no acknowledgements is no news.
+            if !(burst && matches!(notice, Notice::NoAcknowledgements { .. })) {
+                said.say(Word::Notice(notice.clone()));
+            }
+        });
         let player = Player::open(&node, self.reader, self.options, reporter)?;
         let handle = player.handle().clone();
-        let services = Services::start(&node, handle.clone(), self.bag.distro())?;
         let stop = handle.clone();
         live.interrupt()
             .wakes(move || stop.control_then(Control::Stop, drop));
@@ -103,6 +108,8 @@ impl Session<'_> {
             })?
         };
         handle.control(Control::Play(PlayRange::default()))?;
+        // Not before it plays: the first call of a peer means what is played.
+        let services = Services::start(&node, handle.clone(), self.bag.distro())?;
         if let Beginning::Burst(count) = self.beginning {
             let said = words.clone();
             handle.control_then(Control::Burst(count), move |answer| {
@@ -201,7 +208,7 @@ impl Screen {
             context.printer.note(&text);
         }
         if !self.stays {
-            player.control_then(Control::Stop, drop);
+            player.control_then(Control::Finish, drop);
         }
     }
 

@@ -1,9 +1,17 @@
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use timeloom_time::Duration;
+
 use super::super::board::add;
+use super::super::clock_publisher::{CLOCK_TOPIC, ClockPublisher, Ticker};
+use super::super::control::{Answer, Refusal};
 use super::super::source::Position;
 use super::super::status::State;
 use super::{Playback, Stage};
+
+/// More is a mistake.
+const MOST_HERTZ: f64 = 10_000.0;
 
 impl Playback {
     /// The next message is one of the next lap.
@@ -53,6 +61,44 @@ impl Playback {
     pub(super) fn tell_time(&self) {
         if let (Some(publisher), Some(_)) = (&self.clock_publisher, &self.state.ticker) {
             publisher.publish();
+        }
+    }
+
+    /// Publishes `/clock` more or less often, or not at all.
+    pub(super) fn set_clock_frequency(&mut self, hertz: f64) -> Result<Answer, Refusal> {
+        let refused = Refusal::ClockFrequency { hertz };
+        let period = if hertz.is_nan() || hertz > MOST_HERTZ {
+            return Err(refused);
+        } else if hertz <= 0.0 {
+            None
+        } else {
+            Some(Duration::try_from_hertz(hertz).map_err(|_reason| refused)?)
+        };
+        if self.is_external() {
+            let action = "publish /clock";
+            return Err(timeloom_time::ControlRefused { action }.into());
+        }
+        if period.is_some() && self.outlets.iter().any(|outlet| outlet.name == CLOCK_TOPIC) {
+            return Err(Refusal::ClockIsPlayed);
+        }
+        if self.clock_publisher.is_none() && period.is_some() {
+            let publisher = ClockPublisher::new(&self.node, &self.clock, None);
+            self.clock_publisher = Some(Arc::new(publisher.map_err(|_reason| refused)?));
+        }
+        self.options.clock.period = period;
+        self.state.ticker = None;
+        if self.state.stage == Stage::Playing {
+            self.start_ticker();
+        }
+        Ok(Answer::Done)
+    }
+
+    /// Begins to publish `/clock`, if it is wanted.
+    pub(super) fn start_ticker(&mut self) {
+        if let (Some(publisher), Some(period)) = (&self.clock_publisher, self.options.clock.period)
+        {
+            // Without a thread there is no /clock; the player itself still plays.
+            self.state.ticker = Ticker::start(publisher, period).ok();
         }
     }
 

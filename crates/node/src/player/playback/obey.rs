@@ -61,6 +61,13 @@ impl Playback {
             Control::StepBack => self.step_back(),
             Control::SetLoop(part) => self.set_loop(part),
             Control::Mark(mark) => self.mark(mark),
+            Control::SetClockFrequency(hertz) => self.set_clock_frequency(hertz),
+            Control::Finish => {
+                if self.state.stage != Stage::Idle {
+                    self.finish();
+                }
+                Ok(Answer::Done)
+            }
             Control::Stop => {
                 self.end(State::Stopped);
                 Ok(Answer::Done)

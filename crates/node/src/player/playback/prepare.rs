@@ -3,7 +3,6 @@ use std::sync::atomic::Ordering;
 use timeloom_time::{Duration, OnJump, Time, WaitOptions};
 use timeloom_wire::Publisher;
 
-use super::super::clock_publisher::Ticker;
 use super::super::notice::Notice;
 use super::super::options::{AckWait, PlayRange, Repeat};
 use super::super::outlet::Outlet;
@@ -149,11 +148,7 @@ impl Playback {
             // Only a controlled clock gets here.
             let _resumed = self.clock.resume();
         }
-        if let (Some(publisher), Some(period)) = (&self.clock_publisher, self.options.clock.period)
-        {
-            // Without a thread there is no /clock; the player itself still plays.
-            self.state.ticker = Ticker::start(publisher, period).ok();
-        }
+        self.start_ticker();
         self.take_up_deferred();
     }
 
@@ -220,7 +215,7 @@ impl Playback {
             {
                 return true;
             }
-            if left <= Duration::ZERO || self.mailbox.has_news() {
+            if left <= Duration::ZERO || self.mailbox.wants_end() {
                 return false;
             }
         }

@@ -130,6 +130,32 @@ fn clock_goes_on_while_paused_and_tells_every_change_at_once() {
 }
 
 #[test]
+fn the_frequency_of_the_clock_can_be_changed() {
+    let theatre = Theatre::new();
+    let (log, _subscription) = listen(&theatre);
+    let player = theatre.player(&theatre.bag("bag", &lines(30, 100)), paused());
+    play(&player);
+    theatre.pass(500);
+    assert_eq!(log.times().len(), 0, "it is off");
+    let set = |hertz: f64| player.control(Control::SetClockFrequency(hertz));
+    assert_eq!(set(20.0), Ok(Answer::Done));
+    theatre.pass(499);
+    assert_eq!(log.times().len(), 10, "at once, and while paused");
+    assert_eq!(set(0.0), Ok(Answer::Done));
+    theatre.pass(500);
+    assert_eq!(log.times().len(), 10);
+    for hertz in [f64::NAN, f64::INFINITY, 1e9] {
+        assert!(matches!(set(hertz), Err(Refusal::ClockFrequency { .. })));
+    }
+    let own = theatre.player(&theatre.bag("own", &[Line("/clock", 10, 1)]), paused());
+    play(&own);
+    assert_eq!(
+        own.control(Control::SetClockFrequency(10.0)),
+        Err(Refusal::ClockIsPlayed)
+    );
+}
+
+#[test]
 fn clock_is_published_before_the_messages_of_chosen_topics() {
     for (before, expected) in [
         (ClockTrigger::All, vec![1000, 1100, 1200, 1250]),

@@ -1,0 +1,235 @@
+//! `timeloom play` and `burst` with peers that are not ours.
+
+use serde_json::json;
+
+use crate::play_stage::{MS, START, Stage};
+use crate::record_robot::until;
+
+fn counted(topic: &'static str, count: u32, step: i64) -> Vec<(&'static str, i64, u32)> {
+    (0..count)
+        .map(|n| (topic, i64::from(n) * step, n))
+        .collect()
+}
+
+#[test]
+fn every_message_of_a_reliable_topic_comes_byte_equal_and_in_order() {
+    let Some(mut stage) = Stage::new() else {
+        return;
+    };
+    stage.bag("bag", &counted("/chatter", 3000, 1));
+    let all: Vec<i64> = (0..3000).collect();
+    for (arguments, sign) in [
+        (
+            "play bag --wait-for-subscribers --wait-for-all-acked 0 -r 10",
+            "played 3,000 messages of 1 topic",
+        ),
+        ("burst bag --wait-for-subscribers", "played 3,000 messages"),
+    ] {
+        let player = stage.start(arguments);
+        stage.subscribe("/chatter");
+        let run = player.end();
+        assert_eq!(run.code, 0, "{run}");
+        assert!(run.stderr.contains(sign), "{run}");
+        stage.ask(&json!({"do": "wait", "topic": "/chatter", "count": 3000}));
+        assert_eq!(stage.numbers("/chatter"), all, "{arguments}");
+    }
+}
+
+#[test]
+fn a_foreign_client_controls_a_player() {
+    let Some(mut stage) = Stage::new() else {
+        return;
+    };
+    stage.bag("bag", &counted("/chatter", 50, 100));
+    stage.subscribe("/chatter");
+    let player = stage.start("play bag --start-paused --wait-for-subscribers");
+    let none = json!({});
+    assert_eq!(stage.call("is_paused", &none)["paused"], true);
+    stage.ask(&json!({"do": "matched", "topic": "/chatter"}));
+    assert_eq!(stage.call("play_next", &none)["success"], true);
+    let burst = stage.call("burst", &json!({"num_messages": 4}));
+    assert_eq!(burst["actually_burst"], 4);
+    assert_eq!(
+        stage.call("set_rate", &json!({"rate": 0.0}))["success"],
+        false
+    );
+    assert_eq!(
+        stage.call("set_rate", &json!({"rate": 20.0}))["success"],
+        true
+    );
+    assert_eq!(stage.call("get_rate", &none)["rate"], 20.0);
+    let seek = json!({"time": START + 4000 * MS});
+    assert_eq!(stage.call("seek", &seek)["success"], true);
+    assert_eq!(stage.call("play_next", &none)["success"], true);
+    stage.call("toggle_paused", &none);
+    stage.ask(&json!({"do": "wait", "topic": "/chatter", "count": 15}));
+    let run = player.end();
+    assert_eq!(run.code, 0, "{run}");
+    let mut expected: Vec<i64> = (0..5).collect();
+    expected.extend(40..50);
+    assert_eq!(stage.numbers("/chatter"), expected);
+    let player = stage.start("play bag --start-paused --loop");
+    assert_eq!(stage.call("play_next", &none)["success"], true);
+    stage.call("resume", &none);
+    assert_eq!(stage.call("play_next", &none)["success"], false, "it runs");
+    assert_eq!(
+        stage.call("burst", &json!({"num_messages": 1}))["actually_burst"],
+        0
+    );
+    stage.call("stop", &none);
+    assert_eq!(player.end().code, 0);
+}
+
+#[test]
+fn two_players_go_in_step() {
+    let Some(mut stage) = Stage::new() else {
+        return;
+    };
+    stage.bag("a", &counted("/a", 60, 50));
+    stage.bag("b", &counted("/b", 60, 50));
+    for topic in ["/a", "/b"] {
+        stage.subscribe(topic);
+    }
+    let follower = stage.start("play b --use-sim-time --node-name b --wait-for-subscribers");
+    let leader =
+        stage.start("play a --clock 100 --node-name a --start-paused --wait-for-subscribers");
+    for topic in ["/a", "/b"] {
+        stage.ask(&json!({"do": "matched", "topic": topic}));
+    }
+    // The first message of the follower is due when it hears the leader's first time.
+    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 1}));
+    stage.drive("resume --node /a");
+    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 20}));
+    stage.drive("pause --node /a");
+    // What was due when time stopped comes; then nothing does.
+    let count = |stage: &mut Stage| stage.ask(&json!({"do": "count", "topic": "/b"}));
+    let mut before = count(&mut stage);
+    until(|| {
+        stage.ask(&json!({"do": "sleep", "seconds": 0.5}));
+        let now = count(&mut stage);
+        std::mem::replace(&mut before, now.clone()) == now
+    });
+    assert!(before.as_u64().unwrap() < 60);
+    stage.drive("resume --node /a");
+    for player in [leader, follower] {
+        let run = player.end();
+        assert_eq!(run.code, 0, "{run}");
+    }
+    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 60}));
+    let heard = stage.heard();
+    let (mut a, mut b, mut apart) = (0_i64, 0_i64, 0);
+    for (topic, number) in heard {
+        let last = if topic == "/a" { &mut a } else { &mut b };
+        assert!(
+            number == 0 || number == *last + 1,
+            "{topic} {number} after {last}"
+        );
+        *last = number;
+        apart = apart.max((a - b).abs());
+    }
+    assert_eq!((a, b), (59, 59));
+    // Half a second on a machine that does much else.
+    assert!(apart <= 10, "{apart} messages apart");
+}
+
+#[test]
+fn keys_control_a_player_in_a_terminal() {
+    let Some(mut stage) = Stage::new() else {
+        return;
+    };
+    stage.bag("bag", &counted("/chatter", 30, 100));
+    stage.subscribe("/chatter");
+    let command = stage
+        .robot
+        .sandbox
+        .command("play bag --start-paused --wait-for-subscribers --localhost");
+    let text = |text: &std::ffi::OsStr| text.to_str().unwrap().to_owned();
+    let mut argv = vec![text(command.get_program())];
+    argv.extend(command.get_args().map(text));
+    let env: serde_json::Map<_, _> = command
+        .get_envs()
+        .filter_map(|(name, value)| Some((text(name), json!(text(value?)))))
+        .collect();
+    let cwd = text(command.get_current_dir().unwrap().as_os_str());
+    stage.ask(&json!({"do": "start", "argv": argv, "cwd": cwd, "env": env}));
+    stage.ask(&json!({"do": "sees", "text": "⏸ 0.0/2.9 s"}));
+    let (right, left, up, home) = ("\x1b[C", "\x1b[D", "\x1b[A", "\x1b[H");
+    stage.ask(&json!({"do": "type", "keys": format!("{right}{right}{right}{left}")}));
+    stage.ask(&json!({"do": "wait", "topic": "/chatter", "count": 4}));
+    stage.ask(&json!({"do": "type", "keys": "."}));
+    stage.ask(&json!({"do": "sees", "text": "⏸ 1.1/2.9 s"}));
+    stage.ask(&json!({"do": "type", "keys": format!("{right}{home}{up}")}));
+    stage.ask(&json!({"do": "sees", "text": "×1.1"}));
+    stage.ask(&json!({"do": "type", "keys": ">>>> "}));
+    let ended = stage.ask(&json!({"do": "ended"}));
+    assert_eq!(ended[0], 0, "{ended}");
+    assert!(
+        ended[1].as_str().unwrap().contains("played 35 messages"),
+        "{ended}"
+    );
+    stage.ask(&json!({"do": "wait", "topic": "/chatter", "count": 35}));
+    let mut expected = vec![0, 1, 2, 1, 11];
+    expected.extend(0..30);
+    assert_eq!(stage.numbers("/chatter"), expected);
+}
+
+#[test]
+fn a_foreign_peer_hears_the_clock_up_to_the_end() {
+    let Some(mut stage) = Stage::new() else {
+        return;
+    };
+    stage.bag("bag", &counted("/chatter", 100, 10));
+    stage.ask(&json!({"do": "listen_to_clock"}));
+    stage.subscribe("/chatter");
+    let player = stage.start("play bag --clock 200 --wait-for-subscribers -r 2");
+    let run = player.end();
+    assert_eq!(run.code, 0, "{run}");
+    stage.ask(&json!({"do": "wait", "topic": "/chatter", "count": 100}));
+    let heard = stage.heard();
+    let clock: Vec<i64> = heard
+        .iter()
+        .filter_map(|(topic, time)| (topic == "/clock").then_some(*time))
+        .collect();
+    assert!(clock.len() > 10, "{}", clock.len());
+    assert!(clock.windows(2).all(|pair| pair[0] <= pair[1]), "{clock:?}");
+    let (first, last) = (START, START + 990 * MS);
+    assert!(
+        clock
+            .iter()
+            .all(|time| (first..=last + 500 * MS).contains(time))
+    );
+    assert!(*clock.last().unwrap() >= last, "followers get to the end");
+}
+
+#[test]
+fn a_parameter_file_says_what_to_play() {
+    let Some(mut stage) = Stage::new() else {
+        return;
+    };
+    let mut lines = counted("/chatter", 20, 10);
+    lines.extend(counted("/other", 20, 10));
+    lines.sort_by_key(|line| line.1);
+    stage.bag("bag", &lines);
+    stage.robot.sandbox.write(
+        "player.yaml",
+        "rosbag2_player:\n  ros__parameters:\n    play:\n      topics_to_filter: [/chatter]\n      rate: 4.0\n      \
+         start_offset: {sec: 0, nsec: 100000000}\n      wait_acked_timeout: {sec: 5, nsec: 0}\n    storage:\n      \
+         uri: bag\n      storage_id: mcap\n",
+    );
+    stage.subscribe("/chatter");
+    stage.subscribe("/other");
+    let player = stage.start("play --params-file player.yaml --wait-for-subscribers");
+    let run = player.end();
+    assert_eq!(run.code, 0, "{run}");
+    stage.ask(&json!({"do": "wait", "topic": "/chatter", "count": 10}));
+    let heard: Vec<_> = stage.heard();
+    let expected: Vec<_> = (10..20).map(|n| ("/chatter".to_owned(), n)).collect();
+    assert_eq!(heard, expected);
+    stage.robot.sandbox.write(
+        "wrong.yaml",
+        "/**:\n  ros__parameters:\n    play.rat: 2.0\n",
+    );
+    let run = stage.robot.sandbox.run("play bag --params-file wrong.yaml");
+    assert_eq!(run.code, 2, "{run}");
+    assert!(run.stderr.contains("did you mean play.rate?"), "{run}");
+}
