@@ -181,9 +181,10 @@ fn no_message_is_lost_at_a_split() {
     let found = statistics(&bag, "/a");
     assert_eq!((found.messages_recorded, found.messages_lost()), (sent, 0));
     assert_eq!(numbers(&bag, "/a")["a"], (0..sent).collect::<Vec<u64>>());
-    let names = fs::read_dir(&bag).unwrap().map(|entry| entry.unwrap());
-    let names = names.map(|entry| entry.file_name().into_string().unwrap());
-    let files = names.filter(|name| name.ends_with(".mcap")).count();
+    let paths = fs::read_dir(&bag).unwrap();
+    let paths = paths.map(|entry| entry.unwrap().path());
+    let files = paths.filter(|path| path.extension().is_some_and(|end| end == "mcap"));
+    let files = files.count();
     assert!(files >= 3, "{files} files");
 }
 

@@ -1,5 +1,6 @@
 //! A robot on Zenoh that is not ours (eclipse-zenoh from `PyPI`), its router, and verbs beside it, all on 127.0.0.1.
 
+use std::fmt::Write as _;
 use std::net::TcpListener;
 use std::process::Command;
 use std::sync::Arc;
@@ -164,7 +165,11 @@ fn merged(mut command: Json, more: &Json) -> Json {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        write!(text, "{byte:02x}").unwrap_or_default();
+        text
+    })
 }
 
 fn bytes(hex: &str) -> Vec<u8> {
