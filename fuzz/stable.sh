@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs one target with libFuzzer on stable Rust: coverage counters, no sanitizers.
-# usage: stable.sh <cdr|msg|idl|mcap|metadata|sqlite|pf_packet|pf_reply|ws> <seconds>
+# usage: stable.sh <target> <seconds>; the targets are in fuzz/Cargo.toml
 set -eu
 target=$1
 seconds=${2:-60}

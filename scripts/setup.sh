@@ -23,7 +23,9 @@ DEBIAN_PACKAGES=(
 
 # Debian packages that tests use when they are there: without one, its tests say that they were skipped.
 OPTIONAL_PACKAGES=(
-    libfastrtps-dev # Fast DDS: the interop tests of timeloom-dds build a small peer with it
+    chromium          # the page of `timeloom view` is tested in it, without a screen
+    fonts-dejavu-core # so that the pictures of the page have letters
+    libfastrtps-dev   # Fast DDS: the interop tests of timeloom-dds build a small peer with it
 )
 
 VENV=.venv

@@ -1,6 +1,9 @@
 //! Fuzz targets as plain functions: libFuzzer calls them, and so do the tests of each crate.
 
 pub mod cdr;
+pub mod dds_endpoint;
+pub mod dds_nodes;
+pub mod dds_service;
 pub mod idl;
 pub mod mcap;
 pub mod metadata;
@@ -9,3 +12,4 @@ pub mod pf_packet;
 pub mod pf_reply;
 pub mod sqlite;
 pub mod ws;
+pub mod tag;

@@ -1,7 +1,7 @@
 //! What is added to Cyclone DDS: the numbers and inline `QoS` that it reads and writes but does not show.
 //!
-//! Three hooks that are null unless we set them, one function, one abort less, and no loss at the
-//! start of foreign streams. An anchor that is not found exactly once fails the
+//! Four hooks that are null unless we set them, one function, one abort less, no loss at the start of
+//! foreign streams, and a limit to the participants that are believed. An anchor that is not found exactly once fails the
 //! build: the C compiler then checks the rest, so no private layout is guessed at run time.
 
 use std::path::Path;
@@ -11,7 +11,7 @@ struct Patch {
     edits: &'static [(&'static str, &'static str)],
 }
 
-const PATCHES: [Patch; 4] = [
+const PATCHES: [Patch; 5] = [
     Patch {
         file: "ddsi_transmit.c",
         edits: &[
@@ -71,6 +71,20 @@ const PATCHES: [Patch; 4] = [
                 "    const bool timeloom_request_all = !ddsi_vendor_is_eclipse (rst->vendor) && pwr->c.xqos->durability.kind == DDS_DURABILITY_VOLATILE;\n    \
                  gap_end_seq = timeloom_request_all ? firstseq : lastseq + 1;\n",
             ),
+            // What a writer says of its last number, whether its data comes or not.
+            (
+                "static int handle_Heartbeat (struct ddsi_receiver_state *rst, ddsrt_etime_t tnow, struct ddsi_rmsg *rmsg, const ddsi_rtps_heartbeat_t *msg, ddsrt_wctime_t timestamp, ddsi_rtps_submessage_kind_t prev_smid)\n",
+                "void (*timeloom_heartbeat_hook) (const ddsi_guid_t *writer, uint64_t last) = NULL;\n\
+                 static int handle_Heartbeat (struct ddsi_receiver_state *rst, ddsrt_etime_t tnow, struct ddsi_rmsg *rmsg, const ddsi_rtps_heartbeat_t *msg, ddsrt_wctime_t timestamp, ddsi_rtps_submessage_kind_t prev_smid)\n",
+            ),
+            // Not those of discovery: the upper bits of the kind say so.
+            (
+                "  // Inserting a GAP for [1..gap_end_seq) is our way of implementing the processing of\n",
+                "  if (timeloom_heartbeat_hook && (src.entityid.u & 0xc0) == 0)\n  {\n    \
+                 const ddsi_guid_t guid = ddsi_hton_guid (src);\n    \
+                 timeloom_heartbeat_hook (&guid, lastseq);\n  }\n  \
+                 // Inserting a GAP for [1..gap_end_seq) is our way of implementing the processing of\n",
+            ),
             // The first data of a foreign volatile writer begins its stream. Cyclone waits for the first heartbeat and
             // takes all up to there for history, which loses what Fast DDS sends right after it is matched.
             (
@@ -98,6 +112,34 @@ const PATCHES: [Patch; 4] = [
              }\n\n\
              dds_return_t dds_forwardcdr (",
         )],
+    },
+    // Somebody who makes up participants takes no more memory than this many need; those that are there stay.
+    Patch {
+        file: "ddsi_discovery_spdp.c",
+        edits: &[
+            (
+                "enum participant_guid_is_known_result {\n",
+                "#define TIMELOOM_MOST_PARTICIPANTS 2000\n\
+                 static bool timeloom_crowded (const struct ddsi_domaingv *gv)\n\
+                 {\n\
+                   struct ddsi_entity_enum_proxy_participant all;\n\
+                   uint32_t count = 0;\n\
+                   ddsi_entidx_enum_proxy_participant_init (&all, gv->entity_index);\n\
+                   while (count < TIMELOOM_MOST_PARTICIPANTS && ddsi_entidx_enum_proxy_participant_next (&all) != NULL)\n    \
+                     count++;\n\
+                   ddsi_entidx_enum_proxy_participant_fini (&all);\n\
+                   return count == TIMELOOM_MOST_PARTICIPANTS;\n\
+                 }\n\n\
+                 enum participant_guid_is_known_result {\n",
+            ),
+            (
+                "    return (pgik_result == PGIKR_KNOWN_BUT_INTERESTING) ? HSR_INTERESTING : HSR_NOT_INTERESTING;\n",
+                "    return (pgik_result == PGIKR_KNOWN_BUT_INTERESTING) ? HSR_INTERESTING : HSR_NOT_INTERESTING;\n  \
+                 if (timeloom_crowded (gv))\n  {\n    \
+                   GVWARNING (\"there are %d participants, as many as are believed: \"PGUIDFMT\" is ignored\\n\", TIMELOOM_MOST_PARTICIPANTS, PGUID (datap->participant_guid));\n    \
+                   return HSR_NOT_INTERESTING;\n  }\n",
+            ),
+        ],
     },
     Patch {
         file: "ddsi_spdp_schedule.c",

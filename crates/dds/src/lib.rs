@@ -4,6 +4,8 @@ mod client;
 mod config;
 mod discovery;
 mod dispatcher;
+#[doc(hidden)]
+pub mod fuzzing;
 mod gaps;
 mod graph_join;
 mod inbox;

@@ -14,7 +14,9 @@ use crate::node::{NodeCore, Told, topic_names};
 use crate::notes::{NoteKind, Notes};
 use crate::own_nodes::Ends;
 use crate::shared::refused;
-use crate::sys::{EndpointListener, Qos, RawReader, ReaderHandle, TakenSample, inside_call};
+use crate::sys::{
+    EndpointListener, Qos, RawReader, ReaderHandle, TakenSample, inside_call, last_number,
+};
 use crate::user_data;
 
 pub(crate) struct DdsSubscription {
@@ -102,6 +104,10 @@ impl Subscription for DdsSubscription {
 
     fn matched(&self) -> usize {
         self.reader.handle().matched()
+    }
+
+    fn last_told(&self, writer: &Gid) -> Option<u64> {
+        last_number(&writer.0)
     }
 }
 

@@ -55,6 +55,7 @@ pub use status::{Phase, SkippedMessages, Status, TopicStatus};
 pub use transport_account::UnknownMessages;
 pub use types::{BuiltinTypes, FoundType, TypeSource};
 
+use self::disk_guard::LowSpace;
 use self::session::Session;
 use crate::{Error, Result};
 
@@ -195,6 +196,15 @@ impl Recorder {
         splits
     }
 
+    /// How often the disk was nearly full since the last call.
+    fn take_low_space(&self) -> Vec<LowSpace> {
+        let state = self.state();
+        let session = state.session.as_ref();
+        session.map_or_else(Vec::new, |session| {
+            std::mem::take(&mut session.shared.progress().low_space)
+        })
+    }
+
     /// Set when there is something to be told; clear it before you look.
     pub fn news(&self) -> &Event {
         &self.0.news
@@ -205,7 +215,7 @@ impl Recorder {
         &self.0.options
     }
 
-    /// What it does and has done. Never blocks for long.
+    /// What it does and has done. Blocks only while a bag is being closed.
     pub fn status(&self) -> Status {
         let state = self.state();
         match (&state.session, &state.last) {

@@ -114,7 +114,7 @@ fn whole_way(bench: &mut Bench) {
     bench.note(
         "pf.packet.core_percent",
         format_args!(
-            "{:.0} ns a packet of {points} points, bytes to stamped scans; {:.0} ns of it decoding; \
+            "{:.0} ns a packet of {points} points, bytes to stamped scans; decoding alone {:.0} ns; \
              {:.0} packets a second, an R2000 sends {:.0} at most",
             ours.median(),
             decode.median(),

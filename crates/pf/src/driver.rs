@@ -4,6 +4,7 @@ mod control;
 mod data;
 mod event;
 mod lidar;
+mod lookup;
 mod shared;
 mod sink;
 mod status;

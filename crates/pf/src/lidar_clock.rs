@@ -1,8 +1,8 @@
 use std::collections::VecDeque;
 
 use timeloom_sync::{
-    ActiveSample, ClockSpec, Counters, DeviceTime, Health, Mapped, PassiveSample, Sample,
-    SensorClock, SyncEvent, TickCounter,
+    ActiveSample, ClockSpec, Counters, DeviceStatus, DeviceTime, EventKind, Health, Mapped,
+    PassiveSample, Reason, Sample, SensorClock, SyncEvent, TickCounter,
 };
 use timeloom_time::{Duration, Steady, Time};
 
@@ -52,6 +52,8 @@ pub struct LidarClock {
     newest: Option<DeviceTime>,
     /// Arrival minus mapped event of the last packets, in nanoseconds.
     delays: VecDeque<i64>,
+    /// Whether it was told that flags of the device began a new epoch, while they are set.
+    flags_told: bool,
 }
 
 impl LidarClock {
@@ -67,6 +69,7 @@ impl LidarClock {
             ticks: TickCounter::new(ClockSpec::NTP),
             newest: None,
             delays: VecDeque::with_capacity(DELAYS),
+            flags_told: false,
         })
     }
 
@@ -98,7 +101,9 @@ impl LidarClock {
             source: arrival.source,
         });
         if self.settings.method.uses_packets() {
-            self.clock.status(header.status.device_status(), &sample);
+            let status = header.status.device_status();
+            self.flags_told &= status == DeviceStatus::Unsettled;
+            self.clock.status(status, &sample);
             self.clock.push(&sample)?;
         }
         self.note_newest(device_event);
@@ -206,8 +211,22 @@ impl LidarClock {
     }
 
     /// The oldest event that was not taken yet.
+    ///
+    /// The driver's averages begin anew with every packet while certain flags are set; that is told once.
     pub fn take_event(&mut self) -> Option<SyncEvent> {
-        self.clock.take_event()
+        loop {
+            let event = self.clock.take_event()?;
+            let by_flags = matches!(
+                event.kind,
+                EventKind::NewEpoch {
+                    reason: Reason::DeviceStatus,
+                    ..
+                }
+            );
+            if !by_flags || !std::mem::replace(&mut self.flags_told, true) {
+                return Some(event);
+            }
+        }
     }
 
     /// What there is to say now; none before the first sample.

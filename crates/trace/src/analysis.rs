@@ -27,9 +27,10 @@ pub use engine::Engine;
 pub use flow::{Flow, FlowStep};
 pub use histogram::{Histogram, Summary};
 pub use message::{Evidence, Input, Publication};
-pub use options::{EngineOptions, RecorderLoss};
+pub(crate) use names::Names;
+pub use options::{AccountOf, AccountScope, EngineOptions, RecorderAccount};
 pub use outcome::{Outcome, Outcomes};
 pub use report::{
-    ClockReport, DeadlineReport, HopReport, PathReport, PathStep, Report, SourceReport,
-    TargetReport,
+    ClockDifference, ClockReport, DeadlineReport, HopReport, PathReport, PathStep, Report,
+    SourceReport, TargetReport,
 };

@@ -3,6 +3,7 @@
 mod chrome;
 mod graph_text;
 mod html;
+mod messages;
 mod otlp;
 
 pub use chrome::ChromeTrace;

@@ -14,7 +14,7 @@ pub(crate) fn definition_text(schema: &Schema) -> Result<String> {
     let root = schema.name();
     let mut text = definitions
         .get(root)
-        .map(|own| own.to_string())
+        .map(ToString::to_string)
         .unwrap_or_default();
     for name in definitions.dependencies(root)? {
         if let Some(body) = definitions.get(&name) {
@@ -24,7 +24,7 @@ pub(crate) fn definition_text(schema: &Schema) -> Result<String> {
     }
     if text.trim().is_empty() {
         // Clients take an empty text for a missing one.
-        text = "# no fields\n".to_owned();
+        "# no fields\n".clone_into(&mut text);
     }
     Ok(text)
 }

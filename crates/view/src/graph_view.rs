@@ -15,7 +15,7 @@ use timeloom_wire::{
     EndpointKind, Graph, Node, NodeName, Participant, PublishOptions, Publisher, TopicSpec,
 };
 
-pub use self::options::{GraphViewOptions, Hidden, Listening};
+pub use self::options::{GraphViewOptions, Hidden, Listening, TakesTopic};
 use self::watcher::Watcher;
 use crate::channel::ChannelId;
 use crate::error::{Error, Result};

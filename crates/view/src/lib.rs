@@ -27,7 +27,7 @@ mod tap;
 pub use channel::{Channel, ChannelId, Retention, ServiceId, ServiceInfo};
 pub use command::Command;
 pub use error::{Error, Result};
-pub use graph_view::{GraphView, GraphViewOptions, Hidden, Listening};
+pub use graph_view::{GraphView, GraphViewOptions, Hidden, Listening, TakesTopic};
 pub use options::ViewOptions;
 pub use player_view::{BagContents, PlayerTap, PlayerView};
 pub use server::Server;

@@ -139,27 +139,6 @@ impl PlayerView {
         let finder = TypeFinder::new(Arc::clone(&node), &base, LocalTypes::default());
         Ok(ServiceDesk::open(&*self.viewer, &node, &finder, stage))
     }
-
-    fn facts(&self, status: &Status) -> Vec<Fact> {
-        let mut facts = vec![Fact::calm("messages", status.played())];
-        if status.lost() > 0 {
-            facts.push(Fact::alarm("not played", status.lost()));
-        }
-        if status.laps > 0 {
-            facts.push(Fact::calm("lap", status.laps + 1));
-        }
-        if status.latest > Duration::from_millis(100) {
-            let late = format!("{:.2} s", status.latest.as_secs_f64());
-            facts.push(Fact::alarm("latest by", late));
-        }
-        if status.starved > 1 {
-            facts.push(Fact::alarm("read-ahead empty", status.starved - 1));
-        }
-        if !status.damage.is_empty() {
-            facts.push(Fact::alarm("damaged places", status.damage.len()));
-        }
-        facts
-    }
 }
 
 impl Source for PlayerView {
@@ -237,7 +216,7 @@ impl Source for PlayerView {
                 mark_b: status.loop_range.map(|part| mark(part.1)),
                 density: self.density.parts((start, end)),
             }),
-            facts: self.facts(&status),
+            facts: facts(&status, self.seeks.load(Ordering::SeqCst)),
             topics: status
                 .topics
                 .iter()
@@ -297,4 +276,28 @@ fn row(topic: &TopicStatus, found: Option<&BagTopic>) -> TopicRow {
         lost_wire: lost.map(|lost| lost.0),
         lost_recorder: lost.map(|lost| lost.1),
     }
+}
+
+/// What there is to say besides time and topics.
+fn facts(status: &Status, seeks: u64) -> Vec<Fact> {
+    let mut facts = vec![Fact::calm("messages", status.played())];
+    if status.lost() > 0 {
+        facts.push(Fact::alarm("not played", status.lost()));
+    }
+    if status.laps > 0 {
+        facts.push(Fact::calm("lap", status.laps + 1));
+    }
+    if status.latest > Duration::from_millis(100) {
+        let late = format!("{:.2} s", status.latest.as_secs_f64());
+        facts.push(Fact::alarm("latest by", late));
+    }
+    // Behind a jump nothing is read yet; that is no fault of the disk.
+    let starved = status.starved.saturating_sub(1 + seeks + status.laps);
+    if starved > 0 {
+        facts.push(Fact::alarm("read-ahead empty", starved));
+    }
+    if !status.damage.is_empty() {
+        facts.push(Fact::alarm("damaged places", status.damage.len()));
+    }
+    facts
 }

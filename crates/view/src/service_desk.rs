@@ -103,10 +103,10 @@ impl Inner {
     /// Takes in what happened to the graph, on the transport's thread.
     fn observe(self: &Arc<Self>, event: &GraphEvent) {
         match event {
-            GraphEvent::EndpointChanged(server) => {
-                if server.kind == EndpointKind::Server && server.topic.starts_with('/') {
-                    self.add(event, server);
-                }
+            GraphEvent::EndpointChanged(server)
+                if server.kind == EndpointKind::Server && server.topic.starts_with('/') =>
+            {
+                self.add(event, server);
             }
             GraphEvent::EndpointRemoved(gid) => {
                 let mut state = lock(&self.state);

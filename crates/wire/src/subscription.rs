@@ -24,4 +24,11 @@ pub trait Subscription: Send + Sync {
 
     /// How many publishers it is matched with.
     fn matched(&self) -> usize;
+
+    /// The last number that a writer has said it has sent, whether its sample came or not; also of one that is gone.
+    ///
+    /// None where the transport has no such words, and for writers that say none, as those that are best effort.
+    fn last_told(&self, _writer: &Gid) -> Option<u64> {
+        None
+    }
 }

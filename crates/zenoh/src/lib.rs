@@ -3,6 +3,7 @@
 mod attachment;
 mod client;
 mod config;
+mod departure;
 mod dispatcher;
 mod losses;
 mod node;

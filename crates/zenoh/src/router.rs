@@ -42,7 +42,7 @@ impl ZenohRouter {
 
 impl Drop for ZenohRouter {
     fn drop(&mut self) {
-        close(self.session.clone());
+        close(self.session.clone(), None);
     }
 }
 

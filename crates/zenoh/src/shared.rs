@@ -13,6 +13,7 @@ use zenoh::session::TransportEventsListener;
 use zenoh::{Session, Wait as _};
 
 use crate::config;
+use crate::departure;
 use crate::dispatcher::{Dispatch, Dispatcher};
 use crate::notes::{NoteKind, Notes};
 use crate::observers::Observers;
@@ -106,16 +107,21 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         call(|| drop((self.tokens.take(), self.routers.take())));
-        close(self.session.clone());
+        close(self.session.clone(), Some(Arc::clone(&self.notes)));
         if let Some(keeper) = &self.keeper {
             keeper.end();
         }
     }
 }
 
-/// Ends a session; not on a thread that the session would wait for.
-pub(crate) fn close(session: Session) {
+/// Ends a session once what it sent has left; not on a thread that the session would wait for.
+pub(crate) fn close(session: Session, notes: Option<Arc<Notes>>) {
     let end = move || {
+        let left = departure::wait(&session);
+        if let Some(notes) = notes.filter(|_| left > 0) {
+            let text = format!("{left} bytes were on their way to peers that took nothing more");
+            notes.add(NoteKind::Dropped, &text);
+        }
         // It fails only if it has ended already.
         session.close().wait().ok();
     };

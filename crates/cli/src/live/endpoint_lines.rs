@@ -55,7 +55,7 @@ pub(crate) fn endpoint_json(endpoint: &EndpointInfo) -> Value {
 }
 
 /// The name and the namespace of an endpoint's node.
-pub(crate) fn node_of(endpoint: &EndpointInfo) -> (&str, &str) {
+fn node_of(endpoint: &EndpointInfo) -> (&str, &str) {
     endpoint
         .node
         .as_ref()

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
-use timeloom_msg::{QosProfile, TypeName};
+use timeloom_msg::{QosProfile, TypeHash, TypeName};
 use timeloom_time::{Clock, Duration, Ros, Time, TimeBase};
 use timeloom_wire::queue::{Overflow, QueueLimits, SampleQueue};
 use timeloom_wire::{
@@ -14,7 +14,7 @@ use timeloom_wire::{
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::json_text::counted;
-use crate::live::{Live, QosArguments, full_name};
+use crate::live::{Live, QosArguments, TypeFinder, full_name};
 
 /// What waits for the printer at most.
 const LIMITS: QueueLimits = QueueLimits {
@@ -102,7 +102,7 @@ impl Feed {
             }
         }
         // Others may offer less than the first.
-        let found = publishers(&live.settled(), &topic, wanted.as_deref());
+        let found = publishers(&live.settled_endpoints(), &topic, wanted.as_deref());
         let Some(publisher) = found.first().cloned() else {
             return Err(Failure::new(format!("the publisher of {topic} is gone")).into());
         };
@@ -239,12 +239,20 @@ fn spec(
     Ok(TopicSpec {
         name: topic.to_owned(),
         type_name: TypeName::parse(&publisher.type_name)?,
-        type_hash: publisher.type_hash,
+        type_hash: publisher
+            .type_hash
+            .or_else(|| known_hash(&publisher.type_name)),
         qos: QosProfile {
             depth: qos.depth.max(DEPTH),
             ..qos
         },
     })
+}
+
+/// Nodes of ROS complain of endpoints without a hash, so one is told for publishers that are no nodes.
+fn known_hash(type_name: &str) -> Option<TypeHash> {
+    let schema = TypeFinder::new().by_name(type_name).ok()?;
+    schema.type_hash().ok()
 }
 
 fn not_published(live: &Live, graph: &Graph, topic: &str) -> Failure {

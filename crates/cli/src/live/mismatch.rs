@@ -2,8 +2,6 @@
 
 use timeloom_wire::{EndpointInfo, EndpointKind, Graph, compatible};
 
-use crate::live::endpoint_lines::node_of;
-
 /// A sentence for each pair and policy of a topic that does not fit: who, and what to do.
 pub(crate) fn mismatches(graph: &Graph, topic: &str) -> Vec<String> {
     let mut sentences = Vec::new();
@@ -29,11 +27,12 @@ pub(crate) fn mismatches(graph: &Graph, topic: &str) -> Vec<String> {
     sentences
 }
 
+/// Its node, or what identifies it while that is not known.
 fn node(endpoint: &EndpointInfo) -> String {
     endpoint
         .node
         .as_ref()
-        .map_or_else(|| node_of(endpoint).0.to_owned(), ToString::to_string)
+        .map_or_else(|| endpoint.gid.to_string(), ToString::to_string)
 }
 
 #[cfg(test)]

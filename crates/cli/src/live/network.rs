@@ -11,7 +11,7 @@ use timeloom_wire::{Graph, Node, NodeName, Participant};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::live::view::View;
+use crate::live::view::{View, nodes_are_known};
 use crate::live::{Interrupt, LiveArguments};
 use crate::suggestion::nearest;
 
@@ -74,7 +74,15 @@ impl Live {
 
     /// The graph of the others, once it has settled.
     pub(crate) fn settled(&self) -> Graph {
-        self.view.settle(self.spin_time, self.node.name());
+        let own = self.node.name();
+        let whole = |graph: &Graph| nodes_are_known(graph, own);
+        self.view.settle(self.spin_time, whole);
+        self.view.graph()
+    }
+
+    /// The graph once no more endpoints come, whosever they are: who waits longer loses messages.
+    pub(crate) fn settled_endpoints(&self) -> Graph {
+        self.view.settle(self.spin_time, |_| true);
         self.view.graph()
     }
 
@@ -170,7 +178,12 @@ fn join_dds(
     arguments: &LiveArguments,
     environment: &Environment,
 ) -> anyhow::Result<(Arc<dyn Participant>, Notes)> {
-    let participant = Arc::new(DdsParticipant::new(&arguments.dds(environment))?);
+    let participant = DdsParticipant::new(&arguments.dds(environment)).map_err(|error| {
+        let text = error.to_string();
+        let hint = way_out(&text);
+        Failure::new(text).hint_if(hint.map(str::to_owned))
+    })?;
+    let participant = Arc::new(participant);
     let noted = Arc::clone(&participant);
     let notes = move || {
         let notes = noted.notes();
@@ -180,6 +193,28 @@ fn join_dds(
             .collect()
     };
     Ok((participant, Box::new(notes)))
+}
+
+/// What to do when Cyclone DDS does not start, by what it says.
+fn way_out(said: &str) -> Option<&'static str> {
+    let known = [
+        (
+            "failed to find interfaces",
+            "no network interface is up, not even the loopback: `sudo ip link set lo up` is enough for this machine",
+        ),
+        (
+            "free participant index",
+            "without multicast there is room for 32 processes of one domain on a machine: stop some, choose another \
+             ROS_DOMAIN_ID, or raise Discovery/MaxAutoParticipantIndex in CYCLONEDDS_URI",
+        ),
+        (
+            "does not match an available interface",
+            "CYCLONEDDS_URI names an interface that is not there: `timeloom doctor net` lists those that are",
+        ),
+    ];
+    known
+        .into_iter()
+        .find_map(|(words, hint)| said.contains(words).then_some(hint))
 }
 
 #[cfg(feature = "zenoh")]

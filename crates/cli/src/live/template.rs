@@ -20,14 +20,11 @@ pub(crate) struct Template {
 impl Template {
     /// The message that a text describes, or standard input if there is none.
     pub(crate) fn new(schema: &Schema, text: Option<&str>) -> anyhow::Result<Self> {
-        let json = match text {
-            Some(text) => parse(text)?,
-            None => {
-                let mut text = String::new();
-                std::io::stdin().read_to_string(&mut text)?;
-                parse(&text)?
-            }
-        };
+        let mut input = String::new();
+        if text.is_none() {
+            std::io::stdin().read_to_string(&mut input)?;
+        }
+        let json = parse(text.unwrap_or(&input))?;
         let (value, stamped) = message_value(schema, &json, WireTime { sec: 0, nanosec: 0 })?;
         let payload = schema.encode(&value)?;
         Ok(Self {

@@ -1,8 +1,10 @@
 //! `timeloom doctor`: what is wrong, and what to do about it.
 
 mod checks;
+mod findings;
 mod interfaces;
 mod net;
+mod report;
 
 use clap::{Args, Subcommand};
 

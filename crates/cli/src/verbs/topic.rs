@@ -4,6 +4,7 @@ mod bw;
 mod echo;
 mod hz;
 mod info;
+mod left_out;
 mod list;
 mod measure;
 mod publish;

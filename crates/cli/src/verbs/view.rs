@@ -34,7 +34,7 @@ process alone: no ROS, no network. http://127.0.0.1:8765/status.json has the num
 
 Exit code 3: a bag is damaged, messages were lost on the wire, or a client was too slow; how many is printed.";
 
-/// Show bags and running robots in a browser, in Foxglove, Lichtblick and PlotJuggler
+/// Show bags and running robots in a browser, in Foxglove and its relatives
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {

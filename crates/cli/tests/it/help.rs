@@ -13,19 +13,36 @@ fn help_goes_to_stdout() {
     Usage: timeloom [OPTIONS] <COMMAND>
 
     Commands:
+      record       Record the topics, services and actions of a running robot into a bag
+      play         Publish the messages of bags as their time comes: pause, step, seek, loop, change the
+                   rate
+      burst        Publish messages at once, without waiting for their time
+      view         Show bags and running robots in a browser, in Foxglove, Lichtblick and `PlotJuggler`
       info         Show what a bag holds, without reading its messages
       cat          Print messages as JSON, with filters and limits
       convert      Rewrite bags: slice, filter, rename, split, compress, merge, change the storage;
                    export to CSV and JSON lines
+      play         Publish the messages of bags as their time comes: pause, step, seek, loop, change the
+                   rate
+      burst        Publish messages at once, without waiting for their time
+      clock        Look at /clock, publish it, and control whoever does: echo, publish, lag, drive
+      view         Show bags and running robots in a browser, in Foxglove and its relatives
       reindex      Rebuild metadata.yaml from the files of a bag
       recover      Get back all that a damaged bag holds: cut files, missing summaries, broken metadata
-      list         List storages, compressors and known interfaces
+      trace        Lineage of messages: which inputs made an output, how late, what broke: live, report,
+                   path, check, diff, export
+      sync         Relate a sensor's clock to the host's: fit, convert, retime, simulate, watch, pf,
+                   pf-device
+      clock        Look at /clock, publish it, and control whoever does: echo, publish, lag, drive
       topic        Look at the topics of a running robot, and publish: list, info, echo, hz, bw, pub
       node         Look at the nodes of a running robot: list, info
       service      Look at the services of a running robot, and call them: list, call
       doctor       Find out what is wrong: net
+      list         List storages, compressors and known interfaces
       sync         Relate a sensor's clock to the host's: fit, convert, retime, simulate, watch, pf,
                    pf-device
+      trace        Lineage of messages: which inputs made an output, how late, what broke: live, report,
+                   path, check, diff, export
       completions  Print the tab completion of a shell
       manual       Write the man pages of all verbs into a directory
       help         Print this message or the help of the given subcommand(s)
@@ -48,23 +65,44 @@ fn help_goes_to_stdout() {
               Print version
 
     EXAMPLES
+      timeloom record -a                                    everything that a robot publishes
+      timeloom play my_bag --clock                          as it was; SPACE pauses, arrows step
+      timeloom view my_bag --open                           in the browser, and in Foxglove
+      timeloom info my_bag -v                               what is in it, and what was lost
+      timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
+      timeloom convert my_bag -o cut --start +10s --end +20s
+      timeloom recover my_bag                               after a crash or a power cut
+      timeloom trace report my_bag                          which inputs made this output, and how late
+      timeloom sync fit samples.csv                         a sensor's clock against the host's
       timeloom info my_bag                                  what is in it, at once
       timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
       timeloom convert my_bag -o cut --start +10s --end +20s
       timeloom recover my_bag                               after a crash or a power cut
+      timeloom view my_bag --open                           play it in the browser, and in Foxglove
       timeloom topic echo /odom                             a running robot's messages as JSON
       timeloom doctor net                                   why two nodes do not hear each other
 
     EXIT CODES
       0 done   1 failed   2 wrong usage   3 finished, but data was lost (the count is printed)
     ");
+}
+
+#[test]
+fn every_verb_shows_examples_in_its_help() {
+    let sandbox = Sandbox::new();
     for verb in [
+        "record",
         "info",
         "cat",
         "convert",
         "reindex",
         "recover",
         "list",
+        "play",
+        "burst",
+        "clock",
+        "view",
+        "trace",
         "topic",
         "topic echo",
         "node",

@@ -158,12 +158,15 @@ fn no_message_is_lost_at_a_split() {
     };
     robot.ask(&json!({"do": "writer", "name": "a", "topic": "/a", "reliable": false}));
     let recording =
-        robot.record("-a -o bag -d 1 --compression-mode file --compression-format zstd");
+        robot.record("--topics /a -o bag -d 1 --compression-mode file --compression-format zstd");
     robot.matched("a");
     let sent = robot.number(&json!({"do": "publish", "name": "a", "count": 4500, "rate": 1000.0}));
     robot.ask(&json!({"do": "sleep", "seconds": 0.3}));
     let run = recording.interrupt();
     assert_eq!(run.code, 0, "{run}");
+    // Best effort: nobody says what its last one was.
+    let said = "unknown: whether 1 publisher sent something after the last message seen";
+    assert!(run.stderr.contains(said), "{run}");
     let bag = robot.sandbox.path("bag");
     let found = statistics(&bag, "/a");
     assert_eq!((found.messages_recorded, found.messages_lost()), (sent, 0));
@@ -196,8 +199,6 @@ fn sigterm_in_the_middle_closes_the_bag() {
     assert_eq!(*numbers, whole, "no hole");
     let found = statistics(&bag, "/a");
     assert_eq!(found.messages_published(), numbers.len() as u64);
-    let said = "unknown: whether 1 publisher sent something after the last message seen";
-    assert!(run.stderr.contains(said), "{run}");
 }
 
 #[test]

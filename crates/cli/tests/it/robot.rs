@@ -21,7 +21,7 @@ pub(crate) const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Inte
 
 /// A domain that nobody else uses, and what runs in it.
 pub(crate) struct Robot {
-    sandbox: Sandbox,
+    pub(crate) sandbox: Sandbox,
     pub(crate) domain: u32,
 }
 
@@ -99,25 +99,21 @@ impl Running {
         if let Some(mut stdout) = self.0.stdout.take() {
             stdout.read_to_end(&mut output.stdout).unwrap();
         }
-        self.0
-            .stderr
-            .take()
-            .unwrap()
-            .read_to_end(&mut output.stderr)
-            .unwrap();
+        if let Some(mut stderr) = self.0.stderr.take() {
+            stderr.read_to_end(&mut output.stderr).unwrap();
+        }
         output.status = self.0.wait().unwrap();
         Run::new(&output)
     }
 
     /// The lines of stdout as they come, from now on.
     pub(crate) fn lines(&mut self) -> Receiver<String> {
-        let output = BufReader::new(self.0.stdout.take().unwrap());
-        let (sender, lines) = channel();
-        std::thread::spawn(move || {
-            let mut all = output.lines().map_while(Result::ok);
-            all.try_for_each(|line| sender.send(line).ok())
-        });
-        lines
+        lines_of(self.0.stdout.take().unwrap())
+    }
+
+    /// The lines of stderr as they come, from now on.
+    pub(crate) fn words(&mut self) -> Receiver<String> {
+        lines_of(self.0.stderr.take().unwrap())
     }
 
     pub(crate) fn interrupt(&self) {
@@ -142,6 +138,15 @@ impl Drop for Running {
         let _killed = self.0.kill();
         let _ended = self.0.wait();
     }
+}
+
+fn lines_of(output: impl std::io::Read + Send + 'static) -> Receiver<String> {
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        let mut all = BufReader::new(output).lines().map_while(Result::ok);
+        all.try_for_each(|line| sender.send(line).ok())
+    });
+    lines
 }
 
 /// A participant of the test itself.

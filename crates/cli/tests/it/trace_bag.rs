@@ -26,8 +26,14 @@ pub(crate) struct Robot {
     pub(crate) fusion_ms: i64,
     /// The filter hangs in this cycle.
     pub(crate) stuck: Option<i64>,
-    /// The tag of `/points` is lost in this cycle, before the recorder.
+    /// The tag of `/points` and the last one of `/odom` are lost in this cycle, before the recorder.
     pub(crate) lost: Option<i64>,
+    /// So many payloads at the end are no tags.
+    pub(crate) broken: usize,
+    /// ROS time is simulated, and goes so many times as fast.
+    pub(crate) sim_rate: Option<i64>,
+    /// The controller is on another host, whose clock is ahead by this.
+    pub(crate) arm_ahead_ms: i64,
 }
 
 impl Default for Robot {
@@ -37,23 +43,39 @@ impl Default for Robot {
             fusion_ms: 20,
             stuck: Some(20),
             lost: Some(30),
+            broken: 0,
+            sim_rate: None,
+            arm_ahead_ms: 0,
         }
     }
 }
 
-fn moment(ms: i64) -> Moment {
-    Moment::from_nanos(START + ms * MS, 3_600_000 * MS + ms * MS)
-}
-
-fn input(topic: &str, stamp_ms: i64, received_ms: i64) -> InputInfo {
-    InputInfo {
-        topic: topic.into(),
-        received: moment(received_ms),
-        stamp: Some(Time::from_nanos(START + stamp_ms * MS)),
-    }
-}
-
 impl Robot {
+    /// The same on the host of the controller.
+    fn on_arm(self, at: Moment) -> Moment {
+        if self.arm_ahead_ms == 0 {
+            return at;
+        }
+        let ros = at.ros.nanos() + self.arm_ahead_ms * MS;
+        Moment::from_nanos(ros, at.steady.nanos() + 9_000_000 * MS)
+    }
+
+    fn moment(self, ms: i64) -> Moment {
+        let steady = 3_600_000 * MS + ms * MS;
+        match self.sim_rate {
+            Some(rate) => Moment::from_nanos(100_000 * MS + ms * MS * rate, steady),
+            None => Moment::from_nanos(START + ms * MS, steady),
+        }
+    }
+
+    fn input(self, topic: &str, stamp_ms: i64, received_ms: i64) -> InputInfo {
+        InputInfo {
+            topic: topic.into(),
+            received: self.moment(received_ms),
+            stamp: Some(Time::from_nanos(START + stamp_ms * MS)),
+        }
+    }
+
     /// All tags, in the order in which they were published: topic, publication, stamp, inputs.
     fn tags(self) -> Vec<(usize, i64, i64, Vec<InputInfo>)> {
         let mut tags = Vec::new();
@@ -64,22 +86,23 @@ impl Robot {
             if self.lost != Some(cycle) {
                 tags.push((0, at, at, vec![]));
             }
-            for part in 0..5 {
+            let odom = if self.lost == Some(cycle) { 4 } else { 5 };
+            for part in 0..odom {
                 tags.push((1, at + part * 20, at + part * 20, vec![]));
             }
             if self.stuck == Some(cycle) {
                 continue;
             }
             let filtered = at + 8 + slow;
-            tags.push((2, filtered, at, vec![input("/points", at, at + 2)]));
+            tags.push((2, filtered, at, vec![self.input("/points", at, at + 2)]));
             let fused = filtered + 2 + self.fusion_ms;
             let odom = at + (filtered + 2 - at) / 20 * 20;
             let inputs = vec![
-                input("/filtered", at, filtered + 2),
-                input("/odom", odom, odom + 1),
+                self.input("/filtered", at, filtered + 2),
+                self.input("/odom", odom, odom + 1),
             ];
             tags.push((3, fused, at, inputs));
-            tags.push((4, fused + 9, at, vec![input("/fused", at, fused + 1)]));
+            tags.push((4, fused + 9, at, vec![self.input("/fused", at, fused + 1)]));
         }
         tags.sort_by_key(|(topic, published, ..)| (*published, *topic));
         tags
@@ -104,25 +127,28 @@ impl Robot {
         let nodes = ["/lidar", "/wheels", "/filter", "/fusion", "/controller"];
         let mut numbers = [0; 5];
         for (topic, published, stamp, inputs) in self.tags() {
-            if topic == 0
-                && self
-                    .lost
-                    .is_some_and(|cycle| cycle * 100 + 100 == published)
-            {
-                numbers[0] += 1;
-                writer.lost_in_transport(topics[0], 1);
+            let after_loss = self.lost.map(|cycle| cycle * 100 + 100);
+            if topic < 2 && after_loss == Some(published) {
+                numbers[topic] += 1;
+                writer.lost_in_transport(topics[topic], 1);
             }
-            let tag = MessageTrackingTag {
-                header_stamp: moment(published).ros,
+            let mut tag = MessageTrackingTag {
+                header_stamp: self.moment(published).ros,
                 output: OutputInfo {
                     topic: TOPICS[topic].into(),
                     node: nodes[topic].into(),
                     sequence: numbers[topic],
-                    published: moment(published),
+                    published: self.moment(published),
                     stamp: Some(Time::from_nanos(START + stamp * MS)),
                 },
                 inputs,
             };
+            if TOPICS[topic] == "/cmd" {
+                tag.output.published = self.on_arm(tag.output.published);
+                for input in &mut tag.inputs {
+                    input.received = self.on_arm(input.received);
+                }
+            }
             numbers[topic] += 1;
             let log_time_ns = START + published * MS + MS / 2;
             let message = Message {
@@ -135,6 +161,18 @@ impl Robot {
             let outcome = writer.write(&[message], log_time_ns);
             assert!(outcome.is_ok());
         }
-        writer.finish().unwrap();
+        for number in 0..self.broken {
+            let log_time_ns = START + 60_000 * MS + i64::try_from(number).unwrap();
+            let message = Message {
+                topic: topics[2],
+                log_time_ns,
+                publish_time_ns: log_time_ns,
+                sequence: 0,
+                data: &[0, 1, 0, 0, 1, 2, 3],
+            };
+            assert!(writer.write(&[message], log_time_ns).is_ok());
+        }
+        let (_metadata, outcome) = writer.finish().unwrap();
+        assert!(outcome.is_ok());
     }
 }

@@ -263,3 +263,28 @@ fn what_makes_no_sense_is_refused() {
         assert!(run.stderr.contains(words), "{words}: {run}");
     }
 }
+
+#[test]
+fn the_page_is_opened_in_the_users_browser() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut sandbox = Sandbox::new();
+    sandbox.write("browser.sh", "#!/bin/sh\necho \"$1\" > opened\n");
+    let script = sandbox.path("browser.sh");
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    sandbox.set("BROWSER", script.to_str().unwrap());
+    let viewer = Viewer::start(&mut sandbox.command("view BAGS/mcap_plain -p --open"));
+    let opened = format!("{}\n", viewer.url);
+    crate::live_node::until("the browser is started", || {
+        std::fs::read_to_string(sandbox.path("opened")).is_ok_and(|url| url == opened)
+    });
+    let run = viewer.interrupt();
+    assert_eq!(run.code, 0, "{run}");
+    sandbox.set("BROWSER", "/no/such/browser");
+    let viewer = Viewer::start(&mut sandbox.command("view BAGS/mcap_plain -p --open"));
+    let run = viewer.interrupt();
+    assert!(
+        run.stderr
+            .contains("can't open a browser with /no/such/browser"),
+        "{run}"
+    );
+}

@@ -167,7 +167,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-pub(crate) fn bytes(hex: &str) -> Vec<u8> {
+fn bytes(hex: &str) -> Vec<u8> {
     let pairs = hex.as_bytes().chunks(2);
     pairs
         .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())

@@ -11,6 +11,7 @@ import struct
 import sys
 import threading
 import time
+import zlib
 
 import zenoh
 from zenoh import ext
@@ -136,19 +137,23 @@ class Robot:
         writer.token.undeclare()
         writer.publisher.undeclare()
 
-    def reader(self, topic, type_name, type_hash):
+    def reader(self, topic, type_name, type_hash, delay=0.0):
+        """A subscription that takes so many seconds for each message."""
         taken = self.taken_by[topic] = []
 
         def arrived(sample):
+            time.sleep(delay)
             number, source_time = struct.unpack_from("<qq", sample.attachment.to_bytes())
             gid = sample.attachment.to_bytes()[17:].hex()
-            taken.append([number, source_time, gid, sample.payload.to_bytes().hex()])
+            taken.append([number, source_time, gid, zlib.crc32(sample.payload.to_bytes())])
 
-        subscriber = self.session.declare_subscriber(self.key(topic, type_name, type_hash), arrived)
+        # On the thread that reads the network: who is slow keeps the publisher waiting.
+        handler = zenoh.handlers.Callback(arrived, indirect=False)
+        subscriber = self.session.declare_subscriber(self.key(topic, type_name, type_hash), handler)
         self.readers[topic] = subscriber, self.token("MS", topic, type_name, type_hash, "::,1000:,:,:,,")
 
     def taken(self, topic, count):
-        """What came, at least so many: number, source time, who, payload."""
+        """What came, at least so many: number, source time, who, and the CRC of the payload."""
         until(f"{count} on {topic}", lambda: len(self.taken_by[topic]) >= count)
         return self.taken_by[topic]
 

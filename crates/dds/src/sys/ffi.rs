@@ -23,6 +23,7 @@ unsafe extern "C" {
     pub static mut timeloom_receive_hook: Option<
         unsafe extern "C" fn(*mut ddsi_serdata, *const [u8; 16], u64, *const u8, usize, c_int),
     >;
+    pub static mut timeloom_heartbeat_hook: Option<unsafe extern "C" fn(*const [u8; 16], u64)>;
     pub fn timeloom_forwardcdr(
         writer: dds_entity_t,
         serdata: *mut ddsi_serdata,

@@ -1,4 +1,4 @@
-//! What Cyclone tells us beside its API: the numbers of samples, and inline `QoS` both ways.
+//! What Cyclone tells us beside its API: the numbers of samples, heartbeats, and inline `QoS` both ways.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -6,10 +6,11 @@ use std::slice;
 use std::sync::Once;
 
 use super::ffi::{
-    ddsi_serdata, ddsi_xmsg, ddsi_xmsg_addpar, timeloom_inline_qos_hook, timeloom_receive_hook,
-    timeloom_write_hook,
+    ddsi_serdata, ddsi_xmsg, ddsi_xmsg_addpar, timeloom_heartbeat_hook, timeloom_inline_qos_hook,
+    timeloom_receive_hook, timeloom_write_hook,
 };
 use super::inline_qos::{ENCODED, RELATED_SAMPLE_IDENTITY, SampleIdentity};
+use super::last_numbers;
 use super::serdata::Serdata;
 
 /// Sets the hooks, once in a process, before the first domain and with it Cyclone's threads exist.
@@ -21,6 +22,7 @@ pub(super) fn install() {
         unsafe {
             timeloom_write_hook = Some(written);
             timeloom_receive_hook = Some(received);
+            timeloom_heartbeat_hook = Some(heartbeat);
             timeloom_inline_qos_hook = Some(add_inline_qos);
         }
     });
@@ -35,6 +37,12 @@ unsafe extern "C" fn written(serdata: *mut ddsi_serdata, writer: *const [u8; 16]
             (*serdata.cast::<Serdata>()).sequence = sequence;
         }
     }
+}
+
+/// A writer said what its last number is, on the receive thread.
+unsafe extern "C" fn heartbeat(writer: *const [u8; 16], last: u64) {
+    // SAFETY: Cyclone passes the identity of the writer.
+    last_numbers::tell(unsafe { *writer }, last);
 }
 
 /// A sample came, and is not stored yet.

@@ -3,14 +3,14 @@
 use std::net::UdpSocket;
 use std::sync::Arc;
 
-use timeloom_dds::{DdsParticipant, NoteKind};
+use timeloom_dds::{DdsParticipant, NoteKind, Options};
 use timeloom_msg::qos::Durability;
 use timeloom_msg::{QosProfile, TypeName};
 use timeloom_testkit::transport::Collector;
 use timeloom_time::{Clock, Duration, Steady};
 use timeloom_wire::{Node, NodeName, Participant, PublishOptions, Publisher, TopicSpec};
 
-use crate::local::{Watched, new_domain, participant, until};
+use crate::local::{LOOPBACK, Watched, new_domain, options, participant, until};
 use crate::python::{node, publish, topic};
 use crate::services::{Adder, add_service, calls};
 
@@ -134,11 +134,16 @@ fn types_that_ros_does_not_know_are_shown_as_they_are() {
     );
 }
 
-/// A participant's announcement, caught where another would listen.
+/// A participant's announcement, caught where another would listen. It counts for an hour.
 fn announcement(domain: u32, index: u32) -> Vec<u8> {
     let port = u16::try_from(7410 + 250 * domain + 2 * index).unwrap();
     let socket = UdpSocket::bind(("127.0.0.1", port)).unwrap();
-    let _announced = participant(domain);
+    let hour = "<CycloneDDS><Domain Id=\"any\"><Discovery><LeaseDuration>3600s</LeaseDuration></Discovery></Domain></CycloneDDS>";
+    let _announced = DdsParticipant::new(&Options {
+        configuration: format!("{LOOPBACK},{hour}"),
+        ..options(domain)
+    })
+    .unwrap();
     let mut packet = vec![0; 65536];
     let length = socket.recv(&mut packet).unwrap();
     packet.truncate(length);
@@ -146,16 +151,73 @@ fn announcement(domain: u32, index: u32) -> Vec<u8> {
 }
 
 /// Numbers without a pattern, the same in each run.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn next(&mut self, below: usize) -> usize {
+    pub(crate) fn next(&mut self, below: usize) -> usize {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
         usize::try_from(self.0 >> 33).unwrap() % below.max(1)
     }
+}
+
+/// The announcement of a participant that does not exist: its prefix in the header and wherever it is repeated.
+fn made_up(packet: &[u8], number: u32) -> Vec<u8> {
+    let own: Vec<u8> = packet[8..20].to_vec();
+    let prefix = [&own[..8], &number.to_be_bytes()].concat();
+    let mut made_up = packet.to_vec();
+    for at in 0..=made_up.len() - 12 {
+        if made_up[at..at + 12] == own {
+            made_up[at..at + 12].copy_from_slice(&prefix);
+        }
+    }
+    made_up
+}
+
+/// The memory of this process, in kilobytes.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let number = line.unwrap().split_whitespace().nth(1).unwrap();
+    number.parse().unwrap()
+}
+
+#[test]
+fn a_flood_of_participants_takes_only_so_much_memory() {
+    let domain = new_domain();
+    let packet = announcement(domain, 33);
+    let victim = participant(domain);
+    let target = ("127.0.0.1", u16::try_from(7410 + 250 * domain).unwrap());
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let ignored = || {
+        let notes = victim.notes();
+        let told = notes
+            .into_iter()
+            .find(|note| note.kind == NoteKind::Warning);
+        told.filter(|note| note.text.contains("participants, as many as are believed"))
+            .map_or(0, |note| note.total)
+    };
+    let mut number = 0;
+    let mut flood = |count: u32| {
+        for _ in 0..count {
+            number += 1;
+            socket.send_to(&made_up(&packet, number), target).unwrap();
+        }
+    };
+    let before = resident();
+    until("there are too many", || {
+        flood(100);
+        ignored() > 0
+    });
+    let full = resident();
+    until("many more are ignored", || {
+        flood(100);
+        ignored() > 1000
+    });
+    let (filled, after) = (full - before, resident().saturating_sub(full));
+    assert!(after < filled / 2, "{filled} kB, then {after} kB more");
 }
 
 #[test]
@@ -170,14 +232,7 @@ fn broken_packets_and_made_up_participants_harm_nobody() {
     for round in 0..20_000_u32 {
         let mut broken = packet.clone();
         if round % 20 == 0 {
-            // A participant that does not exist: its prefix in the header and wherever it is repeated.
-            let own: Vec<u8> = packet[8..20].to_vec();
-            let made_up = [&own[..8], &round.to_be_bytes()].concat();
-            for at in 0..=broken.len() - 12 {
-                if broken[at..at + 12] == own {
-                    broken[at..at + 12].copy_from_slice(&made_up);
-                }
-            }
+            broken = made_up(&packet, round);
         } else {
             for _ in 0..=random.next(8) {
                 let at = random.next(broken.len());

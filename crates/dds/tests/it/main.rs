@@ -8,10 +8,13 @@
 
 mod bad_peers;
 mod best_available;
+mod captured;
 mod conformance;
 mod domains;
 mod events;
 mod fast;
+mod fuzz;
+mod last_told;
 mod local;
 mod loss;
 mod peer;

@@ -1,6 +1,7 @@
 //! A foreign participant in a process of its own, spoken to in lines of JSON.
 
 use std::fmt::Display;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -42,17 +43,26 @@ fn fast_peer() -> Option<&'static Path> {
             return None;
         }
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/fast_peer.cpp");
-        // By process: another run of the tests may be using the last one.
-        let name = format!("fast_peer_{}", std::process::id());
+        // Every test is a process of its own: what one of them has built is there for all, until the source changes.
+        let mut hasher = DefaultHasher::new();
+        std::fs::read(&source)
+            .expect("the source is there")
+            .hash(&mut hasher);
+        let name = format!("fast_peer_{:016x}", hasher.finish());
         let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        if program.exists() {
+            return Some(program);
+        }
+        let own = program.with_extension(std::process::id().to_string());
         let built = Command::new("c++")
             .args(["-std=c++17", "-O1", "-o"])
-            .arg(&program)
+            .arg(&own)
             .arg(source)
             .args(["-lfastrtps", "-lfastcdr"])
             .status()
             .expect("there is a C++ compiler");
         assert!(built.success(), "the peer is built");
+        std::fs::rename(&own, &program).expect("it can be renamed");
         Some(program)
     };
     BUILT.get_or_init(build).as_deref()

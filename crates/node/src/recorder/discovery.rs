@@ -6,7 +6,7 @@ use timeloom_bag::TopicInfo;
 use timeloom_msg::qos::{QosSpelling, profiles_to_yaml};
 use timeloom_msg::{QosProfile, TypeHash, TypeName};
 use timeloom_time::{Duration, Steady, Time, WaitOptions};
-use timeloom_wire::{EndpointInfo, Subscription, TopicSpec};
+use timeloom_wire::{EndpointInfo, Gid, Subscription, TopicSpec};
 
 use super::command::{Command, NewTopic};
 use super::intake::{Intake, IntakeOptions};
@@ -54,6 +54,9 @@ const ON_ITS_WAY: Duration = Duration::from_secs(1);
 const QUIET: Duration = Duration::from_millis(500);
 /// How long to wait for the first topics when there is no second look.
 const FIRST_LOOK: Duration = Duration::from_secs(3);
+/// How long the end waits for what was announced and has not come, and how often it looks.
+const LAST_WAIT: Duration = Duration::from_millis(500);
+const LAST_LOOK: Duration = Duration::from_millis(10);
 const LONG: Duration = Duration::from_secs(60);
 
 impl Discovery {
@@ -96,6 +99,24 @@ impl Discovery {
             if !self.shared.ending.is_cancelled() {
                 self.shared.graph_changed.wait_for(patience);
             }
+        }
+        self.close_accounts();
+    }
+
+    /// Brings the accounts up to what the publishers say they have sent, after a while for what is still on its way.
+    fn close_accounts(&self) {
+        let told: Vec<_> = self.active.values().map(Active::last_told).collect();
+        let mut open: Vec<_> = self.active.values().zip(&told).collect();
+        let end = self.shared.clock.now().saturating_add(LAST_WAIT);
+        while !self.shared.gate.paused.load(Ordering::Acquire) && self.shared.clock.now() < end {
+            open.retain(|(active, told)| active.lacks(told));
+            if open.is_empty() {
+                break;
+            }
+            let _woke = self.shared.clock.sleep_for(LAST_LOOK);
+        }
+        for (active, told) in self.active.values().zip(&told) {
+            active.intake.last_told(told);
         }
     }
 
@@ -303,6 +324,24 @@ impl Active {
             }
         }
         Ok(())
+    }
+
+    /// The last number that each publisher has told.
+    fn last_told(&self) -> Vec<(Gid, u64)> {
+        let subscriptions = || self.subscriptions.values().chain(&self.overridden);
+        let seen = self.intake.last_seen().into_iter();
+        seen.filter_map(|(gid, _)| {
+            let told = subscriptions().filter_map(|subscription| subscription.last_told(&gid));
+            Some((gid, told.max()?))
+        })
+        .collect()
+    }
+
+    /// Whether something that was told of has not come yet.
+    fn lacks(&self, told: &[(Gid, u64)]) -> bool {
+        let seen: BTreeMap<_, _> = self.intake.last_seen().into_iter().collect();
+        told.iter()
+            .any(|(gid, last)| seen.get(gid).is_some_and(|seen| seen < last))
     }
 
     /// Ends the subscription that was made before there were publishers, once others have heard them for a while.

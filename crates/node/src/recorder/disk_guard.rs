@@ -1,5 +1,5 @@
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What happens when the disk is nearly full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,15 @@ pub struct DiskSpace {
     pub available: u64,
     /// Bytes in all.
     pub capacity: u64,
+}
+
+/// That a disk was nearly full, and what was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct LowSpace {
+    pub(super) space: DiskSpace,
+    pub(super) wanted: u64,
+    pub(super) deleted: Vec<PathBuf>,
+    pub(super) stopped: bool,
 }
 
 impl DiskSpace {

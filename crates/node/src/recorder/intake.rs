@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeloom_time::{Clock, Ros};
-use timeloom_wire::{EndpointEvent, Receiver, Sample};
+use timeloom_wire::{EndpointEvent, Gid, Receiver, Sample};
 
 use super::drop_policy::DropPolicy;
 use super::entry::Entry;
@@ -244,6 +244,20 @@ impl Intake {
         };
         let elsewhere = self.gate.queue.used();
         ring.push(entry, elsewhere, |topic| self.all.overwritten(topic));
+    }
+
+    /// The publishers with the highest number that came of each.
+    pub(super) fn last_seen(&self) -> Vec<(Gid, u64)> {
+        self.account().transport.last_seen()
+    }
+
+    /// Takes in what publishers said of their last number.
+    pub(super) fn last_told(&self, told: &[(Gid, u64)]) {
+        let asked = self.asked();
+        let mut account = self.account();
+        for (gid, last) in told {
+            account.transport.last_told(gid, *last, asked);
+        }
     }
 
     /// Counts messages that were taken after the recording's end as left out.

@@ -9,12 +9,13 @@ use timeloom_msg::{Definitions, Distro, QosProfile, Schema, Value};
 use timeloom_time::{BaseThread, CancelToken, Clock, Duration, Event, Steady};
 use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
 
+use super::disk_guard::LowSpace;
 use super::{Note, Recorder};
 use crate::ros_node::RosNode;
 use crate::{Error, Result};
 
-/// Tells others of splits and losses, from a thread of its own: `events/write_split` and
-/// `events/rosbag2_messages_lost`.
+/// Tells others of splits, losses and a disk that fills, from a thread of its own: `events/write_split`,
+/// `events/rosbag2_messages_lost` and, with a guard of the disk, `events/low_disk_space`.
 ///
 /// Ends when dropped, with a last word about what was lost meanwhile.
 pub struct Notifier {
@@ -29,6 +30,7 @@ struct Work {
     node_name: String,
     splits: EventPublisher,
     losses: Option<EventPublisher>,
+    low_space: Option<EventPublisher>,
     topic: Schema,
     /// The shortest time between two words about losses.
     period: Duration,
@@ -96,6 +98,14 @@ impl Notifier {
             node_name: node.name().full(),
             splits: EventPublisher::new(node, "events/write_split", split, distro)?,
             losses,
+            low_space: recorder
+                .options()
+                .disk_guard
+                .map(|_guard| {
+                    let low = "rosbag2_interfaces/msg/LowDiskSpaceEvent";
+                    EventPublisher::new(node, "events/low_disk_space", low, distro)
+                })
+                .transpose()?,
             topic: Definitions::builtin()
                 .schema("rosbag2_interfaces/msg/MessagesLostEventTopicStat")?,
             period,
@@ -141,6 +151,7 @@ impl Work {
             self.recorder.news().clear();
             let ending = stop.is_cancelled();
             self.tell_splits();
+            self.tell_low_space();
             let now = self.clock.now();
             if ending || now - last >= self.period {
                 last = now;
@@ -155,7 +166,8 @@ impl Work {
 
     /// The last words are heard before the publishers go.
     fn say_goodbye(&self) {
-        for events in self.losses.iter().chain([&self.splits]) {
+        let others = self.losses.iter().chain(&self.low_space);
+        for events in others.chain([&self.splits]) {
             // A transport without acknowledgements sends at once.
             let _heard = events.publisher.wait_for_acknowledgements(GOODBYE);
         }
@@ -188,6 +200,32 @@ impl Work {
             )?;
         }
         self.splits.publish(&event)
+    }
+
+    fn tell_low_space(&self) {
+        for low in self.recorder.take_low_space() {
+            let Some(events) = &self.low_space else {
+                continue;
+            };
+            let value = self.low_space_value(events, &low);
+            self.warn(value.and_then(|value| events.publish(&value)));
+        }
+    }
+
+    fn low_space_value(&self, events: &EventPublisher, low: &LowSpace) -> Result<Value> {
+        let text = |path: &Path| Text::from(&*path.to_string_lossy());
+        let path = self.recorder.status().directory;
+        let deleted = low.deleted.iter().map(|path| text(path)).collect();
+        let mut event = events.schema.default_value()?;
+        event.set("path", Value::String(text(&path)))?;
+        event.set("available_bytes", low.space.available)?;
+        event.set("capacity_bytes", low.space.capacity)?;
+        event.set("min_free_space_bytes", low.wanted)?;
+        event.set("deleted_files", Value::Array(Array::String(deleted)))?;
+        event.set("recording_stopped", low.stopped)?;
+        let name = Text::from(self.node_name.as_str());
+        event.set("node_name", Value::String(name))?;
+        Ok(event)
     }
 
     /// Only topics that have lost something since the last word.

@@ -9,6 +9,7 @@ use timeloom_time::{CancelToken, Clock, Event, Steady, System, Time, TimeBase};
 use timeloom_wire::Node;
 
 use super::command::{Command, Commands};
+use super::disk_guard::LowSpace;
 use super::end_reason::EndReason;
 use super::graph_index::GraphIndex;
 use super::intake::{Gate, Intakes};
@@ -45,6 +46,8 @@ pub(super) struct Progress {
     pub(super) topics: Vec<Written>,
     pub(super) files: usize,
     pub(super) splits: VecDeque<SplitEvent>,
+    /// How often the disk was nearly full since somebody asked.
+    pub(super) low_space: Vec<LowSpace>,
     /// Why the recording is over, once it is.
     pub(super) ended: Option<EndReason>,
 }

@@ -22,6 +22,8 @@ struct Writer {
     told: u64,
     /// Whether its last sample was to be recorded.
     wanted: bool,
+    /// The last number that it has said it has sent.
+    last_told: u64,
 }
 
 /// Whether the recorder wants what comes now.
@@ -36,7 +38,7 @@ pub(super) enum Asked {
 pub struct UnknownMessages {
     /// At most this many before the first sample of each writer: published before the recorder subscribed, or lost.
     pub before_first: u64,
-    /// Writers of which nobody says whether something came after their last sample.
+    /// Writers of which nobody says whether something came after their last sample; heartbeats close an account.
     pub open_writers: usize,
 }
 
@@ -78,6 +80,29 @@ impl TransportAccount {
         }
     }
 
+    /// A writer said that `last` is its last number: what is missing up to there is lost.
+    pub(super) fn last_told(&mut self, gid: &Gid, last: u64, asked: Asked) {
+        let missing = self.tracker.writer_ended(gid, last);
+        let Some(writer) = self.writers.get_mut(gid) else {
+            return;
+        };
+        writer.last_told = writer.last_told.max(last);
+        let slot = if asked == Asked::Yes && writer.wanted {
+            &mut writer.gaps
+        } else {
+            &mut writer.unasked
+        };
+        *slot = slot.saturating_add(missing);
+    }
+
+    /// The writers with the highest number that came of each.
+    pub(super) fn last_seen(&self) -> Vec<(Gid, u64)> {
+        let accounts = self.tracker.accounts();
+        accounts
+            .map(|(gid, account)| (*gid, account.last))
+            .collect()
+    }
+
     /// How many were lost on the way while they were to be recorded.
     pub(super) fn lost(&self) -> u64 {
         let known = |(gid, writer): (&Gid, &Writer)| {
@@ -103,7 +128,8 @@ impl TransportAccount {
             let explained = writer.map_or(0, |w| w.told.saturating_sub(w.gaps));
             let before = account.first.saturating_sub(1).saturating_sub(explained);
             unknown.before_first = unknown.before_first.saturating_add(before);
-            unknown.open_writers += 1;
+            let told = writer.map_or(0, |w| w.last_told);
+            unknown.open_writers += usize::from(told < account.last);
         }
         unknown
     }
@@ -178,6 +204,29 @@ mod tests {
         assert_eq!(account.unknown(), unknown);
         account.told(ONE, 1, LossKnowledge::Status, Asked::Yes);
         assert_eq!(account.unknown().before_first, 3);
+    }
+
+    #[test]
+    fn a_writer_that_tells_its_last_number_closes_its_account() {
+        let mut account = TransportAccount::default();
+        feed(&mut account, ONE, &[1, 2]);
+        account.last_told(&ONE, 1, Asked::Yes);
+        assert_eq!(
+            account.unknown().open_writers,
+            1,
+            "that was before the last"
+        );
+        account.last_told(&ONE, 5, Asked::Yes);
+        assert_eq!((account.lost(), account.unknown().open_writers), (3, 0));
+        feed(&mut account, ONE, &[4]);
+        assert_eq!((account.lost(), account.unknown().open_writers), (2, 0));
+        feed(&mut account, ONE, &[6]);
+        assert_eq!((account.lost(), account.unknown().open_writers), (2, 1));
+        assert_eq!(account.last_seen(), [(ONE, 6)]);
+        account.last_told(&ONE, 9, Asked::No);
+        assert_eq!(account.lost(), 2, "not asked for");
+        account.last_told(&TWO, 9, Asked::Yes);
+        assert_eq!(account.lost(), 2, "nothing came of it");
     }
 
     proptest! {

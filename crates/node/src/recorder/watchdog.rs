@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use timeloom_time::{Duration, Steady, Time};
 
-use super::disk_guard::{DiskSpace, LowSpaceAction};
+use super::disk_guard::{DiskGuard, DiskSpace, LowSpace, LowSpaceAction};
 use super::end_reason::EndReason;
 use super::note::Note;
 use super::shared::Shared;
@@ -101,12 +101,22 @@ impl Watchdog {
             writer.shared.tell(&Note::error(text));
             return writer.end(EndReason::Vanished);
         }
-        let Some(guard) = writer.shared.options.disk_guard else {
-            return;
-        };
+        if let Some(guard) = writer.shared.options.disk_guard {
+            let low = Self::make_room(writer, guard);
+            if low != LowSpace::default() {
+                writer.shared.progress().low_space.push(low);
+                writer.shared.news.set();
+            }
+        }
+    }
+
+    /// Does what is to be done while the disk is too full.
+    fn make_room(writer: &mut Writer, guard: DiskGuard) -> LowSpace {
+        let mut low = LowSpace::default();
         while let Ok(space) = DiskSpace::of(&writer.shared.directory)
             && guard.is_low(&space)
         {
+            (low.space, low.wanted) = (space, guard.wanted(&space));
             let deleted = match guard.action {
                 LowSpaceAction::Stop => None,
                 LowSpaceAction::DeleteOldestFiles => writer.bag.delete_oldest_file(),
@@ -118,11 +128,15 @@ impl Watchdog {
                     guard.wanted(&space)
                 );
                 writer.shared.tell(&Note::error(text));
-                return writer.end(EndReason::LowDiskSpace);
+                writer.end(EndReason::LowDiskSpace);
+                low.stopped = true;
+                return low;
             };
             let text = format!("deleted {}: the disk is nearly full", deleted.display());
             writer.shared.tell(&Note::warning(text));
+            low.deleted.push(deleted);
         }
+        low
     }
 }
 

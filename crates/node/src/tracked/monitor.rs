@@ -5,7 +5,7 @@ use timeloom_msg::qos::{Durability, Reliability};
 use timeloom_msg::{Definitions, QosProfile, StampProgram, TypeName};
 use timeloom_trace::{
     DeadlineEvent, Engine, EngineOptions, Linker, NOTIFICATION_TOPIC, NOTIFICATION_TYPE, NodeModel,
-    PUBLISHED_TIME_TYPE, Report, TAG_TYPE, main_topic,
+    PUBLISHED_TIME_SUFFIX, PUBLISHED_TIME_TYPE, Report, TAG_TYPE, main_topic,
 };
 use timeloom_wire::{EndpointKind, Graph, GraphWatch, LossTracker, Subscription, TopicSpec};
 
@@ -41,6 +41,8 @@ pub struct LineageMonitor {
     _watch: GraphWatch,
     feeds: BTreeMap<String, Box<dyn Subscription>>,
     outlets: Option<Outlets>,
+    /// What the graph showed last.
+    model: NodeModel,
 }
 
 struct Outlets {
@@ -73,6 +75,8 @@ impl LineageMonitor {
             header_only: 0,
             broken: 0,
             lost_in_transport: 0,
+            tagged: BTreeSet::new(),
+            plain: options.plain_topics.iter().cloned().collect(),
         };
         let heart = Heart {
             engine: Mutex::new(state),
@@ -86,6 +90,7 @@ impl LineageMonitor {
             _watch: watch,
             feeds: BTreeMap::new(),
             outlets,
+            model: NodeModel::default(),
         })
     }
 
@@ -160,7 +165,6 @@ impl LineageMonitor {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        let mut changed = false;
         for endpoint in graph.endpoints() {
             if endpoint.kind != EndpointKind::Publisher || self.feeds.contains_key(&endpoint.topic)
             {
@@ -187,14 +191,34 @@ impl LineageMonitor {
             };
             let subscription = self.node.wire().subscribe(&spec, Arc::new(feed))?;
             self.feeds.insert(topic.clone(), subscription);
-            changed = true;
         }
-        if changed && !self.options.plain_topics.is_empty() && self.options.model.nodes.is_empty() {
-            let wanted: BTreeSet<String> = self.options.plain_topics.iter().cloned().collect();
-            let model = graph_model(&graph, &wanted);
-            self.heart.lock().linker = Some(Linker::with_model(model));
-        }
+        self.renew_model(&graph);
         Ok(())
+    }
+
+    /// Links topics that are listened to, and topics of which others note when they were published, as the graph shows.
+    fn renew_model(&mut self, graph: &Graph) {
+        let noted = self.feeds.keys().filter_map(|topic| {
+            let main = topic.strip_suffix(PUBLISHED_TIME_SUFFIX)?;
+            Some(main.to_owned())
+        });
+        let mut wanted: BTreeSet<String> = noted.collect();
+        wanted.extend(self.options.plain_topics.iter().cloned());
+        // A model that somebody wrote down stays; what the graph shows changes.
+        let declared = !self.options.model.nodes.is_empty();
+        if wanted.is_empty() || declared && self.heart.lock().linker.is_some() {
+            return;
+        }
+        let model = if declared {
+            self.options.model.clone()
+        } else {
+            graph_model(graph, &wanted)
+        };
+        if model != self.model {
+            self.model.clone_from(&model);
+            let mut state = self.heart.lock();
+            state.linker.get_or_insert_default().set_model(model);
+        }
     }
 
     fn content(&self, topic: &str, type_name: &str) -> Option<Content> {

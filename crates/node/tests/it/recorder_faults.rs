@@ -186,3 +186,48 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_was_announced_and_did_not_come_is_lost_at_the_end() {
+    let world = World::new();
+    let strong = world.publisher("strong", "/strong", RELIABLE);
+    let weak = world.publisher("weak", "/weak", BEST_EFFORT);
+    let recorder = world.record(world.options());
+    for publisher in [&strong, &weak] {
+        world.publish(&**publisher, 10, 1_000);
+    }
+    let slow = |delay| Faults {
+        delay,
+        ..Faults::NONE
+    };
+    let network = &world.network;
+    network.set_faults(Scope::everywhere(), slow(Duration::from_secs(60)));
+    for publisher in [&strong, &weak] {
+        world.publish(&**publisher, 7, 1_000);
+    }
+    let report = finish(&recorder);
+    let account = crate::recorder_world::account;
+    let found = topic(&report.topics, "/strong");
+    assert_eq!(account(found), (10, 7, 0), "its heartbeats came");
+    assert_eq!(found.unknown.open_writers, 0);
+    let found = topic(&report.topics, "/weak");
+    assert_eq!(account(found), (10, 0, 0));
+    assert_eq!(found.unknown.open_writers, 1, "unknown, not zero");
+}
+
+#[test]
+fn what_is_on_its_way_at_the_end_is_waited_for() {
+    let world = World::new();
+    let strong = world.publisher("strong", "/strong", RELIABLE);
+    let recorder = world.record(world.options());
+    world.publish(&*strong, 10, 1_000);
+    let late = Faults {
+        delay: Duration::from_millis(100),
+        ..Faults::NONE
+    };
+    world.network.set_faults(Scope::everywhere(), late);
+    world.publish(&*strong, 7, 1_000);
+    let report = finish(&recorder);
+    let found = topic(&report.topics, "/strong");
+    assert_eq!(crate::recorder_world::account(found), (17, 0, 0));
+}

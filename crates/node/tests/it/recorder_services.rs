@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use timeloom_msg::{Definitions, Distro, QosProfile, Value};
-use timeloom_node::recorder::{Notifier, Options, Phase, Recorder, Services};
+use timeloom_node::recorder::{
+    Control, DiskGuard, EndReason, LowSpaceAction, Notifier, Options, Phase, Recorder, Services,
+};
 use timeloom_node::{NodeOptions, RosNode, ServiceTypes};
 use timeloom_time::Duration;
 use timeloom_wire::loopback::{Chance, Faults, Scope};
@@ -265,6 +267,42 @@ fn a_snapshot_by_service() {
     ));
     robot.recorder.finish().unwrap();
     assert_eq!(recorded(&robot.world.bag())["/chatter"].len(), 25);
+}
+
+#[test]
+fn a_disk_that_fills_is_told() {
+    let guard = DiskGuard {
+        min_free_bytes: u64::MAX,
+        min_free_percent: 0,
+        action: LowSpaceAction::DeleteOldestFiles,
+    };
+    let robot = Robot::new(Distro::Jazzy, |options| options.disk_guard = Some(guard));
+    let talker = robot.world.publisher("talker", "/chatter", RELIABLE);
+    let (_subscription, heard) = robot.listen(
+        "/events/low_disk_space",
+        "rosbag2_interfaces/msg/LowDiskSpaceEvent",
+    );
+    robot.world.pass(5);
+    robot.world.publish(&*talker, 10, 1_000);
+    robot.recorder.control(&Control::Split).unwrap();
+    robot.world.pass(2_000);
+    assert_eq!(robot.recorder.ended(), Some(EndReason::LowDiskSpace));
+    let events = heard.values.lock().unwrap();
+    assert_eq!(events.len(), 1);
+    assert!(flag(&events[0], "recording_stopped"));
+    assert_eq!(number(&events[0], "min_free_space_bytes"), u64::MAX);
+    assert!(number(&events[0], "capacity_bytes") > 0);
+    let deleted = events[0].get("deleted_files[0]").unwrap();
+    assert!(
+        deleted.as_str().unwrap().ends_with("bag_0.mcap"),
+        "{deleted:?}"
+    );
+    drop(events);
+    let reports = robot.recorder.finish().unwrap();
+    assert_eq!(
+        (reports[0].deleted_files, reports[0].deleted_messages),
+        (1, 10)
+    );
 }
 
 #[test]

@@ -218,3 +218,72 @@ fn nodes_that_do_not_tag_are_linked_by_the_graph() {
         path.best
     );
 }
+
+#[test]
+fn publish_times_of_autoware_stand_for_topics_that_nobody_listens_to() {
+    const NOTE: &str = "autoware_internal_msgs/msg/PublishedTime";
+    let world = World::new();
+    let mut monitor = monitor(&world, MonitorOptions::default());
+    // Two nodes of Autoware: large messages, and beside each a note of when it was published.
+    let driver = world.node(NodeOptions::new("driver"));
+    let (a, a_note) = (
+        driver.publisher("/a", IMU, QosProfile::DEFAULT).unwrap(),
+        driver
+            .publisher("/a/debug/published_time", NOTE, QosProfile::DEFAULT)
+            .unwrap(),
+    );
+    let filter = world.node(NodeOptions::new("filter"));
+    let (b, b_note) = (
+        filter.publisher("/b", IMU, QosProfile::DEFAULT).unwrap(),
+        filter
+            .publisher("/b/debug/published_time", NOTE, QosProfile::DEFAULT)
+            .unwrap(),
+    );
+    world.pass(50);
+    monitor.tick().unwrap();
+    // The subscription is seen later than the publishers.
+    let (_reads, _) = listen(filter.wire(), &topic("/a", IMU, QosProfile::DEFAULT));
+    world.pass(50);
+    monitor.tick().unwrap();
+    let note = |stamp_ms: i64, published_ms: i64| {
+        let schema = Definitions::builtin().schema(NOTE).unwrap();
+        let mut value = schema.default_value().unwrap();
+        for (field, ms) in [
+            ("header.stamp", stamp_ms),
+            ("published_stamp", published_ms),
+        ] {
+            let nanosec = u32::try_from(ms * 1_000_000).unwrap();
+            value
+                .set(&format!("{field}.nanosec"), Value::Uint32(nanosec))
+                .unwrap();
+        }
+        value
+    };
+    for cycle in 1..=5 {
+        let at = cycle * 100;
+        a.publish(&imu(at)).unwrap();
+        a_note.publish(&note(at, at)).unwrap();
+        world.pass(7);
+        b.publish(&imu(at)).unwrap();
+        b_note.publish(&note(at, at + 7)).unwrap();
+        world.pass(3);
+    }
+    monitor.tick().unwrap();
+    let topics: Vec<_> = monitor.topics().collect();
+    assert_eq!(
+        topics,
+        ["/a/debug/published_time", "/b/debug/published_time"]
+    );
+    let report = monitor.report();
+    let hop = &report.hops[0];
+    assert_eq!(
+        (hop.from.as_str(), hop.to.as_str(), hop.nodes.join("")),
+        ("/a", "/b", "/filter".into())
+    );
+    assert_eq!(hop.known_by.get(&Evidence::EqualStamp), Some(&5));
+    let path = &report.targets[0].paths[0];
+    assert_eq!(
+        (path.best.count, path.best.min_ns, path.best.max_ns),
+        (5, 7_000_000, 7_000_000)
+    );
+}

@@ -5,6 +5,7 @@ use timeloom_time::{CancelToken, Duration};
 
 use super::data::{self, DataPath};
 use super::event::LidarEvent;
+use super::lookup;
 use super::shared::Shared;
 use crate::client::Client;
 use crate::error::{Error, Result};
@@ -204,7 +205,7 @@ impl Control {
         if let Some((address, _)) = &self.client {
             return Ok(*address);
         }
-        let address = self.shared.settings.resolve()?;
+        let address = lookup::resolve(&self.shared)?;
         let timeout = self.shared.settings.request_timeout;
         let client = Client::new(address, timeout, &self.shared.base, &self.shared.cancel);
         self.client = Some((address, client));

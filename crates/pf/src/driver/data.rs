@@ -153,7 +153,9 @@ impl Reader {
                 }
             }
             let skipped = packets.skipped() - skipped;
-            self.shared.work().status.packets.skipped_bytes += skipped;
+            if skipped > 0 {
+                self.skip(skipped);
+            }
         }
     }
 
@@ -231,10 +233,18 @@ impl Reader {
     }
 
     fn refuse(&self, error: &Error) {
-        let text = error.to_string();
+        self.shared.work().status.packets.bad += 1;
+        self.tell(error.to_string());
+    }
+
+    fn skip(&self, bytes: u64) {
+        self.shared.work().status.packets.skipped_bytes += bytes;
+        self.tell("the stream is damaged: bytes of no packet were skipped".to_owned());
+    }
+
+    /// One line for each kind of trouble, not for each packet.
+    fn tell(&self, text: String) {
         let mut work = self.shared.work();
-        work.status.packets.bad += 1;
-        // One line for each kind of trouble, not for each packet.
         let news = work.status.last_error.as_ref() != Some(&text);
         work.status.last_error = Some(text.clone());
         drop(work);

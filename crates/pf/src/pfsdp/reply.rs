@@ -51,8 +51,10 @@ impl Reply {
             return Ok(reply);
         }
         let text = reply.text("error_text").unwrap_or_default();
+        let target = command.target();
         Err(Error::Refused {
-            command: command.to_string(),
+            // With its values: one of them is what the device does not like.
+            command: target.trim_start_matches("/cmd/").to_owned(),
             code,
             text,
         })
@@ -201,6 +203,22 @@ mod tests {
         assert_eq!(
             error,
             "get_protocol_info: the reply is damaged: handle should be a whole number and is \"s10\""
+        );
+    }
+
+    #[test]
+    fn a_refusal_names_the_values_that_were_refused() {
+        let response = Response {
+            status: 200,
+            keep_alive: true,
+            body: br#"{"error_code":210,"error_text":"Value out of range"}"#.to_vec(),
+        };
+        let set = Command::SetParameters(vec![("scan_frequency".into(), "9999".into())]);
+        let error = Reply::read(&set, &response).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "set_parameter?scan_frequency=9999: the device says \"Value out of range\" \
+             (error code 210, value out of range)"
         );
     }
 

@@ -32,6 +32,10 @@ pub struct Faults {
     pub duplicate_one_in: u32,
     /// One packet in so many is cut short; zero for none.
     pub damage_one_in: u32,
+    /// One packet in so many is sent after the one that follows it; zero for none.
+    pub swap_one_in: u32,
+    /// Taken off the numbers of scans, so that they go backwards when it is set.
+    pub renumber: u16,
     /// No packet is sent at all.
     pub mute: bool,
     /// Flags that are set in every packet.

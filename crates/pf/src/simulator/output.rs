@@ -59,7 +59,8 @@ fn run(shared: &Shared, handle: &str) {
     let Some((mut source, mut random, boots)) = started else {
         return;
     };
-    while let Ok(packet) = source.next_packet() {
+    let mut held: Option<SimulatedPacket> = None;
+    while let Ok(mut packet) = source.next_packet() {
         if !shared.sleep_until(packet.arrives) {
             return;
         }
@@ -85,11 +86,15 @@ fn run(shared: &Shared, handle: &str) {
             sent.damaged += u64::from(damaged);
             sent.duplicated += u64::from(doubled);
         });
+        packet.renumber(faults.renumber);
         let times = if lost { 0 } else { 1 + u32::from(doubled) };
-        for _ in 0..times {
-            if !way.send(&packet, damaged) {
-                return;
-            }
+        if held.is_none() && times == 1 && !damaged && random.one_in(faults.swap_one_in) {
+            held = Some(packet);
+            continue;
+        }
+        let sent = (0..times).all(|_| way.send(&packet, damaged));
+        if !sent || held.take().is_some_and(|held| !way.send(&held, false)) {
+            return;
         }
     }
 }

@@ -29,6 +29,16 @@ pub struct SimulatedPacket {
     pub stamp: u64,
 }
 
+impl SimulatedPacket {
+    /// Takes something off the number of its scan.
+    pub(super) fn renumber(&mut self, less: u16) {
+        if let Some(place) = self.bytes.get_mut(10..12) {
+            let number = u16::from_le_bytes([place[0], place[1]]);
+            place.copy_from_slice(&number.wrapping_sub(less).to_le_bytes());
+        }
+    }
+}
+
 /// The packets of a turning lidar, one after the other: a pure function of the options and a start.
 #[derive(Debug, Clone)]
 pub struct PacketSource {

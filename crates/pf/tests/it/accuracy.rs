@@ -2,9 +2,10 @@
 
 use timeloom_pf::simulator::{ClockModel, Delays, PacketSource, SimulatedClock, SimulatorOptions};
 use timeloom_pf::{
-    Arrival, LidarClock, Packet, PacketType, ScanAssembler, TimesyncMethod, TimesyncSettings,
+    Arrival, LidarClock, Packet, PacketType, ScanAssembler, StatusFlags, TimesyncMethod,
+    TimesyncSettings,
 };
-use timeloom_sync::{Averaging, StampSource};
+use timeloom_sync::{Averaging, EventKind, StampSource};
 use timeloom_time::{Duration, Steady, Time};
 
 use crate::support::{packet_at, small_packet, ticks};
@@ -211,4 +212,28 @@ fn a_restart_that_only_packets_show_is_not_taken_for_another_one_at_the_next_con
     let raw = ticks(0.5);
     assert!(lidar.connected(sent, raw, user(sent)).unwrap());
     assert_eq!(lidar.report().unwrap().newest.epoch, 2);
+}
+
+#[test]
+fn flags_begin_the_drivers_averages_anew_and_are_told_once_but_not_the_default() {
+    let average = TimesyncMethod::Average(Averaging::Mean);
+    for (method, told) in [(average, 2), (TimesyncMethod::default(), 0)] {
+        let mut lidar = LidarClock::new(&self::method(method)).unwrap();
+        let mut events = 0;
+        for step in 0..200_u16 {
+            let bytes = small_packet(step, 1);
+            let mut header = Packet::parse(&bytes).unwrap().header;
+            // Unstable rotation, twice for fifty packets; and warnings all the time, which mean nothing for clocks.
+            let unstable = step % 100 < 50;
+            header.status = StatusFlags(1 << 8 | u32::from(unstable) << 3);
+            let arrival = user(Time::from_nanos(i64::from(step) * 100_000_000));
+            lidar.packet(&header, 1e6, arrival).unwrap();
+            while let Some(event) = lidar.take_event() {
+                events += usize::from(matches!(event.kind, EventKind::NewEpoch { .. }));
+            }
+        }
+        assert_eq!(events, told, "{method}");
+        let epoch = lidar.report().unwrap().newest.epoch;
+        assert_eq!(epoch > 0, told > 0, "{method} is in epoch {epoch}");
+    }
 }

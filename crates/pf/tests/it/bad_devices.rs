@@ -193,9 +193,8 @@ fn a_damaged_stream_is_taken_up_again() {
         damage_one_in: 5,
         ..Faults::default()
     });
-    status_when(&lidar, |status| {
-        status.packets.skipped_bytes + status.packets.bad > 0
-    });
+    status_when(&lidar, |status| status.packets.skipped_bytes > 0);
+    watcher.wait_for_error("the stream is damaged: bytes of no packet were skipped");
     device.set_faults(Faults::default());
     let so_far = watcher.scans.lock().unwrap().len();
     watcher.wait_for_scans(so_far + 5);
@@ -212,4 +211,47 @@ fn settings_that_cannot_be_are_refused_before_anything_starts() {
         error.to_string(),
         "watchdogtimeout = 5 ms is not possible: 100 ms or more can be used"
     );
+}
+
+#[test]
+fn packets_that_overtake_each_other_make_whole_scans_or_are_counted() {
+    let device = simulate(options());
+    let watcher = Watcher::new();
+    device.set_faults(Faults {
+        swap_one_in: 4,
+        ..Faults::default()
+    });
+    let lidar = drive(settings(&device), &watcher);
+    // Of three packets of a scan, the last may come after the first of the next one: then it is late.
+    let status = status_when(&lidar, |status| status.scans.late > 5);
+    let scans = status.scans;
+    assert!((scans.late..=scans.late + 1).contains(&scans.packets_lost));
+    assert_eq!(scans.restarts + scans.renumbered + scans.duplicates, 0);
+    assert!(scans.scans > scans.scans_incomplete, "{scans:?}");
+    let clock = device.clock();
+    for (scan, stamp) in watcher.scans.lock().unwrap().iter() {
+        let bounds = stamp.mapped.unwrap().bounds;
+        assert!(bounds.contain(clock.host_of(scan.first_stamp)));
+    }
+}
+
+#[test]
+fn scan_numbers_that_go_backwards_are_told_and_cost_nothing() {
+    let device = simulate(options());
+    let watcher = Watcher::new();
+    let lidar = drive(settings(&device), &watcher);
+    watcher.wait_for_scans(10);
+    device.set_faults(Faults {
+        renumber: 40_000,
+        ..Faults::default()
+    });
+    watcher.wait_for_error("the numbers of scans went from ");
+    let so_far = watcher.scans.lock().unwrap().len();
+    watcher.wait_for_scans(so_far + 10);
+    let status = lidar.status();
+    assert_eq!((status.scans.renumbered, status.scans.restarts), (1, 0));
+    // The scan in which it happened was cut in two.
+    assert!(status.scans.packets_lost <= 6, "{:?}", status.scans);
+    assert_eq!((status.scans.scans_lost, status.connections), (0, 1));
+    assert_eq!(status.clock.unwrap().newest.epoch, 0);
 }

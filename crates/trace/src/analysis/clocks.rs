@@ -10,6 +10,8 @@ use crate::moment::Moment;
 
 /// Nodes of one host agree on the difference of ROS and steady time to less than this.
 const SAME_HOST: i64 = 100_000_000;
+/// What two hosts' clocks differ by is looked at anew after so long: clocks drift.
+const WINDOW: i64 = 30_000_000_000;
 /// ROS time that goes back by more than late tags explain has jumped.
 const JUMP_BACK: i64 = 1_000_000_000;
 
@@ -61,6 +63,8 @@ struct Domain {
     bound: Option<i64>,
     /// ROS minus steady time, when it was last heard.
     difference: Option<i64>,
+    /// Our own time minus its steady time: the same whatever ROS time does, as far as tags come at once.
+    arrival: Option<i64>,
     latest_ros: i64,
     epoch: u32,
 }
@@ -72,6 +76,24 @@ pub(super) struct Clocks {
     of_node: HashMap<u32, u32>,
     pub(super) jumps: u64,
     pub(super) negative: HashMap<(u32, u32), u64>,
+    /// From which host to which a message took how long at least, each end by its own clock.
+    least: HashMap<(u32, u32), Least>,
+}
+
+/// The least of what was seen lately.
+#[derive(Clone, Copy, Debug)]
+struct Least {
+    now: i64,
+    before: i64,
+    since: i64,
+}
+
+/// What the clocks of two hosts differ by, as messages both ways tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Difference {
+    /// How far the second is ahead of the first.
+    pub(super) ahead: i64,
+    pub(super) bound: i64,
 }
 
 impl Clocks {
@@ -82,6 +104,7 @@ impl Clocks {
             offset: nanos(domain.offset),
             bound: nanos(domain.bound),
             difference: None,
+            arrival: None,
             latest_ros: 0,
             epoch: 0,
         });
@@ -92,11 +115,12 @@ impl Clocks {
         }
     }
 
-    /// The domain and epoch of something that a node published; `key` is a number of its own for each node.
-    pub(super) fn place(&mut self, key: u32, node: &str, at: Moment) -> (u32, u32) {
+    /// The domain and epoch of something that a node published and that came `now`; `key` is a number of its own for
+    /// each node.
+    pub(super) fn place(&mut self, key: u32, node: &str, at: Moment, now: i64) -> (u32, u32) {
         let known = self.of_node.get(&key).copied();
         let domain = known.unwrap_or_else(|| {
-            let domain = self.domain_of(node, at);
+            let domain = self.domain_of(node, at, now);
             self.of_node.insert(key, domain);
             domain
         });
@@ -109,27 +133,35 @@ impl Clocks {
                 state.epoch += 1;
                 state.latest_ros = ros;
                 self.jumps += 1;
+                // What was compared before says nothing about the clock as it is now.
+                self.least
+                    .retain(|(from, to), _| *from != domain && *to != domain);
             }
             state.latest_ros = state.latest_ros.max(ros);
         }
         if !at.steady.is_zero() {
             state.difference = Some(ros.saturating_sub(at.steady.nanos()));
+            state.arrival = Some(now.saturating_sub(at.steady.nanos()));
         }
         (domain, state.epoch)
     }
 
     /// The declared host of a node, else one whose clocks agree with it, else a new one.
-    fn domain_of(&mut self, node: &str, at: Moment) -> u32 {
+    fn domain_of(&mut self, node: &str, at: Moment, now: i64) -> u32 {
         let declared = self
             .declared
             .iter()
             .position(|domain| domain.nodes.iter().any(|start| node.starts_with(start)));
         let difference = at.ros.nanos().saturating_sub(at.steady.nanos());
+        let arrival = now.saturating_sub(at.steady.nanos());
+        let near = |known: Option<i64>, other: i64| {
+            known.is_none_or(|known| known.abs_diff(other) <= SAME_HOST.unsigned_abs())
+        };
+        // ROS time tells hosts apart exactly while it goes as time does; when it does not, when tags come does.
         let agrees = |domain: &Domain| {
             at.steady.is_zero()
-                || domain
-                    .difference
-                    .is_none_or(|known| known.abs_diff(difference) <= SAME_HOST.unsigned_abs())
+                || near(domain.difference, difference)
+                || near(domain.arrival, arrival)
         };
         let undeclared = self.declared.len();
         let found = declared.or_else(|| {
@@ -145,6 +177,7 @@ impl Clocks {
                 offset: None,
                 bound: None,
                 difference: None,
+                arrival: None,
                 latest_ros: 0,
                 epoch: 0,
             });
@@ -178,17 +211,65 @@ impl Clocks {
         match (side(from.domain), side(to.domain)) {
             (Some((offset, bound)), Some((other_offset, other_bound))) => {
                 let nanos = nanos.saturating_add(other_offset).saturating_sub(offset);
-                let bound = bound.saturating_add(other_bound);
-                // Within the bound, a little before its cause is at once.
-                let nanos = if nanos < 0 && nanos >= -bound {
-                    0
-                } else {
-                    nanos
-                };
-                checked(nanos, Some(bound.unsigned_abs()))
+                within(nanos, bound.saturating_add(other_bound))
             }
-            _ => checked(nanos, None),
+            _ => match self.compared(from.domain, to.domain) {
+                Some(Difference { ahead, bound }) => within(nanos.saturating_sub(ahead), bound),
+                None => checked(nanos, None),
+            },
         }
+    }
+
+    /// Takes note of how long a message took from one host to another, each end by its own clock.
+    pub(super) fn compare(&mut self, from: Point, to: Point, now: i64) {
+        let known = !from.moment.ros.is_zero() && !to.moment.ros.is_zero();
+        let current = |point: Point| {
+            let domain = self.domains.get(index(point.domain));
+            domain.is_some_and(|domain| domain.epoch == point.epoch)
+        };
+        if from.domain == to.domain || !known || !current(from) || !current(to) {
+            return;
+        }
+        let nanos = (to.moment.ros - from.moment.ros).nanos();
+        let least = self.least.entry((from.domain, to.domain));
+        let least = least.or_insert(Least {
+            now: nanos,
+            before: nanos,
+            since: now,
+        });
+        if now.saturating_sub(least.since) > WINDOW {
+            *least = Least {
+                now: nanos,
+                before: least.now,
+                since: now,
+            };
+        }
+        least.now = least.now.min(nanos);
+    }
+
+    /// What the clocks of two hosts differ by: no message arrives before it was sent, neither there nor back.
+    pub(super) fn compared(&self, from: u32, to: u32) -> Option<Difference> {
+        let least = |from: u32, to: u32| {
+            let least = self.least.get(&(from, to))?;
+            Some(least.now.min(least.before))
+        };
+        let (there, back) = (least(from, to)?, least(to, from)?);
+        // Both ways together are as long as both ways took; less than nothing means that a clock was set meanwhile.
+        let both = there.saturating_add(back);
+        (both >= 0).then_some(Difference {
+            ahead: there.saturating_sub(back) / 2,
+            bound: both / 2 + 1,
+        })
+    }
+
+    /// All pairs of hosts that were compared, each once.
+    pub(super) fn all_compared(&self) -> Vec<(u32, u32, Difference)> {
+        let pairs = self.least.keys().filter(|(from, to)| from < to);
+        let mut found: Vec<_> = pairs
+            .filter_map(|(from, to)| Some((*from, *to, self.compared(*from, *to)?)))
+            .collect();
+        found.sort_by_key(|(from, to, _)| (*from, *to));
+        found
     }
 
     /// The same; what cannot be is counted against the two hosts.
@@ -213,6 +294,16 @@ impl Clocks {
         used.dedup();
         used
     }
+}
+
+/// Within the bound, a little before its cause is at once.
+fn within(nanos: i64, bound: i64) -> Result<Elapsed, Suspicion> {
+    let nanos = if nanos < 0 && nanos >= -bound {
+        0
+    } else {
+        nanos
+    };
+    checked(nanos, Some(bound.unsigned_abs()))
 }
 
 fn checked(nanos: i64, bound: Option<u64>) -> Result<Elapsed, Suspicion> {
@@ -243,8 +334,8 @@ mod tests {
             Moment::from_nanos(100 * S, 5 * S),
             Moment::from_nanos(10 * S, 6 * S),
         );
-        let a = point(clocks.place(1, "/a", before), before);
-        let b = point(clocks.place(1, "/a", after), after);
+        let a = point(clocks.place(1, "/a", before, 5 * S), before);
+        let b = point(clocks.place(1, "/a", after, 6 * S), after);
         assert_eq!(clocks.jumps, 1);
         assert_eq!(
             clocks.elapsed(a, b).map(|elapsed| elapsed.nanos),
@@ -263,9 +354,9 @@ mod tests {
         let mut clocks = Clocks::default();
         let one = Moment::from_nanos(1000 * S, 5 * S);
         let two = Moment::from_nanos(1000 * S + 20_000_000, 777 * S);
-        let a = point(clocks.place(1, "/a", one), one);
-        let same = clocks.place(2, "/b", Moment::from_nanos(1001 * S, 6 * S));
-        let b = point(clocks.place(3, "/c", two), two);
+        let a = point(clocks.place(1, "/a", one, 0), one);
+        let same = clocks.place(2, "/b", Moment::from_nanos(1001 * S, 6 * S), S);
+        let b = point(clocks.place(3, "/c", two, 0), two);
         assert_eq!(a.domain, same.0);
         assert_ne!(a.domain, b.domain);
         let elapsed = clocks.elapsed(a, b).unwrap();
@@ -284,9 +375,9 @@ mod tests {
         };
         let mut clocks = Clocks::new(&[domain("car", "/car", 0, 0), domain("arm", "/arm", 30, 2)]);
         let moment = Moment::from_nanos(1000 * S, S);
-        let car = point(clocks.place(1, "/car/x", moment), moment);
+        let car = point(clocks.place(1, "/car/x", moment, 0), moment);
         let late = Moment::from_nanos(1000 * S - 20_000_000, 9 * S);
-        let arm = point(clocks.place(2, "/arm/y", late), late);
+        let arm = point(clocks.place(2, "/arm/y", late, 0), late);
         let elapsed = clocks.elapsed(car, arm).unwrap();
         assert_eq!(
             (elapsed.nanos, elapsed.bound),
@@ -299,5 +390,46 @@ mod tests {
             ..arm
         };
         assert_eq!(clocks.elapsed(car, arm).map(|elapsed| elapsed.nanos), Ok(0));
+    }
+
+    #[test]
+    fn simulated_time_at_any_rate_does_not_split_a_host() {
+        let mut clocks = Clocks::default();
+        // A hundred times as fast: between two nodes' first tags, ROS time went on by two seconds.
+        let first = clocks.place(1, "/a", Moment::from_nanos(50 * S, 5 * S), 100 * S);
+        let later = Moment::from_nanos(52 * S, 5 * S + 20_000_000);
+        let second = clocks.place(2, "/b", later, 100 * S + 21_000_000);
+        assert_eq!(first.0, second.0);
+    }
+
+    #[test]
+    fn traffic_both_ways_compares_two_clocks() {
+        let mut clocks = Clocks::default();
+        let ms = 1_000_000;
+        let (car, arm) = (
+            Moment::from_nanos(1000 * S, 5 * S),
+            // 30 ms ahead.
+            Moment::from_nanos(1000 * S + 30 * ms, 777 * S),
+        );
+        let a = point(clocks.place(1, "/a", car, 0), car);
+        let b = point(clocks.place(2, "/b", arm, 0), arm);
+        let after = |from: Point, ms: i64| Point {
+            moment: Moment::from_nanos(from.moment.ros.nanos() + ms * 1_000_000, 0),
+            ..from
+        };
+        clocks.compare(a, after(b, 4), 0);
+        assert_eq!(clocks.compared(a.domain, b.domain), None);
+        assert_eq!(clocks.elapsed(a, after(b, 10)).unwrap().bound, None);
+        clocks.compare(b, after(a, 6), 0);
+        clocks.compare(a, after(b, 40), 0);
+        let elapsed = clocks.elapsed(a, after(b, 10)).unwrap();
+        // It took 10 ms; there is at most 5 ms of doubt.
+        assert_eq!(elapsed.bound, Some(5_000_001));
+        assert!(elapsed.nanos.abs_diff(10_000_000) <= 5_000_001);
+        let back = clocks.elapsed(b, after(a, 10)).unwrap();
+        assert!(back.nanos.abs_diff(10_000_000) <= 5_000_001);
+        // A clock that was set is compared anew.
+        clocks.place(2, "/b", Moment::from_nanos(10 * S, 778 * S), S);
+        assert_eq!(clocks.compared(a.domain, b.domain), None);
     }
 }

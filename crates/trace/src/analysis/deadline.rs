@@ -1,4 +1,4 @@
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use serde::Serialize;
 use timeloom_time::{Duration, Ros, Time};
@@ -92,6 +92,8 @@ pub(super) struct Watch {
     pub(super) limit: u64,
     /// Sources that nothing was heard of yet.
     pub(super) waiting: VecDeque<u64>,
+    /// Sources whose time ran out and whose target may still come.
+    pub(super) given_up: BTreeSet<u64>,
     pub(super) checked: u64,
     pub(super) missed: u64,
     pub(super) missed_by_late_link: u64,
@@ -108,12 +110,23 @@ impl Watch {
             source,
             target,
             waiting: VecDeque::new(),
+            given_up: BTreeSet::new(),
             checked: 0,
             missed: 0,
             missed_by_late_link: 0,
             missed_by_timer: 0,
             streak: 0,
             longest_streak: 0,
+        }
+    }
+
+    /// Notes that what was given up came after all: it was missed once, and now it is known how.
+    pub(super) fn came_after_all(&mut self, found_by: FoundBy) {
+        self.missed_by_timer = self.missed_by_timer.saturating_sub(1);
+        match found_by {
+            FoundBy::Arrival => self.missed += 1,
+            FoundBy::LateLink => self.missed_by_late_link += 1,
+            FoundBy::Timer => self.missed_by_timer += 1,
         }
     }
 

@@ -29,14 +29,20 @@ impl Engine {
             if fresh.is_empty() {
                 continue;
             }
-            let overrun = fresh.iter().any(|timing| timing.is_overrun);
+            let late = fresh.iter().filter(|(_, timing)| timing.is_overrun);
+            let late: Vec<u64> = late.map(|(number, _)| *number).collect();
             let sources = self.timings(&walk.sources, source, limit, end);
             let stamp = self.store.get(number).and_then(|message| message.stamp);
             let Some(watch) = self.watches.get_mut(at) else {
                 continue;
             };
-            watch.note(overrun.then_some(by));
-            if overrun {
+            let given_up = late.iter().filter(|late| watch.given_up.remove(late));
+            if given_up.count() > 0 {
+                watch.came_after_all(by);
+            } else {
+                watch.note((!late.is_empty()).then_some(by));
+            }
+            if !late.is_empty() {
                 let event = DeadlineEvent {
                     deadline: watch.deadline.name.clone(),
                     target: watch.deadline.target.clone(),
@@ -44,7 +50,7 @@ impl Engine {
                     found_by: by,
                     stamp: stamp.map(Time::from_nanos),
                     at: end.moment.ros,
-                    sources,
+                    sources: sources.into_iter().map(|(_, timing)| timing).collect(),
                     missing_hop: None,
                 };
                 self.emit(event);
@@ -59,19 +65,20 @@ impl Engine {
         only: Option<u32>,
         limit: u64,
         end: Point,
-    ) -> Vec<SourceTiming> {
+    ) -> Vec<(u64, SourceTiming)> {
         let timings = numbers.iter().filter_map(|number| {
             let message = self.store.get(*number)?;
             if only.is_some_and(|topic| topic != message.topic) {
                 return None;
             }
             let elapsed = self.clocks.elapsed(Self::point(message), end).ok()?.nanos;
-            Some(SourceTiming {
+            let timing = SourceTiming {
                 topic: self.topics.name(message.topic).to_owned(),
                 stamp: message.stamp.map(Time::from_nanos),
                 elapsed: Duration::from_nanos(i64::try_from(elapsed).unwrap_or(i64::MAX)),
                 is_overrun: elapsed >= limit,
-            })
+            };
+            Some((*number, timing))
         });
         timings.collect()
     }

@@ -7,7 +7,7 @@ use super::deadline::{DeadlineEvent, Watch};
 use super::graph::{TopicGraph, Upstream};
 use super::message::{Message, Publication, Told};
 use super::names::{Names, index};
-use super::options::{EngineOptions, RecorderLoss};
+use super::options::{AccountOf, AccountScope, EngineOptions, RecorderAccount};
 use super::outcome::{Occasion, Outcomes};
 use super::path::Path;
 use super::sequence::Sequences;
@@ -60,16 +60,19 @@ pub struct Engine {
     pub(super) tagged: Vec<bool>,
     /// Topics that paths do not go through.
     pub(super) ends: HashSet<u32>,
+    /// What a topic without tags is made of, by equal stamps.
+    pub(super) skips: HashMap<u32, u32>,
     pub(super) ignored: HashSet<u32>,
     pub(super) wanted: HashSet<u32>,
     pub(super) targets: Vec<Target>,
     /// Targets whose upstream is not whole yet, by what they wait for.
-    pub(super) waiting: HashMap<(u32, i64), Vec<u64>>,
+    pub(super) waiting: HashMap<u32, HashMap<i64, Vec<u64>>>,
     pub(super) pending: HashMap<u64, Pending>,
     pub(super) outcomes: HashMap<(u32, usize), Outcomes>,
     /// Sources' messages that a subscriber reported as lost.
     pub(super) lost: HashSet<u64>,
-    pub(super) losses: HashMap<u32, RecorderLoss>,
+    /// What a recorder says.
+    pub(super) accounts: HashMap<(u32, AccountOf), (RecorderAccount, AccountScope)>,
     pub(super) watches: Vec<Watch>,
     pub(super) events: VecDeque<DeadlineEvent>,
     pub(super) counters: Counters,
@@ -89,6 +92,7 @@ pub(super) struct Counters {
     pub(super) unnamed: u64,
     pub(super) assumed: u64,
     pub(super) duplicates: u64,
+    pub(super) unwatched: u64,
 }
 
 /// A topic at which paths end.
@@ -123,6 +127,10 @@ impl Engine {
         let mut ends = numbers(&options.sources);
         ends.extend(numbers(&options.stops));
         let (ignored, wanted) = (numbers(&options.ignored), numbers(&options.targets));
+        let skips = options.skips.iter();
+        let skips: HashMap<u32, u32> = skips
+            .map(|(output, input)| (topics.number(output), topics.number(input)))
+            .collect();
         let real = options
             .deadlines
             .iter()
@@ -136,6 +144,7 @@ impl Engine {
             clocks: Clocks::new(&options.domains),
             topics,
             ends,
+            skips,
             ignored,
             wanted,
             options,
@@ -150,7 +159,7 @@ impl Engine {
             pending: HashMap::new(),
             outcomes: HashMap::new(),
             lost: HashSet::new(),
-            losses: HashMap::new(),
+            accounts: HashMap::new(),
             events: VecDeque::new(),
             counters: Counters::default(),
             now: i64::MIN,
@@ -222,12 +231,16 @@ impl Engine {
         self.lost.extend(found);
     }
 
-    /// Says what the recorder lost of a main topic's tags.
-    pub fn recorder_loss(&mut self, topic: &str, loss: RecorderLoss) {
+    /// Says what a recorder noted of a main topic: of its messages, or of its tags.
+    pub fn recorder_account(
+        &mut self,
+        topic: &str,
+        of: AccountOf,
+        account: RecorderAccount,
+        scope: AccountScope,
+    ) {
         let topic = self.topics.number(topic);
-        let sum = self.losses.entry(topic).or_default();
-        sum.in_transport += loss.in_transport;
-        sum.in_recorder += loss.in_recorder;
+        self.accounts.insert((topic, of), (account, scope));
     }
 
     /// Says what time it is on our own time line: deadlines run out, and old messages are forgotten.
@@ -316,9 +329,12 @@ impl Engine {
             self.store.drop_old(number);
         }
         let pending = &self.pending;
-        self.waiting.retain(|_, targets| {
-            targets.retain(|target| pending.contains_key(target));
-            !targets.is_empty()
+        self.waiting.retain(|_, stamps| {
+            stamps.retain(|_, targets| {
+                targets.retain(|target| pending.contains_key(target));
+                !targets.is_empty()
+            });
+            !stamps.is_empty()
         });
     }
 

@@ -9,7 +9,10 @@ use super::names::index;
 /// A path has so many topics at most.
 const DEPTH: usize = 64;
 /// A search for paths looks at so many topics at most: graphs of wild input are dense.
-const EFFORT: usize = 200_000;
+const EFFORT: usize = 40_000;
+
+/// So many pairs of topics have statistics of their own: names of wild input are many.
+const MOST_EDGES: usize = 1 << 15;
 
 /// All links from one topic to another.
 #[derive(Debug, Default)]
@@ -37,6 +40,10 @@ pub(super) struct TopicGraph {
     pub(super) edges: HashMap<(u32, u32), Edge>,
     /// Changes when a link between two topics is seen for the first time.
     pub(super) version: u64,
+    /// What is beyond the limit.
+    rest: Edge,
+    /// How many links went there.
+    pub(super) dropped: u64,
 }
 
 /// The way from sources to one target.
@@ -54,6 +61,11 @@ pub(super) struct Upstream {
 
 impl TopicGraph {
     pub(super) fn edge(&mut self, from: u32, to: u32) -> &mut Edge {
+        if self.edges.len() >= MOST_EDGES && !self.edges.contains_key(&(from, to)) {
+            self.dropped += 1;
+            self.rest = Edge::default();
+            return &mut self.rest;
+        }
         let most = index(from.max(to));
         if self.inputs.len() <= most {
             self.inputs.resize_with(most + 1, Vec::new);

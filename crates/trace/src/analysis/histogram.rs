@@ -97,10 +97,21 @@ impl Histogram {
         for (place, count) in self.places() {
             seen += count;
             if seen >= rank {
-                return middle(place).clamp(self.min, self.max);
+                return self.value(place);
             }
         }
         self.max
+    }
+
+    /// What a duration in a place is taken for: at the ends it is known.
+    fn value(&self, of: usize) -> u64 {
+        if of == place(self.max) {
+            self.max
+        } else if of == place(self.min) {
+            self.min
+        } else {
+            middle(of)
+        }
     }
 
     /// The few numbers that people want.
@@ -125,7 +136,7 @@ impl Histogram {
         let width = (self.max - self.min) / bins.max(1) as u64 + 1;
         let mut result: Vec<(u64, u64)> = Vec::new();
         for (place, count) in self.places().filter(|(_, count)| *count > 0) {
-            let value = middle(place).clamp(self.min, self.max);
+            let value = self.value(place);
             let start = self.min + (value - self.min) / width * width;
             match result.last_mut() {
                 Some((last, sum)) if *last == start => *sum += count,
@@ -162,6 +173,16 @@ fn middle(place: usize) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_is_always_the_same_is_exact() {
+        let mut histogram = Histogram::default();
+        for nanos in [39_000_000, 39_000_000, 54_000_000] {
+            histogram.add(nanos);
+        }
+        let summary = histogram.summary();
+        assert_eq!((summary.p50_ns, summary.p99_ns), (39_000_000, 54_000_000));
+    }
 
     #[test]
     fn percentiles_are_those_of_the_sorted_list() {

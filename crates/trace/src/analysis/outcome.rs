@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::engine::Engine;
-use super::message::Message;
+use super::message::{Message, NOBODY};
 use super::names::index;
 
 /// What became of a source's message, as seen from one target.
@@ -14,11 +14,11 @@ use super::names::index;
 pub enum Outcome {
     /// A target was made of it.
     Completed,
-    /// Something was made of it, but no target.
+    /// Something was made of it, and then nothing followed: it got stuck.
     Partial,
     /// It was lost between publisher and subscriber, or between publisher and recorder.
     LostInTransport,
-    /// Nothing was made of it: a newer one was used instead.
+    /// It, or what was made of it, was never used: a newer one was used instead.
     Superseded,
     /// It reached the recorder and is not in the bag.
     LostInRecorder,
@@ -51,6 +51,8 @@ pub struct Outcomes {
     pub in_flight: u64,
     /// For partial ones and those without tag: the topic on which nothing followed, and how often.
     pub missing_hops: BTreeMap<String, u64>,
+    /// For superseded ones: the topic that was made of a newer one, and how often.
+    pub superseded_at: BTreeMap<String, u64>,
 }
 
 impl Outcomes {
@@ -80,6 +82,9 @@ impl Outcomes {
         *counter += count;
     }
 }
+
+/// So many messages of the next hop are looked at: it may use an old input for a while.
+const LOOK_AHEAD: usize = 64;
 
 /// Why a message is judged now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,8 +120,12 @@ impl Engine {
             let missing = missing.map(|topic| self.topics.name(topic).to_owned());
             let outcomes = self.outcomes.entry((topic, place)).or_default();
             outcomes.add(outcome, 1);
+            let hops = match outcome {
+                Outcome::Superseded => &mut outcomes.superseded_at,
+                _ => &mut outcomes.missing_hops,
+            };
             if let Some(missing) = missing {
-                *outcomes.missing_hops.entry(missing).or_default() += 1;
+                *hops.entry(missing).or_default() += 1;
             }
         }
     }
@@ -142,14 +151,36 @@ impl Engine {
         }
         let (last, missing) = self.where_it_ended(number, place);
         if let Some(hop) = missing
-            && self.has_untagged_after(hop, last)
+            && self.next_is_untagged(hop, last)
         {
             return (Outcome::NoTag, missing);
         }
-        if last != number {
+        let stuck = last != number && !missing.is_some_and(|hop| self.was_passed(last, hop));
+        if stuck {
             return (Outcome::Partial, missing);
         }
-        (Outcome::Superseded, None)
+        (Outcome::Superseded, missing)
+    }
+
+    /// Whether the next hop went on with a newer message of the same topic.
+    fn was_passed(&self, number: u64, hop: u32) -> bool {
+        let Some(topic) = self.store.get(number).map(|message| message.topic) else {
+            return false;
+        };
+        let mut after = number;
+        for _ in 0..LOOK_AHEAD {
+            let Some(next) = self.store.next_of_topic(hop, after) else {
+                return false;
+            };
+            let links = self.store.get(next).map(|next| &next.links);
+            let mut links = links.into_iter().flatten();
+            let newer = |message: u64| message != NOBODY && message > number;
+            if links.any(|link| link.topic == topic && newer(link.message)) {
+                return true;
+            }
+            after = next;
+        }
+        false
     }
 
     /// Whether a message is younger than what its way has taken at most so far.
@@ -191,18 +222,31 @@ impl Engine {
         (last, missing)
     }
 
-    /// Whether a message of the topic is known by itself, without a tag, since another message came.
-    fn has_untagged_after(&self, topic: u32, number: u64) -> bool {
+    /// Whether the first thing that is known of the topic since another message came is one without a tag: the message
+    /// itself, or that something was made of it.
+    fn next_is_untagged(&self, topic: u32, number: u64) -> bool {
         let Some(since) = self.store.get(number).map(|message| message.arrived) else {
             return false;
         };
-        if !self.tagged.get(index(topic)).copied().unwrap_or(false) {
-            return false;
-        }
         let until = since.saturating_add(self.options.keep.nanos());
-        self.store
-            .of_topic(topic)
-            .filter_map(|other| self.store.get(other))
-            .any(|other| !other.is_tagged() && (since..=until).contains(&other.arrived))
+        let next = self.store.next_of_topic(topic, number);
+        let next = next.and_then(|next| self.store.get(next));
+        let next = next.filter(|next| next.arrived <= until);
+        let named = self.named_since(topic, since).filter(|at| *at <= until);
+        match (next, named) {
+            (Some(next), Some(named)) if named < next.arrived => true,
+            (Some(next), _) => {
+                let has_tags = self.tagged.get(index(topic)).copied().unwrap_or(false);
+                has_tags && !next.is_tagged()
+            }
+            (None, named) => named.is_some(),
+        }
+    }
+
+    /// When somebody first named a message of the topic that never came itself.
+    fn named_since(&self, topic: u32, since: i64) -> Option<i64> {
+        let targets = self.waiting.get(&topic)?.values().flatten();
+        let arrived = targets.filter_map(|target| Some(self.store.get(*target)?.arrived));
+        arrived.filter(|arrived| *arrived >= since).min()
     }
 }

@@ -166,6 +166,21 @@ pub struct ClockReport {
     pub hosts: Vec<String>,
     /// How often ROS time went back.
     pub jumps: u64,
+    /// Hosts whose clocks were compared by messages both ways.
+    pub compared: Vec<ClockDifference>,
     /// Between which hosts an effect was before its cause, and how often.
     pub negative: Vec<(String, String, u64)>,
+}
+
+/// What the clocks of two hosts differ by, as messages both ways tell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ClockDifference {
+    /// One host.
+    pub host: String,
+    /// The other.
+    pub other: String,
+    /// How far the other's clock is ahead.
+    pub ahead_ns: i64,
+    /// How far that may be off: half of what a message there and back takes at least.
+    pub bound_ns: u64,
 }

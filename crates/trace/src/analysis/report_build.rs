@@ -1,11 +1,12 @@
 //! From the state of an engine to its report.
 
 use super::engine::{Engine, Target};
+use super::options::{AccountOf, AccountScope};
 use super::outcome::{Occasion, Outcome, Outcomes};
 use super::path::Path;
 use super::report::{
-    ClockReport, DeadlineReport, HopReport, PathReport, PathStep, Report, SourceReport,
-    TargetReport,
+    ClockDifference, ClockReport, DeadlineReport, HopReport, PathReport, PathStep, Report,
+    SourceReport, TargetReport,
 };
 
 /// So many bins has a histogram in a report.
@@ -83,13 +84,24 @@ impl Engine {
         }
     }
 
-    /// Joins what was seen of a source with the gaps in its numbers and what the recorder lost.
+    /// Joins what is known of a source with what others know to be missing: the recorder, and the numbers of its tags.
     fn source_report(&self, topic: u32, mut outcomes: Outcomes) -> SourceReport {
-        let missing = self.sequences.missing(topic);
-        let loss = self.losses.get(&topic).copied().unwrap_or_default();
-        let in_recorder = missing.min(loss.in_recorder);
+        let known = outcomes.total();
+        let account = |of| self.accounts.get(&(topic, of)).copied();
+        let accounts = [account(AccountOf::Messages), account(AccountOf::Tags)];
+        let accounts = accounts.into_iter().flatten();
+        let whole = accounts
+            .clone()
+            .filter(|(_, scope)| *scope == AccountScope::Whole);
+        let counted = whole.map(|(account, _)| account.published()).max();
+        let published = known
+            .max(counted.unwrap_or(0))
+            .max(self.sequences.published(topic));
+        let lost = published - known;
+        let in_recorder = accounts.map(|(account, _)| account.in_recorder).max();
+        let in_recorder = in_recorder.unwrap_or(0).min(lost);
         outcomes.add(Outcome::LostInRecorder, in_recorder);
-        outcomes.add(Outcome::LostInTransport, missing - in_recorder);
+        outcomes.add(Outcome::LostInTransport, lost - in_recorder);
         SourceReport {
             topic: self.name(topic),
             published: outcomes.total(),
@@ -199,8 +211,16 @@ impl Engine {
             .map(|((from, to), count)| (name(*from), name(*to), *count))
             .collect();
         negative.sort();
+        let compared = self.clocks.all_compared().into_iter();
+        let compared = compared.map(|(host, other, difference)| ClockDifference {
+            host: name(host),
+            other: name(other),
+            ahead_ns: difference.ahead,
+            bound_ns: difference.bound.unsigned_abs(),
+        });
         ClockReport {
             hosts,
+            compared: compared.collect(),
             jumps: self.clocks.jumps,
             negative,
         }
@@ -238,10 +258,38 @@ impl Engine {
             counters.targets_dropped,
             "messages of targets beyond the 64th were not looked at",
         );
+        note(
+            counters.unwatched,
+            "messages were not watched for deadlines: there were too many at once",
+        );
+        note(
+            self.graph.dropped,
+            "times a link was not noted: there are too many pairs of topics",
+        );
+        notes.extend(self.lost_tags());
         for (topic, count) in self.shared_topics() {
             notes.push(format!("{topic} has {count} publishers"));
         }
         notes
+    }
+
+    /// Tags that are missing in the middle of paths; those of sources are among the outcomes.
+    fn lost_tags(&self) -> impl Iterator<Item = String> + '_ {
+        let topics = (0..self.topics.len()).filter_map(|topic| u32::try_from(topic).ok());
+        let inner = topics.filter(|topic| !self.is_source(*topic));
+        inner.filter_map(|topic| {
+            let missing = self.sequences.missing(topic);
+            let account = self.accounts.get(&(topic, AccountOf::Tags));
+            let in_recorder = account.map_or(0, |(account, _)| account.in_recorder);
+            let in_recorder = in_recorder.min(missing);
+            (missing > 0).then(|| {
+                format!(
+                    "{missing} tags of {} are missing: {} lost in transport, {in_recorder} in the recorder",
+                    self.topics.name(topic),
+                    missing - in_recorder
+                )
+            })
+        })
     }
 
     fn shared_topics(&self) -> Vec<(String, usize)> {

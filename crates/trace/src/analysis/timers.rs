@@ -33,6 +33,7 @@ impl Engine {
                 watch.waiting.push_back(number);
                 if watch.waiting.len() > MOST_WAITING {
                     watch.waiting.pop_front();
+                    self.counters.unwatched += 1;
                 }
             }
         }
@@ -95,6 +96,10 @@ impl Engine {
         };
         if let Some(watch) = self.watches.get_mut(at) {
             watch.note(Some(FoundBy::Timer));
+            watch.given_up.insert(number);
+            if watch.given_up.len() > MOST_WAITING {
+                watch.given_up.pop_first();
+            }
         }
         self.emit(event);
     }

@@ -13,6 +13,8 @@ use super::path::Path;
 #[derive(Debug, Default)]
 pub(super) struct Walk {
     pub(super) sources: Vec<u64>,
+    /// Sources that are known by nothing but that something was made of them: they count, their times do not.
+    named: Vec<u64>,
     /// Messages that are named but not there.
     missing: Vec<(u32, Option<i64>)>,
 }
@@ -40,7 +42,11 @@ impl Engine {
     /// Looks again at the targets that waited for a message.
     pub(super) fn wake(&mut self, topic: u32, number: u64) {
         let stamp = self.store.get(number).and_then(|message| message.stamp);
-        let Some(targets) = stamp.and_then(|stamp| self.waiting.remove(&(topic, stamp))) else {
+        let of_topic = self.waiting.get_mut(&topic);
+        let targets = of_topic
+            .zip(stamp)
+            .and_then(|(stamps, stamp)| stamps.remove(&stamp));
+        let Some(targets) = targets else {
             return;
         };
         for target in targets {
@@ -68,7 +74,8 @@ impl Engine {
         }
         for (topic, stamp) in &walk.missing {
             if let Some(stamp) = stamp {
-                let targets = self.waiting.entry((*topic, *stamp)).or_default();
+                let stamps = self.waiting.entry(*topic).or_default();
+                let targets = stamps.entry(*stamp).or_default();
                 if !targets.contains(&number) {
                     targets.push(number);
                 }
@@ -186,6 +193,7 @@ impl Engine {
                 let topic = self.store.get(number).map_or(0, |message| message.topic);
                 self.graph.edge(link.topic, topic).unresolved += 1;
                 walk.missing.push((link.topic, link.stamp));
+                walk.named.extend(self.named(&link));
             } else {
                 stack.push(found);
             }
@@ -207,7 +215,7 @@ impl Engine {
             .copied()
             .filter(|source| !pending.sources.contains(source))
             .collect();
-        for source in &new {
+        for source in new.iter().chain(&walk.named) {
             if let Some(message) = self.store.get_mut(*source) {
                 message.reached |= 1 << place;
                 let topic = message.topic;

@@ -1,97 +1,167 @@
-use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use super::messages::{Messages, Note};
 use crate::analysis::Publication;
-use crate::moment::Moment;
+
+/// A slice has some width, so that arrows have something to stand on.
+const LEAST: i64 = 1_000;
 
 /// A trace for Perfetto and `chrome://tracing`: a track for each node, a slice for each message it makes, an arrow for
 /// each link.
 ///
-/// Times are ROS time in microseconds, so that hosts stand side by side.
+/// Times are ROS time, so that hosts stand side by side; they count from the first event, whose time is in `otherData`.
+/// A node that works on several messages at once has as many tracks.
 #[derive(Debug, Default)]
 pub struct ChromeTrace {
-    events: Vec<Value>,
-    tracks: BTreeMap<String, usize>,
+    messages: Messages,
 }
+
+/// Where the slice of a message stands, in nanoseconds from the first event.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slice {
+    track: usize,
+    start: i64,
+    end: i64,
+}
+
+/// The tracks of one node, by when their last slice ends.
+type Lanes = Vec<(usize, i64)>;
 
 impl ChromeTrace {
     /// Adds a message and its links.
     pub fn add(&mut self, publication: &Publication<'_>) {
-        let node = if publication.node.is_empty() {
-            publication.topic
-        } else {
-            publication.node
-        };
-        let next = self.tracks.len() + 1;
-        let track = *self.tracks.entry(node.to_owned()).or_insert(next);
-        let end = micros(publication.published);
-        let received = publication.inputs.iter().map(|input| input.received);
-        let known = received.filter(|received| !received.is_unknown());
-        // The callback that published is that of the input that came last.
-        let start = known.map(micros).fold(f64::NEG_INFINITY, f64::max);
-        let start = if start.is_finite() {
-            start.min(end)
-        } else {
-            end
-        };
-        let stamp = publication.stamp.map(timeloom_time::Time::nanos);
-        self.events.push(json!({
-            "ph": "X", "pid": 1, "tid": track, "ts": start, "dur": end - start,
-            "name": publication.topic, "cat": "node",
-            "args": {"stamp_ns": stamp, "sequence": publication.sequence, "inputs": publication.inputs.len()},
-        }));
-        let id = identity(publication.topic, stamp, publication.published);
-        self.events.push(json!({
-            "ph": "s", "pid": 1, "tid": track, "ts": end, "id": id, "name": publication.topic, "cat": "message",
-        }));
-        for input in publication.inputs {
-            let stamp = input.stamp.map(timeloom_time::Time::nanos);
-            let id = identity(input.topic, stamp, input.received);
-            let at = if input.received.is_unknown() {
-                start
-            } else {
-                micros(input.received)
-            };
-            self.events.push(json!({
-                "ph": "f", "bp": "e", "pid": 1, "tid": track, "ts": at, "id": id, "name": input.topic, "cat": "message",
-                "args": {"known_by": input.evidence.name()},
-            }));
-        }
+        self.messages.add(publication);
     }
 
-    /// How many events there are.
+    /// How many messages there are.
     pub fn len(&self) -> usize {
-        self.events.len()
+        self.messages.all.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.events.is_empty()
+        self.messages.all.is_empty()
     }
 
     /// The JSON of the trace.
     pub fn finish(self) -> String {
-        let name = |(node, track): (String, usize)| json!({"ph": "M", "pid": 1, "tid": track, "name": "thread_name", "args": {"name": node}});
-        let mut events: Vec<Value> = self.tracks.into_iter().map(name).collect();
-        events.extend(self.events);
-        json!({"displayTimeUnit": "ms", "traceEvents": events}).to_string()
+        let first = self.messages.all.iter().map(|note| note.start).min();
+        let first = first.unwrap_or(0);
+        let mut events = Events::default();
+        events.add(
+            &json!({"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "lineage"}}),
+        );
+        let slices = self.slices(first, &mut events);
+        for (note, slice) in self.messages.all.iter().zip(&slices) {
+            events.add(&self.slice(note, slice));
+        }
+        self.arrows(&slices, &mut events);
+        let start = json!({"clock": "ROS time", "start_ns": first.to_string()});
+        format!(
+            "{{\"displayTimeUnit\":\"ms\",\"otherData\":{start},\"traceEvents\":[\n{}\n]}}",
+            events.0
+        )
+    }
+
+    /// Finds a track for each message on which nothing else is at that time, and names the tracks.
+    fn slices(&self, first: i64, events: &mut Events) -> Vec<Slice> {
+        let notes = &self.messages.all;
+        let mut order: Vec<usize> = (0..notes.len()).collect();
+        order.sort_by_key(|place| notes.get(*place).map(|note| note.start));
+        let mut slices = vec![Slice::default(); notes.len()];
+        let mut lanes: HashMap<&str, Lanes> = HashMap::new();
+        let mut tracks = 0;
+        for place in order {
+            let (Some(note), Some(slice)) = (notes.get(place), slices.get_mut(place)) else {
+                continue;
+            };
+            let start = note.start.saturating_sub(first);
+            let end = note.published.saturating_sub(first).max(start + LEAST);
+            let name = self.track_name(note);
+            let of_node = lanes.entry(name).or_default();
+            let free = of_node.iter_mut().find(|(_, until)| *until <= start);
+            let track = if let Some((track, until)) = free {
+                *until = end;
+                *track
+            } else {
+                tracks += 1;
+                of_node.push((tracks, end));
+                events.name_track(tracks, name, of_node.len());
+                tracks
+            };
+            *slice = Slice { track, start, end };
+        }
+        slices
+    }
+
+    /// TILDE does not say who it is: then the topic stands for the node.
+    fn track_name(&self, note: &Note) -> &str {
+        match self.messages.node(note) {
+            "" => self.messages.topic(note),
+            node => node,
+        }
+    }
+
+    fn slice(&self, note: &Note, slice: &Slice) -> Value {
+        json!({
+            "ph": "X", "pid": 1, "tid": slice.track, "ts": micros(slice.start), "dur": micros(slice.end - slice.start),
+            "name": self.messages.topic(note), "cat": "node",
+            "args": {"stamp_ns": note.stamp, "sequence": note.sequence, "inputs": note.inputs.len()},
+        })
+    }
+
+    /// One arrow for each link whose both ends are there: out of the end of a slice, into the start of another.
+    fn arrows(&self, slices: &[Slice], events: &mut Events) {
+        let index = self.messages.index();
+        let mut id = 0_u64;
+        for (note, to) in self.messages.all.iter().zip(slices) {
+            for input in &note.inputs {
+                let from = index.find(input).and_then(|place| slices.get(place));
+                // Within its slice, and not after the arrow's end.
+                let leaves = from.map(|from| (from, (from.end - LEAST / 2).min(to.start)));
+                let Some((from, at)) = leaves.filter(|(from, at)| *at >= from.start) else {
+                    continue;
+                };
+                id += 1;
+                let topic = self.messages.input_topic(input);
+                events.add(&json!({
+                    "ph": "s", "pid": 1, "tid": from.track, "ts": micros(at), "id": id, "name": topic, "cat": "message",
+                }));
+                events.add(&json!({
+                    "ph": "f", "bp": "e", "pid": 1, "tid": to.track, "ts": micros(to.start), "id": id,
+                    "name": topic, "cat": "message", "args": {"known_by": input.evidence.name()},
+                }));
+            }
+        }
     }
 }
 
-fn micros(moment: Moment) -> f64 {
-    moment.ros.nanos() as f64 / 1e3
+/// The text of the events so far: a tree of them would be many times as large.
+#[derive(Debug, Default)]
+struct Events(String);
+
+impl Events {
+    fn add(&mut self, event: &Value) {
+        if !self.0.is_empty() {
+            self.0.push_str(",\n");
+        }
+        self.0.push_str(&event.to_string());
+    }
+
+    fn name_track(&mut self, track: usize, name: &str, lane: usize) {
+        let name = if lane == 1 {
+            name.to_owned()
+        } else {
+            format!("{name} ({lane})")
+        };
+        self.add(&json!({"ph": "M", "pid": 1, "tid": track, "name": "thread_name", "args": {"name": name}}));
+        self.add(&json!({"ph": "M", "pid": 1, "tid": track, "name": "thread_sort_index", "args": {"sort_index": track}}));
+    }
 }
 
-/// What both ends of an arrow share; messages without stamp have none that could be told.
-pub(super) fn identity(topic: &str, stamp: Option<i64>, otherwise: Moment) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    topic.hash(&mut hasher);
-    match stamp {
-        Some(stamp) => stamp.hash(&mut hasher),
-        None => otherwise.hash(&mut hasher),
-    }
-    // Numbers of JSON are exact up to here.
-    hasher.finish() >> 11
+/// Microseconds, exact to the nanosecond for traces of up to a hundred days.
+fn micros(nanos: i64) -> f64 {
+    nanos as f64 / 1e3
 }

@@ -13,14 +13,19 @@ pub fn mermaid(report: &Report) -> String {
     for (topic, id) in &ids {
         line(
             &mut text,
-            format_args!("  {id}[\"{}\"]", quoted(topic, "#quot;")),
+            format_args!("  {id}[\"{}\"]", mermaid_text(topic)),
         );
     }
     for hop in &report.hops {
         let (from, to) = (ids.get(hop.from.as_str()), ids.get(hop.to.as_str()));
         if let (Some(from), Some(to)) = (from, to) {
-            let label = quoted(&label(hop), "#quot;");
-            line(&mut text, format_args!("  {from} -- \"{label}\" --> {to}"));
+            let label = mermaid_text(&label(hop));
+            // An arrow without words has another form.
+            if label.is_empty() {
+                line(&mut text, format_args!("  {from} --> {to}"));
+            } else {
+                line(&mut text, format_args!("  {from} -- \"{label}\" --> {to}"));
+            }
         }
     }
     text
@@ -30,11 +35,11 @@ pub fn mermaid(report: &Report) -> String {
 pub fn dot(report: &Report) -> String {
     let mut text = String::from("digraph lineage {\n  rankdir=LR;\n  node [shape=box];\n");
     for topic in ids(report).keys() {
-        line(&mut text, format_args!("  \"{}\";", quoted(topic, "\\\"")));
+        line(&mut text, format_args!("  \"{}\";", dot_text(topic)));
     }
     for hop in &report.hops {
-        let (from, to) = (quoted(&hop.from, "\\\""), quoted(&hop.to, "\\\""));
-        let label = quoted(&label(hop), "\\\"");
+        let (from, to) = (dot_text(&hop.from), dot_text(&hop.to));
+        let label = dot_text(&label(hop));
         line(
             &mut text,
             format_args!("  \"{from}\" -> \"{to}\" [label=\"{label}\"];"),
@@ -69,8 +74,33 @@ fn ids(report: &Report) -> BTreeMap<&str, String> {
     ids
 }
 
-fn quoted(text: &str, quote: &str) -> String {
-    text.replace('"', quote)
+/// A text between quotes of Mermaid, which knows characters by number and has no other escapes.
+fn mermaid_text(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '"' | '#' | '<' | '>' | '&' | ';' | '`' | '\\' => {
+                // Writing to a string cannot fail.
+                let _ok = write!(escaped, "#{};", u32::from(letter));
+            }
+            _ if letter.is_control() => escaped.push(' '),
+            _ => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+/// A text between quotes of Graphviz, where a backslash begins an escape.
+fn dot_text(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => escaped.extend(['\\', letter]),
+            _ if letter.is_control() => escaped.push(' '),
+            _ => escaped.push(letter),
+        }
+    }
+    escaped
 }
 
 fn line(text: &mut String, line: std::fmt::Arguments<'_>) {

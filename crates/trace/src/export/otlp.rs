@@ -1,117 +1,163 @@
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::chrome::identity;
+use super::messages::{Messages, Note};
 use crate::analysis::Publication;
-use crate::moment::Moment;
-
-/// So many messages are remembered to find the trace that a later one belongs to.
-const REMEMBERED: usize = 100_000;
 
 /// Spans for OpenTelemetry, as the JSON of OTLP: one for each message that a node makes.
 ///
-/// A span's parent is the message that came last, other inputs are span links; a trace begins at a source.
+/// A span's parent is the message that came last, other inputs are span links; a trace begins at a source. The same
+/// messages have the same ids in every export.
 #[derive(Debug, Default)]
 pub struct OtlpTrace {
-    spans: BTreeMap<String, Vec<Value>>,
-    traces: HashMap<u64, u64>,
-    order: VecDeque<u64>,
-    count: usize,
+    messages: Messages,
+}
+
+/// Who a span is: the id of its trace, and its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity {
+    trace: u128,
+    span: u64,
 }
 
 impl OtlpTrace {
     /// Adds a message and its links.
     pub fn add(&mut self, publication: &Publication<'_>) {
-        let stamp = publication.stamp.map(timeloom_time::Time::nanos);
-        let span = identity(publication.topic, stamp, publication.published);
-        let mut inputs: Vec<_> = publication.inputs.iter().collect();
-        inputs.sort_by_key(|input| std::cmp::Reverse(input.received.ros));
-        let ids: Vec<u64> = inputs
-            .iter()
-            .map(|input| {
-                let stamp = input.stamp.map(timeloom_time::Time::nanos);
-                identity(input.topic, stamp, input.received)
-            })
-            .collect();
-        let parent = ids.first().copied();
-        let trace = parent.map_or(span, |parent| self.trace_of(parent));
-        self.remember(span, trace);
-        let links: Vec<Value> = ids
-            .iter()
-            .skip(1)
-            .map(|id| json!({"traceId": trace_id(self.trace_of(*id)), "spanId": span_id(*id)}))
-            .collect();
-        let start = inputs
-            .first()
-            .map(|input| input.received)
-            .filter(|received| !received.is_unknown())
-            .unwrap_or(publication.published);
-        let value = json!({
-            "traceId": trace_id(trace),
-            "spanId": span_id(span),
-            "parentSpanId": parent.map(span_id).unwrap_or_default(),
-            "name": format!("{} publish", publication.topic),
-            "kind": 4,
-            "startTimeUnixNano": nanos(start),
-            "endTimeUnixNano": nanos(publication.published),
-            "attributes": [
-                text("messaging.system", "ros2"),
-                text("messaging.operation.type", "send"),
-                text("messaging.destination.name", publication.topic),
-                text("ros.node", publication.node),
-                text("ros.stamp_ns", &stamp.map(|stamp| stamp.to_string()).unwrap_or_default()),
-            ],
-            "links": links,
-        });
-        let node = if publication.node.is_empty() {
-            "unknown"
-        } else {
-            publication.node
-        };
-        self.spans.entry(node.to_owned()).or_default().push(value);
-        self.count += 1;
-    }
-
-    fn trace_of(&self, span: u64) -> u64 {
-        self.traces.get(&span).copied().unwrap_or(span)
-    }
-
-    fn remember(&mut self, span: u64, trace: u64) {
-        if self.traces.insert(span, trace).is_none() {
-            self.order.push_back(span);
-        }
-        if self.order.len() > REMEMBERED
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.traces.remove(&oldest);
-        }
+        self.messages.add(publication);
     }
 
     /// How many spans there are.
     pub fn len(&self) -> usize {
-        self.count
+        self.messages.all.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.messages.all.is_empty()
     }
 
     /// The JSON of an `ExportTraceServiceRequest`.
     pub fn finish(self) -> String {
-        let resources: Vec<Value> = self
-            .spans
+        let (identities, links) = self.identities();
+        let mut services: BTreeMap<&str, String> = BTreeMap::new();
+        let notes = self.messages.all.iter().zip(identities.iter().zip(&links));
+        for (note, (identity, links)) in notes {
+            let service = match self.messages.node(note) {
+                "" => "unknown",
+                node => node,
+            };
+            let spans = services.entry(service).or_default();
+            if !spans.is_empty() {
+                spans.push_str(",\n");
+            }
+            let span = self.span(note, *identity, links, &identities);
+            spans.push_str(&span.to_string());
+        }
+        let resources: Vec<String> = services
             .into_iter()
-            .map(|(node, spans)| {
-                json!({
-                    "resource": {"attributes": [text("service.name", &node)]},
-                    "scopeSpans": [{"scope": {"name": "timeloom"}, "spans": spans}],
-                })
+            .map(|(service, spans)| {
+                let resource = json!({"attributes": [text("service.name", service)]});
+                format!(
+                    "{{\"resource\":{resource},\"scopeSpans\":[{{\"scope\":{{\"name\":\"timeloom\"}},\"spans\":[\n{spans}\n]}}]}}"
+                )
             })
             .collect();
-        json!({"resourceSpans": resources}).to_string()
+        format!("{{\"resourceSpans\":[{}]}}", resources.join(",\n"))
     }
+
+    /// Who each message is, and which messages its inputs are, the last to come first.
+    fn identities(&self) -> (Vec<Identity>, Vec<Vec<usize>>) {
+        let notes = &self.messages.all;
+        let index = self.messages.index();
+        let mut identities = vec![Identity { trace: 0, span: 0 }; notes.len()];
+        let mut links = vec![Vec::new(); notes.len()];
+        let mut taken = HashSet::new();
+        for place in self.messages.by_publication() {
+            let Some(note) = notes.get(place) else {
+                continue;
+            };
+            let mut inputs: Vec<_> = note.inputs.iter().collect();
+            inputs.sort_by_key(|input| std::cmp::Reverse(input.received));
+            let found = inputs.into_iter().filter_map(|input| index.find(input));
+            // What is made of itself, or of something later, is a clock's fault.
+            let found = found.filter(|other| identities.get(*other).is_some_and(|id| id.span != 0));
+            let found: Vec<usize> = found.collect();
+            let span = self.unused(note, &mut taken);
+            let parent = found.first().and_then(|parent| identities.get(*parent));
+            let trace = parent.map_or_else(
+                || u128::from(hash(span, b"trace")) << 64 | u128::from(span),
+                |parent| parent.trace,
+            );
+            if let Some(slot) = identities.get_mut(place) {
+                *slot = Identity { trace, span };
+            }
+            if let Some(slot) = links.get_mut(place) {
+                *slot = found;
+            }
+        }
+        (identities, links)
+    }
+
+    /// A number of its own for a message, which depends on nothing but the message.
+    fn unused(&self, note: &Note, taken: &mut HashSet<u64>) -> u64 {
+        let mut id = hash(hash(SEED, self.messages.node(note).as_bytes()), &[0]);
+        id = hash(id, self.messages.topic(note).as_bytes());
+        for number in [note.stamp.unwrap_or(0), note.published] {
+            id = hash(id, &number.to_le_bytes());
+        }
+        // All zero is not allowed, and the same message twice needs two ids.
+        while id == 0 || !taken.insert(id) {
+            id = hash(id, &[1]);
+        }
+        id
+    }
+
+    fn span(&self, note: &Note, id: Identity, found: &[usize], all: &[Identity]) -> Value {
+        let topic = self.messages.topic(note);
+        let of = |place: &usize| all.get(*place).copied();
+        let links = found.iter().skip(1).filter_map(of);
+        let links = links
+            .map(|link| json!({"traceId": trace_id(link.trace), "spanId": span_id(link.span)}));
+        let mut attributes = vec![
+            text("messaging.system", "ros2"),
+            text("messaging.operation.type", "send"),
+            text("messaging.destination.name", topic),
+            text("ros.node", self.messages.node(note)),
+        ];
+        if let Some(stamp) = note.stamp {
+            attributes.push(number("ros.stamp_ns", stamp));
+        }
+        if let Some(sequence) = note.sequence {
+            attributes.push(number("ros.sequence", sequence));
+        }
+        if let Some(input) = note.inputs.first() {
+            attributes.push(text("ros.known_by", input.evidence.name()));
+        }
+        let mut span = json!({
+            "traceId": trace_id(id.trace),
+            "spanId": span_id(id.span),
+            "name": format!("{topic} publish"),
+            "kind": 4,
+            "startTimeUnixNano": nanos(note.start),
+            "endTimeUnixNano": nanos(note.published),
+            "attributes": attributes,
+            "links": links.collect::<Vec<_>>(),
+        });
+        if let (Some(parent), Some(fields)) = (found.first().and_then(of), span.as_object_mut()) {
+            fields.insert("parentSpanId".into(), span_id(parent.span).into());
+        }
+        span
+    }
+}
+
+/// FNV-1a: the same on every machine and in every version.
+const SEED: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn hash(seed: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(seed, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 fn text(key: &str, value: &str) -> Value {
@@ -119,15 +165,18 @@ fn text(key: &str, value: &str) -> Value {
 }
 
 /// 64-bit numbers are strings in the JSON of protocol buffers.
-fn nanos(moment: Moment) -> String {
-    moment.ros.nanos().max(0).to_string()
+fn number(key: &str, value: i64) -> Value {
+    json!({"key": key, "value": {"intValue": value.to_string()}})
+}
+
+fn nanos(nanos: i64) -> String {
+    nanos.max(0).to_string()
 }
 
 fn span_id(id: u64) -> String {
-    // All zero is not allowed.
-    format!("{:016x}", id.max(1))
+    format!("{id:016x}")
 }
 
-fn trace_id(id: u64) -> String {
-    format!("{:032x}", id.max(1))
+fn trace_id(id: u128) -> String {
+    format!("{id:032x}")
 }

@@ -56,17 +56,21 @@ pub struct Linked {
 impl Linker {
     /// A linker by a model; outputs of no node are sources.
     pub fn with_model(model: NodeModel) -> Self {
-        let mut publishers = HashMap::new();
+        let mut linker = Self::default();
+        linker.set_model(model);
+        linker
+    }
+
+    /// Takes another model, as when the graph has changed; messages that came are remembered.
+    pub fn set_model(&mut self, model: NodeModel) {
+        self.publishers.clear();
         for (place, node) in model.nodes.iter().enumerate() {
             for output in &node.outputs {
-                publishers.entry(output.clone()).or_insert(place);
+                self.publishers.entry(output.clone()).or_insert(place);
             }
         }
-        Self {
-            model,
-            publishers,
-            ..Self::default()
-        }
+        self.model = model;
+        self.by_stamp = false;
     }
 
     /// A linker by equal stamps alone.
@@ -75,6 +79,22 @@ impl Linker {
             by_stamp: true,
             ..Self::default()
         }
+    }
+
+    /// Whether there is a model.
+    pub fn has_model(&self) -> bool {
+        !self.model.nodes.is_empty()
+    }
+
+    /// Whether the model has a node that publishes a topic.
+    pub fn publishes(&self, topic: &str) -> bool {
+        self.publishers.contains_key(topic)
+    }
+
+    /// Whether the model has a node that publishes or takes a topic.
+    pub fn knows(&self, topic: &str) -> bool {
+        let inputs = self.model.nodes.iter().flat_map(|node| &node.inputs);
+        self.publishes(topic) || inputs.into_iter().any(|input| input == topic)
     }
 
     /// The inputs of a message; messages come in the order in which they were published.

@@ -169,3 +169,45 @@ fn stamps_of_another_clock_are_only_names() {
         7_000_000
     );
 }
+
+#[test]
+fn traffic_both_ways_gives_the_offset_and_its_bound() {
+    let mut world = World::new(EngineOptions::default());
+    // The arm's clock is 50 ms behind. There and back take 2 ms each at least.
+    for cycle in 1..=20 {
+        let (now, car) = (1_000_000 + cycle * 100, 5_000 + cycle * 100);
+        let arm = |ms: i64| (now + ms - 50, 77_000 + cycle * 100 + ms);
+        let mut source = at("/a", cycle, (now, car), None);
+        source.output.node = "/car/lidar".into();
+        world.feed(&source, cycle * 100);
+        let mut output = at("/b", cycle, arm(20), Some(("/a", arm(2))));
+        output.output.node = "/arm/planner".into();
+        world.feed(&output, cycle * 100 + 20);
+        let mut end = at(
+            "/c",
+            cycle,
+            (now + 30, car + 30),
+            Some(("/b", (now + 22, car + 22))),
+        );
+        end.output.node = "/car/drive".into();
+        world.feed(&end, cycle * 100 + 30);
+    }
+    let report = world.engine.report();
+    let [compared] = report.clocks.compared.as_slice() else {
+        panic!("{:?}", report.clocks);
+    };
+    assert_eq!(
+        (compared.ahead_ns, compared.bound_ns),
+        (-50 * MS, 2_000_001)
+    );
+    let hop = &report.hops[0];
+    assert_eq!((hop.from.as_str(), hop.to.as_str()), ("/a", "/b"));
+    // Only the first was seen before anything came back; it is flagged, and the others are right.
+    assert!((1..=2).contains(&hop.negative), "{hop:?}");
+    assert_eq!(
+        (hop.total.min_ns, hop.total.max_ns),
+        (20_000_000, 20_000_000)
+    );
+    let path = path(target(&report, "/c"), &["/a", "/b", "/c"]);
+    assert_eq!((path.best.count, path.best.max_ns), (20, 30_000_000));
+}

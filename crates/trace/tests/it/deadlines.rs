@@ -126,6 +126,25 @@ fn a_path_that_never_completes_is_told_by_the_timer_with_the_missing_hop() {
 }
 
 #[test]
+fn what_comes_after_its_time_ran_out_is_missed_once() {
+    let mut world = World::deadline(Some("/a"), "/b", limit(50));
+    world.tag("/a", 100, 100, &[]);
+    world.tag("/b", 100, 110, &[("/a", 100, 101)]);
+    world.tag("/a", 200, 200, &[]);
+    world.engine.advance(260 * MS);
+    world.tag("/b", 200, 300, &[("/a", 200, 201)]);
+    let found: Vec<_> = world.engine.take_events();
+    let found: Vec<_> = found.iter().map(|event| event.found_by).collect();
+    assert_eq!(found, [FoundBy::Timer, FoundBy::Arrival]);
+    let report = &world.engine.report().deadlines[0];
+    assert_eq!(
+        (report.checked, report.missed, report.missed_by_timer),
+        (2, 1, 0)
+    );
+    assert_eq!(report.longest_streak, 1);
+}
+
+#[test]
 fn what_a_newer_message_made_good_is_not_missed() {
     let mut world = World::deadline(Some("/a"), "/b", limit(50));
     for step in 0..20 {

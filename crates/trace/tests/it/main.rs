@@ -2,12 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod allocations;
 mod bounds;
 mod capture;
 mod clocks;
 mod deadlines;
 mod engine;
+mod exports;
+mod fuzz;
+mod infer;
 mod outcomes;
+mod plan;
 mod synchronizer;
 mod wire;
 mod world;

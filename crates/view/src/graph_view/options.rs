@@ -4,6 +4,9 @@ use std::sync::Arc;
 use timeloom_node::LocalTypes;
 use timeloom_time::{Clock, Ros};
 
+/// Whether a topic, by its name and type, is shown.
+pub type TakesTopic = Arc<dyn Fn(&str, &str) -> bool + Send + Sync>;
+
 /// What of a graph is shown, and how.
 #[derive(Clone)]
 pub struct GraphViewOptions {
@@ -14,7 +17,7 @@ pub struct GraphViewOptions {
     /// Whether hidden topics are shown.
     pub hidden: Hidden,
     /// Whether a topic, by its name and type, is shown.
-    pub takes: Arc<dyn Fn(&str, &str) -> bool + Send + Sync>,
+    pub takes: TakesTopic,
     /// Definitions at hand; others are asked for.
     pub types: LocalTypes,
     /// The time that messages carry, if it is not the machine's.

@@ -151,6 +151,7 @@ class Topics {
     else if (!none) this.drawLossPlot();
     const legend = none || (bag && wire + recorder === 0) ? [] : [[`lost on the wire: ${countText(wire)}`, colorOf(2)]];
     if (legend.length && known.some((topic) => topic.lostRecorder !== undefined)) legend.push([`lost in the recorder: ${countText(recorder)}`, colorOf(4)]);
+    if (legend.length && bag) legend.push([`a full bar is ${axisText(100 * this.barScale(known))} %`, styleOf("--line")]);
     showLegend(byId("loss-legend"), legend);
   }
 
@@ -167,6 +168,13 @@ class Topics {
     this.lossPlot.draw(lines.map((line) => this.shifted(line)), this.span());
   }
 
+  /** The share of losses that a full bar stands for: the next round one. */
+  barScale(known) {
+    const lost = (topic) => (topic.lostWire ?? 0) + (topic.lostRecorder ?? 0);
+    const most = Math.max(...known.map((topic) => lost(topic) / Math.max(lost(topic) + (topic.recorded ?? 0), 1)), 0);
+    return [0.001, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1].find((share) => share >= most) ?? 1;
+  }
+
   /** The topics that lost most: how much of what was published, on the wire and in the recorder. */
   drawBars(known) {
     const lost = (topic) => (topic.lostWire ?? 0) + (topic.lostRecorder ?? 0);
@@ -176,7 +184,7 @@ class Topics {
     const key = `${theme} ${worst.map((topic) => `${topic.name} ${lost(topic)}`).join()}`;
     if (this.barsKey === key) return;
     this.barsKey = key;
-    const most = Math.max(...worst.map(share), 0);
+    const most = this.barScale(known);
     byId("loss-bars").replaceChildren(...worst.flatMap((topic) => {
       const bar = make("span", { className: "bar" });
       for (const [count, color] of [[topic.lostWire ?? 0, colorOf(2)], [topic.lostRecorder ?? 0, colorOf(4)]]) {

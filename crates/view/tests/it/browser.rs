@@ -22,7 +22,7 @@ fn chromium() -> Option<PathBuf> {
         .flat_map(|directory| PROGRAMS.map(|program| directory.join(program)))
         .find(|program| program.is_file());
     if found.is_none() {
-        let required = std::env::var("CI").is_ok_and(|ci| ci == "true");
+        let required = std::env::var_os("TIMELOOM_REQUIRE_CHROMIUM").is_some();
         assert!(
             !required,
             "there is no Chromium: scripts/setup.sh optional installs it, or TIMELOOM_CHROMIUM names it"

@@ -61,7 +61,7 @@ fn frame(opcode: u8, payload: &[u8]) -> Vec<u8> {
     match u8::try_from(payload.len()) {
         Ok(short) if short < 126 => data.push(0x80 | short),
         _ => {
-            data.push(0x80 | 126);
+            data.push(0x80 | 0x7e);
             data.extend(u16::try_from(payload.len()).unwrap().to_be_bytes());
         }
     }

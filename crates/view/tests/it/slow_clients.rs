@@ -1,26 +1,31 @@
 //! A client that does not read costs the others nothing, and what it missed is counted.
 
+use bytes::Bytes;
+
 use crate::client::Client;
-use crate::toy::{START, Show, until};
+use crate::toy::{START, Show, Toy};
 
 #[test]
 fn a_slow_client_slows_nobody_and_is_told_what_it_missed() {
-    // A scan is some hundred bytes: a small queue is full at once, behind what the kernel takes.
-    let show = Show::with(|options| options.send_queue_bytes = 64 * 1024);
+    // Large messages fill what the kernel takes, and then the queue, in some hundred steps.
+    let show = Show::with(|options| options.send_queue_bytes = 1024 * 1024);
+    let stage = show.toy.stage();
+    let spare = stage.advertise(vec![Toy::spare_channel()])[0];
+    let payload = Bytes::from(vec![7; 64 * 1024]);
     let mut slow = Client::connect(show.server.address());
     let mut quick = Client::connect(show.server.address());
     for client in [&mut slow, &mut quick] {
-        let imu = client.channel("/imu/data");
-        client.subscribe(1, imu);
+        client.subscribe(1, u64::from(spare.0));
+        // What is answered now is answered after the subscription.
+        client.send("nonsense");
+        client.text("status");
     }
-    until(|| show.toy.heard().len() == 1);
-    // Until both are there, messages would be for one of them only.
-    show.toy.publish(0, START);
-    quick.message();
     let mut sent = 0;
+    stage.message(spare, START, payload.clone());
+    quick.message();
     while show.server.dropped() == 0 {
         sent += 1;
-        show.toy.publish(0, START + sent);
+        stage.message(spare, START + sent, payload.clone());
         assert_eq!(quick.message().1, START + sent);
     }
     // Now it reads: what it gets and what it is told that it missed make the whole.
@@ -37,7 +42,7 @@ fn a_slow_client_slows_nobody_and_is_told_what_it_missed() {
                 let message = status["message"].as_str().unwrap();
                 let (_, rest) = message.split_once("slow: ").unwrap();
                 missed = rest.split(' ').next().unwrap().parse().unwrap();
-                assert!(message.contains("/imu/data"), "{message}");
+                assert!(message.contains("/spare"), "{message}");
             }
             _ => {}
         }

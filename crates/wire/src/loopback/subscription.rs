@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use super::faults::Connection;
 use super::member::Target;
 use super::node::NodePresence;
 use super::state::member_of;
@@ -26,6 +27,17 @@ impl Subscription for LoopbackSubscription {
         self.node.shared().with(|state, _| {
             let reader = state.readers.get(&self.gid);
             reader.map_or(0, |reader| reader.writers.len())
+        })
+    }
+
+    /// As if heartbeats came at once, while the connection is up.
+    fn last_told(&self, writer: &Gid) -> Option<u64> {
+        let key = (*writer, self.gid);
+        self.node.shared().with(|state, _| {
+            let link = state.links.get(&key).filter(|link| link.reliable)?;
+            let known = state.writers.get(writer)?;
+            let up = state.faults(key, &link.topic).connection == Connection::Up;
+            up.then(|| known.sequence.saturating_sub(known.batch.len() as u64))
         })
     }
 }

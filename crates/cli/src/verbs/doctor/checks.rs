@@ -183,7 +183,8 @@ mod tests {
     fn time_has_one_owner_and_not_none() {
         use EndpointKind::{Publisher, Subscription};
         let listens = endpoint(1, 0x10, Subscription, "/clock", 1);
-        let graph_of = |more: &[GraphEvent]| graph(&[&[listens.clone()], more].concat());
+        let graph_of =
+            |more: &[GraphEvent]| graph(&[std::slice::from_ref(&listens), more].concat());
         let alone = graph_of(&[]);
         let words = clock_without_owner(&alone).unwrap();
         assert!(words.starts_with("/clock: nobody publishes it, so the time of /n1 stands still"));

@@ -50,8 +50,12 @@ pub(super) fn print(report: &Report, context: &mut Context) -> bool {
 
 fn skipped(report: &Report, context: &mut Context) {
     let sum = |count: fn(&TopicStatus) -> u64| report.topics.iter().map(count).sum::<u64>();
+    let paused = match report.reason {
+        EndReason::Asked => "while paused",
+        _ => "while paused or after the end",
+    };
     let parts = [
-        ("while paused", sum(|topic| topic.skipped.paused)),
+        (paused, sum(|topic| topic.skipped.paused)),
         ("by the throttle", sum(|topic| topic.skipped.throttled)),
         (
             "that no snapshot asked for",

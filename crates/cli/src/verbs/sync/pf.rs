@@ -83,10 +83,22 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let status = driven.status();
     if let Some(why) = status.last_error.filter(|_| status.scans.packets == 0) {
         let text = format!("no packet came: {why}");
-        let hint = "is it switched on, and is the address right? `ping` and a browser at http://HOST/cmd/get_protocol_info tell";
-        return Err(Failure::new(text).hint(hint).into());
+        return Err(Failure::new(text).hint(way_out(&why)).into());
     }
     Ok(Outcome::lost_if(lost))
+}
+
+/// What to look at when nothing came for this reason.
+fn way_out(why: &str) -> &'static str {
+    if why.contains("the device says") {
+        "the device refuses one of these values; `timeloom sync pf --help` has what can be asked for"
+    } else if why.contains("cannot receive packets") {
+        "--receive-address must be an address of this host, and --receive-port one that nobody uses"
+    } else if why.contains("HTTP") || why.contains("not pfsdp") {
+        "something else than a lidar answers there; is the address right?"
+    } else {
+        "is it switched on, and is the address right? `ping` and a browser at http://HOST/cmd/get_protocol_info tell"
+    }
 }
 
 /// What the threads of a driver have to say, until it is printed.
@@ -244,6 +256,11 @@ fn report_lost(status: &LidarStatus, context: &mut Context) -> bool {
             grouped(scans.scans_lost),
         ));
     }
+    if packets.skipped_bytes > 0 {
+        let bytes = counted(packets.skipped_bytes, "byte");
+        let text = format!("{bytes} of the stream belonged to no packet");
+        context.printer.warning(&text);
+    }
     if scans.scans_missed > 0 {
         let missed = counted(scans.scans_missed, "scan");
         let text = format!("{missed} missed while the device was not connected");
@@ -260,5 +277,5 @@ fn report_lost(status: &LidarStatus, context: &mut Context) -> bool {
         let text = format!("the device is not connected at the end: {why}");
         context.printer.warning(&text);
     }
-    packets_lost || scans.scans_missed + broken > 0 || gone
+    packets_lost || packets.skipped_bytes + scans.scans_missed + broken > 0 || gone
 }

@@ -13,12 +13,14 @@ use crate::json_text::counted;
 use crate::live::{Feed, FeedArguments, Live, LiveArguments, SimClock, TypeFinder};
 use crate::message_line::{Content, TimeFormat, line};
 use crate::outcome::Outcome;
+use crate::verbs::topic::left_out::LeftOut;
 
 const EXAMPLES: &str = "\
 EXAMPLES
   timeloom topic echo /odom                               every message, one line of JSON each
   timeloom topic echo /fix --field latitude               one number per line
   timeloom topic echo /chatter -n 5                       five messages, then it ends
+  timeloom topic echo /camera/image_raw --no-arr          without the pixels
   timeloom topic echo /chatter std_msgs/msg/String        also before there is a publisher
   timeloom topic echo /odom -s                            log_time in simulated time
   timeloom topic echo /tf | jq -c .message
@@ -34,6 +36,10 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Print messages as they come
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     feed: FeedArguments,
@@ -44,12 +50,18 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "limit")]
     once: bool,
     /// Only this field, such as `header.stamp.sec` or `points[0].x`
-    #[arg(long, value_name = "PATH", conflicts_with = "raw")]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["raw", "no_arr", "no_str"])]
     field: Option<String>,
+    /// Only the type and length of arrays
+    #[arg(long)]
+    no_arr: bool,
+    /// Only the length of texts
+    #[arg(long)]
+    no_str: bool,
     /// Payloads as base64 instead of decoded messages
     #[arg(long)]
     raw: bool,
-    /// Measure log_time by `/clock`, not the machine's time
+    /// Measure `log_time` by `/clock`, not the machine's time
     #[arg(short = 's', long)]
     use_sim_time: bool,
     /// How times are written
@@ -152,7 +164,15 @@ fn text(
     let Some(schema) = schema else {
         return (line(topic, &message, &Content::Raw, times), true);
     };
-    match (schema.decode(&sample.payload), &arguments.field) {
+    let decoded = schema.decode(&sample.payload).map(|mut value| {
+        let left_out = LeftOut {
+            arrays: arguments.no_arr,
+            texts: arguments.no_str,
+        };
+        left_out.shorten(&mut value);
+        value
+    });
+    match (decoded, &arguments.field) {
         (Ok(value), None) => (line(topic, &message, &Content::Value(&value), times), true),
         (Ok(value), Some(field)) => {
             let mut text = String::new();

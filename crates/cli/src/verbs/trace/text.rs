@@ -8,7 +8,7 @@ use timeloom_trace::{
 
 use crate::json_text::{counted, grouped};
 
-/// A table whose first column is text and the others numbers.
+/// A table; columns of numbers stand to the right.
 pub(super) struct Table {
     rows: Vec<Vec<String>>,
     indent: &'static str,
@@ -33,21 +33,31 @@ impl Table {
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
+        let numeric: Vec<bool> = (0..columns).map(|column| self.is_numeric(column)).collect();
         let mut text = String::new();
         for row in &self.rows {
             let mut line = self.indent.to_owned();
-            for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            for (column, cell) in row.iter().enumerate() {
+                let width = widths.get(column).copied().unwrap_or(0);
                 let space = " ".repeat(width.saturating_sub(cell.chars().count()));
-                if column == 0 {
-                    line = line + cell + &space;
+                let gap = if column == 0 { "" } else { "  " };
+                line = if numeric.get(column).copied().unwrap_or(false) {
+                    line + gap + &space + cell
                 } else {
-                    line = line + "  " + &space + cell;
-                }
+                    line + gap + cell + &space
+                };
             }
             text.push_str(line.trim_end());
             text.push('\n');
         }
         text
+    }
+
+    /// Whether all cells of a column below its head begin as numbers and limits do.
+    fn is_numeric(&self, column: usize) -> bool {
+        let cells = self.rows.iter().skip(1).filter_map(|row| row.get(column));
+        let mut first = cells.filter_map(|cell| cell.chars().next());
+        first.all(|letter| letter.is_ascii_digit() || "-+≤≥".contains(letter))
     }
 }
 
@@ -123,14 +133,16 @@ fn sources_text(target: &TargetReport) -> String {
         let mut row = vec![source.topic.clone()];
         row.extend(counts.into_iter().map(grouped));
         table.row(row);
-        for (hop, count) in &found.missing_hops {
+        let mut line = |count: u64, words: &str, hop: &str| {
+            let messages = counted(count, "message");
             // Writing to a string cannot fail.
-            let _ok = writeln!(
-                missing,
-                "  {} of {} ended before {hop}",
-                counted(*count, "message"),
-                source.topic
-            );
+            let _ok = writeln!(missing, "  {messages} of {} {words} {hop}", source.topic);
+        };
+        for (hop, count) in &found.missing_hops {
+            line(*count, "ended before", hop);
+        }
+        for (hop, count) in &found.superseded_at {
+            line(*count, "superseded at", hop);
         }
     }
     table.text() + &missing
@@ -146,7 +158,7 @@ fn paths_text(paths: &[PathReport]) -> String {
         let name = path.topics.join(" → ");
         let mut row = vec![name.clone(), grouped(path.best.count)];
         row.extend(percentiles(&path.best));
-        row.extend([&path.worst, &path.reaction, &path.data_age].map(|summary| max(summary)));
+        row.extend([&path.worst, &path.reaction, &path.data_age].map(max));
         table.row(row);
         doubts.push_str(&doubt_text(path, &name));
     }
@@ -297,6 +309,19 @@ fn tail_text(report: &Report) -> String {
         lines.push(format!(
             "hosts by their clocks: {}",
             report.clocks.hosts.join(", ")
+        ));
+    }
+    for difference in &report.clocks.compared {
+        let (ahead, way) = match difference.ahead_ns {
+            ahead @ 0.. => (ahead.unsigned_abs(), "ahead of"),
+            ahead => (ahead.unsigned_abs(), "behind"),
+        };
+        lines.push(format!(
+            "the clock of {} is {} {way} that of {}, ± {}, as messages both ways tell",
+            difference.other,
+            span_text(ahead),
+            difference.host,
+            span_text(difference.bound_ns)
         ));
     }
     if report.clocks.jumps > 0 {

@@ -179,7 +179,7 @@ fn title(bags: &[impl AsRef<Path>]) -> String {
             let path = bag.as_ref();
             let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
             let name = whole.file_name().map(std::ffi::OsStr::to_string_lossy);
-            name.map_or_else(|| path.display().to_string(), |name| name.into_owned())
+            name.map_or_else(|| path.display().to_string(), std::borrow::Cow::into_owned)
         })
         .collect();
     names.join(" + ")

@@ -13,6 +13,7 @@ use crate::topic_selection::TopicSelection;
 
 /// How a bag is played; the page and the clients change most of it later.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(next_help_heading = "Playback")]
 pub(crate) struct PlaybackArguments {
     /// How fast time goes

@@ -24,7 +24,7 @@ pub(crate) struct ServerArguments {
     /// The address to listen on; others than this machine reach it only if it is not 127.0.0.1
     #[arg(long, alias = "host", value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     address: IpAddr,
-    /// Web pages that may connect besides this machine's, Foxglove's and Lichtblick's: https://studio.example.org
+    /// Web pages that may connect besides this machine's, Foxglove's and Lichtblick's, such as `https://studio.example.org`
     #[arg(long, value_name = "ORIGIN", num_args = 1.., value_delimiter = ',')]
     allow_origin: Vec<String>,
     /// How many clients there may be
