@@ -29,6 +29,11 @@ pub(super) struct Group {
     scratch: Vec<f64>,
     /// Sum of the weights.
     count: f64,
+    /// How many minima these are as good as, if small delays were not rare: by their least, the same if neighbours
+    /// that are alike count as one, and by all of them together.
+    many: f64,
+    different: f64,
+    together: f64,
     /// Weighted means of the time, its square and the height.
     means: (f64, f64, f64),
     /// The bend that is taken off in the hull.
@@ -112,7 +117,8 @@ impl Group {
         let wanted = self.usual_mean().powf(rarity);
         let mut gap = self.usual_mean();
         for _ in 0..GAP_ROUNDS {
-            let room = |lift: f64| (1.0 - lift / gap).max(0.0).powf(rarity);
+            // Near enough to the power of the rarity, and quick.
+            let room = |lift: f64| (1.0 - rarity * lift / gap).max(0.0);
             let count: f64 = self.points.iter().map(|point| room(point.2)).sum();
             let next = (wanted / count.max(1.0)).powf(1.0 / rarity);
             gap = (gap * next).sqrt();
@@ -151,6 +157,11 @@ impl Group {
             sums[3] += weight * height;
         }
         self.count = sums[0];
+        let rarity = self.rarity();
+        self.many = self.count.powf(1.0 / rarity);
+        self.different = (self.count / self.echo.max(1.0)).powf(1.0 / rarity);
+        // All minima together say at least as much as their mean does.
+        self.together = self.count.powf(1.0 / rarity.min(2.0));
         let all = sums[0].max(f64::MIN_POSITIVE);
         self.means = (sums[1] / all, sums[2] / all, sums[3] / all);
     }
@@ -174,24 +185,14 @@ impl Group {
         let few = if self.mean > 0.0 { 0.0 } else { 1.0 };
         // As long as there are few minima, they may all be far above the floor.
         let usual = (self.count * mean + few * FIRST_MEAN) / (self.count + few) + FINEST;
-        let gap = usual / (self.many() - 1.0).max(0.5);
-        let sigma = usual / (self.different() - 1.0).max(0.5);
+        let gap = usual / (self.many - 1.0).max(0.5);
+        let sigma = usual / (self.different - 1.0).max(0.5);
         Some(Level {
             least,
             mean,
             gap,
             sigma,
         })
-    }
-
-    /// How many minima this is as good as, if small delays were not rare.
-    fn many(&self) -> f64 {
-        self.count.powf(1.0 / self.rarity())
-    }
-
-    /// The same, if neighbours that are alike count as one.
-    fn different(&self) -> f64 {
-        (self.count / self.echo.max(1.0)).powf(1.0 / self.rarity())
     }
 
     fn rarity(&self) -> f64 {
@@ -206,9 +207,7 @@ impl Group {
     /// are found from all groups with `all` minima together.
     pub(super) fn likelihood(&self, level: &Level, all: f64) -> f64 {
         let free = 1.0 + 2.0 * self.count / all;
-        // All minima together say at least as much as their mean does.
-        let count = self.count.powf(1.0 / self.rarity().min(2.0));
-        let count = (count - free).max(0.0);
+        let count = (self.together - free).max(0.0);
         -count * (level.mean + FINEST).ln()
     }
 

@@ -13,7 +13,9 @@ const SEED: u64 = 21;
 /// The largest p99 that is allowed, in microseconds.
 fn bar_us(name: &str) -> f64 {
     match name {
-        _ if name.starts_with("wander") => 2_000.0,
+        "wander-100hz" => 2_000.0,
+        // 19 ppm per minute, and back in two minutes: far beyond the limits.
+        "thermal-step-100hz" => 200.0,
         _ if name.starts_with("congested") => 700.0,
         _ if name.starts_with("active-asymmetric") => 1_000.0,
         _ if name.starts_with("active-forth") => 500.0,
@@ -29,6 +31,7 @@ fn least_ratio(name: &str) -> f64 {
         // The floor wanders, or is hardly ever reached.
         "wander-100hz" => 2.0,
         "congested-50hz" | "quiet-lognormal-100hz" | "quiet-twice-100hz" => 10.0,
+        "thermal-step-100hz" => 10.0,
         // Few requests, judged from half a minute on: the error is that of their noise.
         _ if name.starts_with("active") => 10.0,
         _ => 50.0,
@@ -51,7 +54,12 @@ fn check(name: &'static str) -> Figures {
     assert_eq!(figures.epochs, 0, "an epoch too many or too few: {told}");
     let ratio = anchor_p99(&case.world, &rows, Method::Mean) / figures.p99;
     assert!(ratio >= least_ratio(name), "only {ratio:.0} times: {told}");
-    let honest = if case.stable { 0.98 } else { 0.8 };
+    let beyond_limits = name == "thermal-step-100hz";
+    let honest = if case.stable && !beyond_limits {
+        0.98
+    } else {
+        0.8
+    };
     let seldom_reached = matches!(name, "quiet-lognormal-100hz");
     assert!(figures.within_3_sigma >= honest || seldom_reached, "{told}");
     figures
@@ -76,6 +84,7 @@ fn loaded_packets() {
 #[test]
 fn packets_in_groups() {
     check_all("tcp");
+    check_all("bursts");
 }
 
 #[test]
@@ -86,7 +95,7 @@ fn floors_that_are_seldom_reached_or_wander() {
 
 #[test]
 fn longer_paths() {
-    check_all("path-shift");
+    check_all("path");
 }
 
 #[test]

@@ -62,65 +62,44 @@ fn check(family: Family) -> Score {
     ours
 }
 
-#[test]
-fn packets_at_640_hz() {
-    for family in [
-        Family::QuietUdp,
-        Family::LoadedUdp,
-        Family::CoalescedTcp,
-        Family::KernelStamps,
-    ] {
-        assert_eq!(check(family).epochs, 1, "{family}");
-    }
+/// One test for each family, so that they run side by side.
+macro_rules! hold {
+    ($($name:ident: $family:ident, epochs $epochs:literal;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                let score = check(Family::$family);
+                assert_eq!(score.epochs, $epochs);
+                if Family::$family.scenario().requests.is_some() {
+                    let bounded = score.bounded.1 * 10 > score.evaluations * 9;
+                    assert!(bounded, "requests give lower bounds");
+                }
+            }
+        )*
+    };
 }
 
-#[test]
-fn packets_at_other_rates() {
-    for family in [
-        Family::Loaded40Hz,
-        Family::Loaded10Hz,
-        Family::Congested,
-        Family::Loaded1kHz,
-    ] {
-        assert_eq!(check(family).epochs, 1, "{family}");
-    }
-}
-
-#[test]
-fn paths_that_shift_and_clocks_that_drift() {
-    for family in [
-        Family::PathShift,
-        Family::Warming640Hz,
-        Family::Cooling40Hz,
-        Family::Warming40Hz,
-    ] {
-        assert_eq!(check(family).epochs, 1, "{family}");
-    }
-}
-
-#[test]
-fn restarts_steps_flags_and_gaps() {
-    assert_eq!(check(Family::Reboot).epochs, 2, "one restart");
-    for family in [Family::HostStep, Family::StatusFlags, Family::Gaps] {
-        assert_eq!(check(family).epochs, 1, "{family}");
-    }
-}
-
-#[test]
-fn requests_and_mixtures() {
-    for family in [
-        Family::FastRequests,
-        Family::AsymmetricRequests,
-        Family::HeavyRequests,
-        Family::Mixed,
-    ] {
-        let score = check(family);
-        assert_eq!(score.epochs, 1, "{family}");
-        assert!(
-            score.bounded.1 * 10 > score.evaluations * 9,
-            "{family} has lower bounds"
-        );
-    }
+hold! {
+    quiet_udp: QuietUdp, epochs 1;
+    loaded_udp: LoadedUdp, epochs 1;
+    coalesced_tcp: CoalescedTcp, epochs 1;
+    kernel_stamps: KernelStamps, epochs 1;
+    loaded_udp_at_40_hz: Loaded40Hz, epochs 1;
+    loaded_udp_at_10_hz: Loaded10Hz, epochs 1;
+    loaded_udp_at_1_khz: Loaded1kHz, epochs 1;
+    congested_udp: Congested, epochs 1;
+    a_path_that_shifts: PathShift, epochs 1;
+    a_clock_that_warms_at_640_hz: Warming640Hz, epochs 1;
+    a_clock_that_warms_at_40_hz: Warming40Hz, epochs 1;
+    a_clock_that_cools: Cooling40Hz, epochs 1;
+    a_device_that_restarts: Reboot, epochs 2;
+    a_host_clock_that_steps: HostStep, epochs 1;
+    status_flags: StatusFlags, epochs 1;
+    gaps: Gaps, epochs 1;
+    fast_requests: FastRequests, epochs 1;
+    asymmetric_requests: AsymmetricRequests, epochs 1;
+    heavy_requests: HeavyRequests, epochs 1;
+    packets_and_requests: Mixed, epochs 1;
 }
 
 #[test]
