@@ -1,4 +1,4 @@
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use timeloom_time::{Duration, Ros, Time};
 
@@ -8,7 +8,7 @@ use super::graph::{TopicGraph, Upstream};
 use super::message::{Message, Publication, Told};
 use super::names::{Names, index};
 use super::options::{AccountOf, AccountScope, EngineOptions, RecorderAccount};
-use super::outcome::{Occasion, Outcomes};
+use super::outcome::{EndedAt, Occasion, Outcomes};
 use super::path::Path;
 use super::sequence::Sequences;
 use super::store::Store;
@@ -69,6 +69,7 @@ pub struct Engine {
     pub(super) waiting: HashMap<u32, HashMap<i64, Vec<u64>>>,
     pub(super) pending: HashMap<u64, Pending>,
     pub(super) outcomes: HashMap<(u32, usize), Outcomes>,
+    pub(super) ended_at: BTreeMap<EndedAt, u64>,
     /// Sources' messages that a subscriber reported as lost.
     pub(super) lost: HashSet<u64>,
     /// What a recorder says.
@@ -104,6 +105,8 @@ pub(super) struct Target {
     pub(super) sources: BTreeSet<u32>,
     pub(super) paths: Vec<Path>,
     pub(super) known: HashMap<Vec<u32>, usize>,
+    /// What follows each topic on a way to the target.
+    pub(super) next_hop: HashMap<u32, u32>,
     pub(super) newest_reached: HashMap<u32, u64>,
     pub(super) messages: u64,
     pub(super) complete: u64,
@@ -158,6 +161,7 @@ impl Engine {
             waiting: HashMap::new(),
             pending: HashMap::new(),
             outcomes: HashMap::new(),
+            ended_at: BTreeMap::new(),
             lost: HashSet::new(),
             accounts: HashMap::new(),
             events: VecDeque::new(),

@@ -83,6 +83,15 @@ impl Outcomes {
     }
 }
 
+/// Where messages of a source ended, as seen from a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct EndedAt {
+    pub(super) source: u32,
+    pub(super) place: usize,
+    pub(super) hop: u32,
+    pub(super) superseded: bool,
+}
+
 /// So many messages of the next hop are looked at: it may use an old input for a while.
 const LOOK_AHEAD: usize = 64;
 
@@ -117,15 +126,16 @@ impl Engine {
                 continue;
             }
             let (outcome, missing) = self.outcome(number, &message, place, occasion);
-            let missing = missing.map(|topic| self.topics.name(topic).to_owned());
             let outcomes = self.outcomes.entry((topic, place)).or_default();
             outcomes.add(outcome, 1);
-            let hops = match outcome {
-                Outcome::Superseded => &mut outcomes.superseded_at,
-                _ => &mut outcomes.missing_hops,
-            };
-            if let Some(missing) = missing {
-                *hops.entry(missing).or_default() += 1;
+            if let Some(hop) = missing {
+                let at = EndedAt {
+                    source: topic,
+                    place,
+                    hop,
+                    superseded: outcome == Outcome::Superseded,
+                };
+                *self.ended_at.entry(at).or_default() += 1;
             }
         }
     }
@@ -212,12 +222,10 @@ impl Engine {
             last = child;
             topic = Some(next.topic);
         }
-        let missing = topic.and_then(|topic| {
-            let target = self.targets.get(place)?;
-            target.paths.iter().find_map(|path| {
-                let at = path.topics.iter().position(|on_path| *on_path == topic)?;
-                path.topics.get(at + 1).copied()
-            })
+        let target = self.targets.get(place);
+        let missing = target.zip(topic).and_then(|(target, topic)| {
+            let hop = target.next_hop.get(&topic)?;
+            Some(*hop)
         });
         (last, missing)
     }

@@ -19,12 +19,12 @@ impl Engine {
         for place in 0..self.targets.len() {
             self.refresh(place);
         }
-        let before = self.outcomes.clone();
+        let before = (self.outcomes.clone(), self.ended_at.clone());
         for number in self.store.young() {
             self.judge(number, Occasion::End);
         }
         let report = self.build();
-        self.outcomes = before;
+        (self.outcomes, self.ended_at) = before;
         report
     }
 
@@ -57,7 +57,9 @@ impl Engine {
     fn target_report(&self, place: usize, target: &Target) -> TargetReport {
         let sources = target.sources.iter().map(|source| {
             let outcomes = self.outcomes.get(&(*source, place));
-            self.source_report(*source, outcomes.cloned().unwrap_or_default())
+            let mut outcomes = outcomes.cloned().unwrap_or_default();
+            self.name_ends(*source, place, &mut outcomes);
+            self.source_report(*source, outcomes)
         });
         let mut sources: Vec<_> = sources.collect();
         sources.sort_by(|a, b| a.topic.cmp(&b.topic));
@@ -81,6 +83,20 @@ impl Engine {
             sources,
             paths,
             more_paths: target.upstream.more,
+        }
+    }
+
+    /// Adds where the messages of a source ended.
+    fn name_ends(&self, source: u32, place: usize, outcomes: &mut Outcomes) {
+        let ends = self.ended_at.iter();
+        let ends = ends.filter(|(at, _)| at.source == source && at.place == place);
+        for (at, count) in ends {
+            let hops = if at.superseded {
+                &mut outcomes.superseded_at
+            } else {
+                &mut outcomes.missing_hops
+            };
+            hops.insert(self.name(at.hop), *count);
         }
     }
 

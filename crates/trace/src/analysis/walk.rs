@@ -99,6 +99,7 @@ impl Engine {
                 sources: BTreeSet::new(),
                 paths: Vec::new(),
                 known: std::collections::HashMap::new(),
+                next_hop: std::collections::HashMap::new(),
                 newest_reached: std::collections::HashMap::new(),
                 messages: 0,
                 complete: 0,
@@ -123,6 +124,9 @@ impl Engine {
         target.sources.clear();
         for topics in &target.upstream.paths {
             target.sources.extend(topics.first());
+            for (topic, next) in topics.iter().zip(topics.iter().skip(1)) {
+                target.next_hop.entry(*topic).or_insert(*next);
+            }
             if !target.known.contains_key(topics) {
                 target.known.insert(topics.clone(), target.paths.len());
                 target.paths.push(Path::new(topics.clone()));
