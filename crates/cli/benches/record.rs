@@ -67,7 +67,8 @@ fn cost(bench: &mut Bench, id: &str, load: &Load) {
     );
 }
 
-/// Messages a second without a loss, as fast as a reliable publisher can send them.
+/// Messages a second without a loss: as fast as a reliable publisher can send them, and the recorder makes it wait
+/// rather than lose one.
 fn speed(bench: &mut Bench, id: &str, load: &Load) {
     let mut publisher = Publisher::start();
     let mut samples: [Vec<f64>; 3] = Default::default();

@@ -10,11 +10,14 @@ use crate::verbs;
 const EXAMPLES: &str = "\
 EXAMPLES
   timeloom record -a                                    everything that a robot publishes
-  timeloom info my_bag                                  what is in it, at once
+  timeloom play my_bag --clock                          as it was; SPACE pauses, arrows step
+  timeloom view my_bag --open                           in the browser, and in Foxglove
+  timeloom info my_bag -v                               what is in it, and what was lost
   timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
   timeloom convert my_bag -o cut --start +10s --end +20s
   timeloom recover my_bag                               after a crash or a power cut
-  timeloom view my_bag --open                           play it in the browser, and in Foxglove
+  timeloom trace report my_bag                          which inputs made this output, and how late
+  timeloom sync fit samples.csv                         a sensor's clock against the host's
   timeloom topic echo /odom                             a running robot's messages as JSON
   timeloom doctor net                                   why two nodes do not hear each other
 
@@ -36,22 +39,22 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Record(Box<verbs::record::Arguments>),
+    Play(Box<verbs::play::Arguments>),
+    Burst(Box<verbs::burst::Arguments>),
+    View(Box<verbs::view::Arguments>),
     Info(verbs::info::Arguments),
     Cat(Box<verbs::cat::Arguments>),
     Convert(Box<verbs::convert::Arguments>),
-    Play(Box<verbs::play::Arguments>),
-    Burst(Box<verbs::burst::Arguments>),
-    Clock(verbs::clock::Arguments),
-    View(Box<verbs::view::Arguments>),
     Reindex(verbs::reindex::Arguments),
     Recover(verbs::recover::Arguments),
-    List(verbs::list::Arguments),
+    Trace(verbs::trace::Arguments),
+    Sync(verbs::sync::Arguments),
+    Clock(verbs::clock::Arguments),
     Topic(verbs::topic::Arguments),
     Node(verbs::node::Arguments),
     Service(verbs::service::Arguments),
     Doctor(verbs::doctor::Arguments),
-    Sync(verbs::sync::Arguments),
-    Trace(verbs::trace::Arguments),
+    List(verbs::list::Arguments),
     Completions(verbs::completions::Arguments),
     Manual(verbs::manual::Arguments),
 }
@@ -84,7 +87,7 @@ impl Verb {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
+    use clap::{Command, CommandFactory as _};
 
     use super::Cli;
 
@@ -93,15 +96,20 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    /// Every verb and every part of one: examples, and a sentence that says what it is for.
     #[test]
     fn every_verb_shows_examples() {
-        for verb in Cli::command().get_subcommands() {
-            let help = verb
-                .get_after_help()
-                .map(ToString::to_string)
-                .unwrap_or_default();
-            assert!(help.contains("EXAMPLES"), "{}", verb.get_name());
-            assert!(verb.get_about().is_some(), "{}", verb.get_name());
+        let top = Cli::command();
+        let mut verbs: Vec<&Command> = top.get_subcommands().collect();
+        let mut count = 0;
+        while let Some(verb) = verbs.pop() {
+            let help = verb.get_after_help().map(ToString::to_string);
+            let name = verb.get_name();
+            assert!(help.unwrap_or_default().contains("EXAMPLES"), "{name}");
+            assert!(verb.get_about().is_some(), "{name}");
+            verbs.extend(verb.get_subcommands());
+            count += 1;
         }
+        assert!(count > 40, "{count}");
     }
 }

@@ -29,6 +29,7 @@ mod requests;
 mod run;
 mod services;
 mod source;
+mod splits;
 mod status;
 
 pub use clock_message::{decode_clock, encode_clock};

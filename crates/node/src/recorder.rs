@@ -215,7 +215,7 @@ impl Recorder {
         &self.0.options
     }
 
-    /// What it does and has done. Never blocks for long.
+    /// What it does and has done. Blocks only while a bag is being closed.
     pub fn status(&self) -> Status {
         let state = self.state();
         match (&state.session, &state.last) {

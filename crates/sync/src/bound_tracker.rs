@@ -3,6 +3,7 @@
 use timeloom_time::{Steady, Time};
 
 use crate::anchor::whole_nanos;
+use crate::corridor::Corridor;
 use crate::device_time::DeviceTime;
 use crate::limits::Limits;
 use crate::line::seconds_between;
@@ -43,6 +44,8 @@ pub(crate) struct BoundTracker {
     upper: Option<Cone>,
     lower: Option<Cone>,
     newest: (Option<Cone>, Option<Cone>),
+    /// What requests and the limit of drift say together; none if samples come from the last to the first.
+    corridor: Option<Corridor>,
 }
 
 impl BoundTracker {
@@ -54,11 +57,27 @@ impl BoundTracker {
             upper: None,
             lower: None,
             newest: (None, None),
+            corridor: Some(Corridor::new(limits)),
+        }
+    }
+
+    /// A tracker for samples from the last to the first.
+    pub(crate) fn backwards(limits: &Limits) -> Self {
+        Self {
+            corridor: None,
+            ..Self::new(limits)
         }
     }
 
     pub(crate) fn restart(&mut self) {
         (self.upper, self.lower) = (None, None);
+        if let Some(corridor) = &mut self.corridor {
+            corridor.restart();
+        }
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.corridor.as_ref().map_or(0, Corridor::memory)
     }
 
     /// Looks at a sample without believing it: it becomes the newest only.
@@ -81,6 +100,11 @@ impl BoundTracker {
                 .lower
                 .filter(|old| old.reach(new.at, self.loosening, -1.0) > new.offset);
             self.lower = old.or(lower);
+        }
+        let offset = |cone: Option<Cone>| cone.map(|cone| cone.offset);
+        let at = upper.or(lower).map(|cone| cone.at);
+        if let Some((corridor, at)) = self.corridor.as_mut().zip(at) {
+            corridor.take(at, offset(lower), offset(upper));
         }
     }
 
@@ -116,9 +140,14 @@ impl BoundTracker {
             let nearest = if host < 0 { i64::MIN } else { i64::MAX };
             Time::<Steady>::from_nanos(i64::try_from(host).unwrap_or(nearest))
         };
-        let upper = tightest(upper, self.newest.0, 1.0);
+        let mut upper = tightest(upper, self.newest.0, 1.0);
         // The newest sample bounds from below only if it is a request.
-        let lower = tightest(lower, self.newest.1, -1.0);
+        let mut lower = tightest(lower, self.newest.1, -1.0);
+        let corridor = self.corridor.as_ref().and_then(|corridor| corridor.at(at));
+        if let (Trust::All, Some((from, until))) = (trust, corridor) {
+            upper = upper.map(|upper| upper.min(until));
+            lower = lower.map(|lower| lower.max(from));
+        }
         Bounds {
             lower: lower.map(|offset| host(offset, self.grain.saturating_neg())),
             upper: upper.map(|offset| host(offset, self.grain)),

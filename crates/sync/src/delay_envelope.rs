@@ -4,13 +4,12 @@ use timeloom_time::{Duration, Steady, Time};
 
 use crate::anchor::whole_nanos;
 use crate::device_time::DeviceTime;
+use crate::envelope_fit::{EnvelopeFit, Prior, Side};
 use crate::estimator::{Estimate, Estimator, Maturity, Outcome};
-use crate::levels::Levels;
 use crate::limits::Limits;
 use crate::line::{Line, seconds_between};
-use crate::minima::{Change, Minima, Shape};
+use crate::minima::{Change, Minima, Path, Shape};
 use crate::sample::{ActiveSample, PassiveSample};
-use crate::shape_fit::{Level, ShapeFit, Side};
 
 /// What is made of the envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -22,17 +21,10 @@ pub enum Refinement {
     Hull,
 }
 
-/// Seconds of device time from the first sample until there is enough for a curve.
-const CURVE_AFTER: f64 = 4.0;
-/// Seconds of device time from the first sample until requests show a slope.
-const STRIP_AFTER: f64 = 1.0;
+/// Seconds that the change of a rate takes at least from nothing to its limit.
+const SWING: f64 = 480.0;
 /// Seconds of device time from the first sample until the estimate counts as settled.
 const SETTLED_AFTER: f64 = 5.0;
-
-/// The deviation of the edge of a strip, as a share of the noise of the minima beside it.
-const STRIP_SIGMA: f64 = 0.25;
-/// Noise of minima beyond this is heavy, in nanoseconds.
-const HEAVY: f64 = 500e3;
 
 /// The lower envelope of delays, with a bounded change of the clock's rate.
 ///
@@ -42,40 +34,44 @@ const HEAVY: f64 = 500e3;
 pub struct DelayEnvelope {
     refinement: Refinement,
     least_delay: i64,
+    /// How far the rate of the clocks may change, in ns/s².
+    kappa: f64,
     packets: Minima,
     answers: Minima,
     /// Mirrored: the largest of host minus device time at sending is the least of its negative.
     requests: Minima,
-    fit: ShapeFit,
+    fit: EnvelopeFit,
     line: Option<Line>,
     sigma: f64,
+    slope_sigma: f64,
+    grain: f64,
 }
 
 impl DelayEnvelope {
     /// An estimator without samples.
     pub fn new(limits: &Limits, refinement: Refinement) -> Self {
-        // Half of the change per second is 1/120 of the change per minute. A hull alone is quieter with less
-        // room, at the price of fast drifts; the curve makes up for both.
+        // Half of the change per second is 1/120 of the change per minute.
         let kappa = limits.drift_ppm_per_minute.max(0.01) * 1e3 / 120.0;
-        let quiet = Shape {
+        let shape = |path| Shape {
+            // A hull is quieter with less room than the limit; the curve makes up for it.
             kappa: kappa / 4.0,
             objective: 0.2,
             window: 420.0,
             steepest: limits.skew_ppm * 1e3,
-        };
-        let shape = match refinement {
-            Refinement::Curve => Shape { kappa, ..quiet },
-            Refinement::Hull => quiet,
+            path,
         };
         Self {
             refinement,
             least_delay: limits.least_delay.nanos(),
-            packets: Minima::new(shape),
-            answers: Minima::new(quiet),
-            requests: Minima::new(quiet),
-            fit: ShapeFit::default(),
+            kappa,
+            packets: Minima::new(shape(Path::Watched)),
+            answers: Minima::new(shape(Path::Taken)),
+            requests: Minima::new(shape(Path::Taken)),
+            fit: EnvelopeFit::new(prior(limits)),
             line: None,
             sigma: 0.0,
+            slope_sigma: 0.0,
+            grain: limits.stamp_grain.nanos() as f64 / 12_f64.sqrt(),
         }
     }
 
@@ -100,23 +96,6 @@ impl DelayEnvelope {
         self.line.as_ref()
     }
 
-    /// Noise, likeness of neighbours and rate of the side that leads.
-    pub(crate) fn character(&self) -> (f64, f64, f64) {
-        let leading = self.leading();
-        (leading.noise(), leading.alike(), leading.rate())
-    }
-
-    /// The side that says most about the shape.
-    fn leading(&self) -> &Minima {
-        if self.packets.line().is_some() {
-            &self.packets
-        } else if self.answers.noise() <= self.requests.noise() {
-            &self.answers
-        } else {
-            &self.requests
-        }
-    }
-
     fn closed(&self) -> u64 {
         self.packets.closed() + self.answers.closed() + self.requests.closed()
     }
@@ -126,88 +105,58 @@ impl DelayEnvelope {
         self.packets.age().max(self.answers.age())
     }
 
-    /// The line that all sides are compared with: that of the packets, or along the strip that requests leave.
-    fn reference(&self) -> Option<Line> {
-        if let Some(line) = self.packets.line() {
-            return Some(*line);
-        }
-        let line = self.answers.line()?;
-        if self.age() < STRIP_AFTER {
-            return Some(*line);
-        }
-        let slope = self.answers.widest_strip(&self.requests);
-        self.answers.line_of_slope(slope)
-    }
-
-    /// Joins the three envelopes to one line.
-    fn join(&mut self) {
-        let Some(reference) = self.reference() else {
-            return;
-        };
-        let above = |line: &Line| -reference.above_line(line);
-        let slope = reference.slope;
-        let mirrored = self.requests.line_of_slope(-slope);
-        let requests = mirrored.map(|line| above(&line.mirrored()));
-        let answers = self.answers.line_of_slope(slope).as_ref().map(above);
-        let mut levels = Levels {
-            slope: 0.0,
-            packets: self
-                .packets
-                .line()
-                .map(|_| Level::of_hull(0.0, self.packets.noise())),
-            answers: answers.map(|touch| Level::of_hull(touch, STRIP_SIGMA * self.answers.noise())),
-            requests: requests
-                .map(|touch| Level::of_hull(touch, STRIP_SIGMA * self.requests.noise())),
-        };
-        if self.refinement == Refinement::Curve && self.age() >= CURVE_AFTER {
-            self.refine(&reference, &mut levels);
-        }
-        let Some((touch, sigma)) = levels.result() else {
-            return;
-        };
-        self.line = Some(Line {
-            residual: reference.residual + touch,
-            slope: reference.slope + levels.slope,
-            ..reference
-        });
-        self.sigma = sigma;
-    }
-
-    fn refine(&mut self, reference: &Line, levels: &mut Levels) {
-        let (noise, alike, rate) = self.character();
-        if levels.packets.is_none() && noise > HEAVY {
-            // The widest strip of few and noisy requests says more than a curve through their minima.
+    /// Joins the three envelopes to one line at the device time `now`.
+    fn join(&mut self, now: i64) {
+        if let (Refinement::Hull, Some(line)) = (self.refinement, self.packets.line()) {
+            (self.line, self.sigma) = (Some(*line), self.packets.noise());
             return;
         }
-        let age = self.age();
-        self.fit.begin(noise, alike, rate, age);
+        let start = self.line.or(self.packets.line().copied());
+        let Some(start) = start.or(self.answers.line().copied()) else {
+            return;
+        };
+        let reference = start.anchored_at(now);
         let sides = [
             (&self.packets, Side::Above),
             (&self.answers, Side::Above),
             (&self.requests, Side::Below),
         ];
         for (group, (minima, side)) in sides.into_iter().enumerate() {
-            self.fit.fill(group, minima.points(), reference, side);
+            self.fit
+                .fill(group, minima.points().rev(), &reference, side);
         }
-        let Some(fitted) = self.fit.fit() else {
-            return;
-        };
-        levels.slope = fitted.slope;
-        let gap = |minima: &Minima| minima.expected_gap(self.fit.oldest());
-        let level = |group| self.fit.level(group, &fitted);
-        levels.packets = level(0).map(|level| level.moved(-gap(&self.packets)));
-        levels.answers = level(1).map(|level| level.moved(-gap(&self.answers)));
-        levels.requests = level(2).map(|level| level.moved(gap(&self.requests)));
+        if let Some(fitted) = self.fit.fit() {
+            self.line = Some(reference.moved(fitted.height, fitted.slope));
+            self.sigma = fitted
+                .sigma
+                .hypot(self.grain)
+                .hypot(self.packets.extra_sigma());
+            self.slope_sigma = fitted.slope_sigma;
+        }
     }
 
-    fn outcome(&mut self, before: u64, change: Change) -> Outcome {
+    fn outcome(&mut self, before: u64, now: i64, change: Change) -> Outcome {
         if self.closed() != before {
-            self.join();
+            let newest = self.line.map_or(now, |line| line.at.max(now));
+            self.join(newest);
         }
         match change {
             Change::None => Outcome::Used,
             Change::Longer(nanos) => Outcome::PathShift(Duration::from_nanos(whole_nanos(nanos))),
         }
+    }
+}
+
+/// What is believed of a clock that keeps to the limits.
+pub(crate) fn prior(limits: &Limits) -> Prior {
+    let most_bend = limits.drift_ppm_per_minute.max(0.01) * 1e3 / 120.0;
+    Prior {
+        slope: 0.2 * limits.skew_ppm.max(0.1) * 1e3,
+        bend: 0.1 * most_bend,
+        // Few clocks bend so much, but those that do are followed.
+        most_bend: 4.0 * most_bend,
+        // From nothing to the limit takes two minutes or longer.
+        slack: most_bend / SWING / 3.0,
     }
 }
 
@@ -224,7 +173,7 @@ impl Estimator for DelayEnvelope {
         let at = sample.device_stamp().nanos();
         let offset = sample.host_rx.nanos() - at - self.least_delay;
         let change = self.packets.push(at, offset);
-        self.outcome(before, change)
+        self.outcome(before, at, change)
     }
 
     fn active(&mut self, sample: &ActiveSample) -> Outcome {
@@ -232,13 +181,14 @@ impl Estimator for DelayEnvelope {
         let at = sample.device.nanos();
         self.answers.push(at, sample.host_rx.nanos() - at);
         self.requests.push(at, at - sample.host_tx.nanos());
-        self.outcome(before, Change::None)
+        self.outcome(before, at, Change::None)
     }
 
     fn restart(&mut self) {
         self.packets.restart();
         self.answers.restart();
         self.requests.restart();
+        self.fit.restart();
         self.line = None;
     }
 
@@ -246,7 +196,7 @@ impl Estimator for DelayEnvelope {
         let line = self.line?;
         // Beyond the newest sample the rate may change: half the limit is what it usually does.
         let ahead = seconds_between(line.at, device.nanos()).max(0.0);
-        let grown = self.packets.kappa() * ahead * ahead;
+        let grown = self.kappa * ahead * ahead + self.slope_sigma * ahead;
         Some(Estimate {
             host: Time::<Steady>::from_nanos(line.host(device)),
             sigma: Duration::from_nanos(whole_nanos(self.sigma + grown)),

@@ -33,18 +33,25 @@ impl Line {
             - self.slope * seconds_between(self.at, at)
     }
 
-    /// How far this line lies above `other` where this one is anchored, in nanoseconds.
-    pub(crate) fn above_line(&self, other: &Self) -> f64 {
-        other.above(self.at, self.offset) + self.residual
+    /// The same line, anchored at another device time.
+    pub(crate) fn anchored_at(&self, at: i64) -> Self {
+        let residual = self.residual + self.slope * seconds_between(self.at, at);
+        // What is large goes into the integer, so that the rest stays exact.
+        let whole = whole_nanos(residual);
+        Self {
+            at,
+            offset: self.offset.saturating_add(whole),
+            residual: residual - whole as f64,
+            slope: self.slope,
+        }
     }
 
-    /// The line with offsets of the other sign.
-    pub(crate) const fn mirrored(&self) -> Self {
+    /// The line, this much higher at its anchor and this much steeper.
+    pub(crate) fn moved(&self, height: f64, slope: f64) -> Self {
         Self {
-            at: self.at,
-            offset: self.offset.saturating_neg(),
-            residual: -self.residual,
-            slope: -self.slope,
+            residual: self.residual + height,
+            slope: self.slope + slope,
+            ..*self
         }
     }
 

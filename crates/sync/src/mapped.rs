@@ -74,6 +74,15 @@ impl Bounds {
         Some(self.upper? - self.lower?)
     }
 
+    /// The bounds, loosened as far as needed to contain `time`.
+    #[must_use]
+    pub fn widened_to(self, time: Time<Steady>) -> Self {
+        Self {
+            lower: self.lower.map(|lower| lower.min(time)),
+            upper: self.upper.map(|upper| upper.max(time)),
+        }
+    }
+
     /// Whether `time` is possible.
     pub fn contain(&self, time: Time<Steady>) -> bool {
         self.lower.is_none_or(|lower| lower <= time) && self.upper.is_none_or(|upper| time <= upper)

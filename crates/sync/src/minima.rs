@@ -26,10 +26,18 @@ pub(crate) struct Shape {
     pub(crate) window: f64,
     /// The largest slope, in ns/s.
     pub(crate) steepest: f64,
+    /// What is thought of a path that gets longer.
+    pub(crate) path: Path,
 }
 
-/// Thirds that are left out until a slope is good to a thousandth of a ppm.
-const STRIP_ROUNDS: usize = 36;
+/// What is thought of a path that gets longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Path {
+    /// It is told from noise, and taken off.
+    Watched,
+    /// It is noise.
+    Taken,
+}
 
 /// Hulls seldom have more points than this.
 const USUAL_HULL: usize = 256;
@@ -42,9 +50,6 @@ pub(crate) enum Change {
     /// The path is longer than at its best, by so many nanoseconds.
     Longer(f64),
 }
-
-/// The weight of a sample in the mean of what lies above the line.
-const EXCESS_GAIN: f64 = 0.02;
 
 /// No more minima than this are kept, whatever the rate and the window.
 const MOST_POINTS: usize = 1_024;
@@ -65,10 +70,6 @@ pub(crate) struct Minima {
     /// The newest minimum that was kept; it may have left `points` since.
     kept: Option<i64>,
     closed: u64,
-    /// Samples per second, of the last buckets.
-    rate: f64,
-    /// How far samples lie above the line on average, in nanoseconds.
-    excess: f64,
     /// All minima ever kept, if asked for.
     archive: Option<Vec<(i64, i64)>>,
 }
@@ -86,8 +87,6 @@ impl Minima {
             first: 0,
             kept: None,
             closed: 0,
-            rate: 0.0,
-            excess: 0.0,
             archive: None,
         }
     }
@@ -111,8 +110,6 @@ impl Minima {
         self.floor = DelayFloor::default();
         self.line = None;
         self.kept = None;
-        self.rate = 0.0;
-        self.excess = 0.0;
     }
 
     /// The line at the newest samples.
@@ -120,19 +117,14 @@ impl Minima {
         self.line.as_ref()
     }
 
-    /// Half of the largest change of the rate, in ns/s².
-    pub(crate) const fn kappa(&self) -> f64 {
-        self.shape.kappa
-    }
-
     /// The deviation of the minima from the line, in nanoseconds.
     pub(crate) const fn noise(&self) -> f64 {
         self.floor.noise()
     }
 
-    /// How much more the mean of many minima deviates than if neighbours had nothing in common; at least one.
-    pub(crate) fn alike(&self) -> f64 {
-        self.floor.alike()
+    /// What is not known about how much longer the path is than at its best, in nanoseconds.
+    pub(crate) const fn extra_sigma(&self) -> f64 {
+        self.floor.extra_sigma()
     }
 
     /// Whether the newest minima do not fit the line.
@@ -157,18 +149,6 @@ impl Minima {
         self.closed
     }
 
-    /// Samples per second.
-    pub(crate) const fn rate(&self) -> f64 {
-        self.rate
-    }
-
-    /// How far the least of the samples of `seconds` is above the floor, in nanoseconds, if delays are exponential.
-    ///
-    /// Where small delays are rarer than that it is more, so this never takes away too much.
-    pub(crate) fn expected_gap(&self, seconds: f64) -> f64 {
-        self.excess / (self.rate * seconds.min(self.age())).max(1.0)
-    }
-
     /// The minima, oldest first: device time, offset less the extra delay of the path.
     pub(crate) fn points(&self) -> impl DoubleEndedIterator<Item = (i64, i64)> + '_ {
         self.points.iter().copied()
@@ -185,9 +165,6 @@ impl Minima {
         });
         let above = line.above(at, offset);
         self.bucket.take(at, offset, above);
-        // Stalls are cut: they say nothing about the density of delays near their floor.
-        let cut = above.clamp(0.0, 5.0 * self.excess + 10e3);
-        self.excess += EXCESS_GAIN * (cut - self.excess);
         if !self.bucket.is_full(at, seconds_between(self.first, at)) {
             return Change::None;
         }
@@ -199,17 +176,15 @@ impl Minima {
             return Change::None;
         };
         self.closed += 1;
-        if least.seconds > 0.0 {
-            let rate = f64::from(least.count) / least.seconds;
-            let keep = if self.rate > 0.0 { 0.9 } else { 0.0 };
-            self.rate = keep * self.rate + (1.0 - keep) * rate;
-        }
         let age = seconds_between(self.first, now);
         let silence = self
             .kept
             .map_or(0.0, |kept| seconds_between(kept, least.at).max(0.0));
         let unknown = self.shape.kappa * silence * silence;
-        let (verdict, change) = self.floor.judge(least.above, age, unknown);
+        let (verdict, change) = match self.shape.path {
+            Path::Watched => self.floor.judge(least.above, age, unknown),
+            Path::Taken => (Verdict::Fits, Change::None),
+        };
         if verdict == Verdict::Fits {
             self.keep(
                 least.at,
@@ -257,7 +232,7 @@ impl Minima {
     }
 
     /// The line of a slope that touches the minima from below; none without minima.
-    pub(crate) fn line_of_slope(&self, slope: f64) -> Option<Line> {
+    fn line_of_slope(&self, slope: f64) -> Option<Line> {
         let (at, offset) = self.hull_origin;
         let residual = hull::support(&self.hull, slope)?;
         Some(Line {
@@ -266,27 +241,6 @@ impl Minima {
             residual,
             slope,
         })
-    }
-
-    /// The slope of the widest strip between these minima and mirrored ones of the other side.
-    ///
-    /// Both sides have the same slope, and whatever is not it makes the strip narrower. The width is concave,
-    /// so thirds of the interval can be left out until it is small.
-    pub(crate) fn widest_strip(&self, mirrored: &Self) -> f64 {
-        let width = |slope: f64| {
-            let above = hull::support(&self.hull, slope).unwrap_or(0.0);
-            above + hull::support(&mirrored.hull, -slope).unwrap_or(0.0)
-        };
-        let (mut low, mut high) = (-self.shape.steepest, self.shape.steepest);
-        for _ in 0..STRIP_ROUNDS {
-            let third = (high - low) / 3.0;
-            if width(low + third) < width(high - third) {
-                low += third;
-            } else {
-                high -= third;
-            }
-        }
-        f64::midpoint(low, high)
     }
 
     /// The slope of the hull where it says most about the present.

@@ -19,14 +19,24 @@ use crate::suspicion::{Judgement, Look, Suspicion};
 
 /// Offsets that jump by less are delays; by more, perhaps clocks.
 const STEP: f64 = 100e6;
+/// The same for an estimate that has settled, if samples come too early, which no delay explains.
+const EARLY_STEP: f64 = 10e6;
+/// The same if they are too late, all by the same.
+const LATE_STEP: f64 = 20e6;
+/// An estimate that is not sure is given so many of its deviations.
+const UNSURE: f64 = 30.0;
 /// The same before the estimate has settled: the first packet may have been in a stall.
 const FIRST_STEP: f64 = 500e6;
 /// A stamp may be older than the newest of its kind by so many seconds before the clock went back.
 const LATE_PACKET: f64 = 0.2;
-/// Seconds without a sample that are worth an event.
+/// Seconds without a sample that are worth an event, unless samples are rare.
 const GAP: f64 = 1.0;
-/// Seconds of device time beyond the newest sample from which on it is holdover.
+/// Seconds of device time beyond the newest sample from which on it is holdover, unless samples are rare.
 const HOLDOVER: f64 = 2.0;
+/// So many times the usual time between two samples is a gap.
+const USUAL_GAP: f64 = 3.5;
+/// The weight of a sample in the usual time.
+const CADENCE_GAIN: f64 = 0.1;
 /// Events that nobody takes are dropped from here on, the oldest first.
 const MOST_EVENTS: usize = 256;
 
@@ -88,6 +98,8 @@ pub struct SensorClock {
     newest_packet: Option<i64>,
     newest_request: Option<i64>,
     newest_host: Option<Time<Steady>>,
+    /// The usual time between two samples, in seconds.
+    cadence: Option<f64>,
     /// The last conversion of this epoch.
     converted: Option<(DeviceTime, Time<Steady>)>,
     events: VecDeque<SyncEvent>,
@@ -117,6 +129,7 @@ impl SensorClock {
             newest_packet: None,
             newest_request: None,
             newest_host: None,
+            cadence: None,
             converted: None,
             events: VecDeque::new(),
             counters: Counters::default(),
@@ -204,6 +217,10 @@ impl SensorClock {
                 mapped.host.min(last_host)
             };
         }
+        if self.estimator.vetting() == Vetting::Full {
+            // Not going back comes first; the bounds still hold, and hold the result.
+            mapped.bounds = mapped.bounds.widened_to(mapped.host);
+        }
         self.converted = Some((device, mapped.host));
         Some(mapped)
     }
@@ -227,7 +244,10 @@ impl SensorClock {
         Some(Mapped {
             host,
             sigma: Duration::from_nanos(sigma),
-            bounds,
+            bounds: match self.estimator.vetting() {
+                Vetting::Full => bounds.widened_to(host),
+                Vetting::None => bounds,
+            },
             health: self.health_at(device),
             epoch: self.epoch,
         })
@@ -285,6 +305,7 @@ impl SensorClock {
     pub fn memory(&self) -> usize {
         size_of::<Self>()
             + self.estimator.memory()
+            + self.bounds.memory()
             + self.events.capacity() * size_of::<SyncEvent>()
     }
 
@@ -331,10 +352,14 @@ impl SensorClock {
         let Some(estimate) = self.estimator.estimate(device) else {
             return Look::Usual;
         };
-        let step = if self.estimator.maturity() >= Maturity::Doubtful {
-            STEP
-        } else {
-            FIRST_STEP
+        let unsure = UNSURE * estimate.sigma.nanos() as f64;
+        let (early_step, late_step) = match self.estimator.maturity() {
+            Maturity::Settled if self.estimator.vetting() == Vetting::Full => (
+                EARLY_STEP.max(unsure).min(STEP),
+                LATE_STEP.max(unsure).min(STEP),
+            ),
+            Maturity::Settled | Maturity::Doubtful => (STEP, STEP),
+            _ => (FIRST_STEP, FIRST_STEP),
         };
         // After a silence the clocks may have drifted apart.
         let newest = self.newest_device().unwrap_or(device);
@@ -345,17 +370,17 @@ impl SensorClock {
         };
         let early = nanos_between(rx.nanos(), estimate.host.nanos()) - unknown;
         let late = nanos_between(estimate.host.nanos(), tx.nanos()) - unknown;
-        if ahead < -LATE_PACKET && late > step {
+        if ahead < -LATE_PACKET && late > late_step.max(STEP) {
             self.mismatch = late;
             return Look::Backwards;
         }
         self.counters.duplicates += u64::from(ahead == 0.0);
         self.counters.late += u64::from(ahead < 0.0);
-        if early > step || self.bounds.contradicts(sample) {
+        if early > early_step || self.bounds.contradicts(sample) {
             self.mismatch = early.abs().max(late.abs());
             Look::Impossible
-        } else if late > step {
-            Look::Late
+        } else if late > late_step {
+            Look::Late(whole_nanos(late))
         } else {
             Look::Usual
         }
@@ -365,11 +390,21 @@ impl SensorClock {
         let host = sample.host_rx();
         if let Some(newest) = self.newest_host {
             let silence = host - newest;
-            if silence.as_secs_f64() > GAP {
+            let seconds = silence.as_secs_f64().max(0.0);
+            if self.cadence.is_some() && seconds > GAP.max(self.rare()) {
                 self.tell(EventKind::Gap { silence }, sample);
             }
+            let usual = self.cadence.unwrap_or(seconds);
+            // A gap is no new cadence, but many of them are.
+            let change = seconds.min(4.0 * usual + 1e-3) - usual;
+            self.cadence = Some(usual + CADENCE_GAIN * change);
         }
         self.newest_host = Some(self.newest_host.map_or(host, |newest| newest.max(host)));
+    }
+
+    /// Seconds that are much longer than the usual time between two samples.
+    fn rare(&self) -> f64 {
+        USUAL_GAP * self.cadence.unwrap_or(0.0)
     }
 
     fn health_at(&self, device: DeviceTime) -> Health {
@@ -379,8 +414,14 @@ impl SensorClock {
             _ if self.suspicion.is_serious() => Health::Degraded,
             Maturity::Settling => Health::Converging,
             Maturity::Doubtful => Health::Degraded,
-            Maturity::Settled if device.since(newest).as_secs_f64() > HOLDOVER => Health::Holdover,
-            Maturity::Settled => Health::Locked,
+            Maturity::Settled => {
+                let ahead = device.since(newest).as_secs_f64();
+                if ahead > HOLDOVER.max(self.rare()) {
+                    Health::Holdover
+                } else {
+                    Health::Locked
+                }
+            }
         }
     }
 

@@ -9,8 +9,8 @@ use crate::sensor_clock::Doubt;
 pub(crate) enum Look {
     /// As expected.
     Usual,
-    /// Much later than expected: a stall, or a clock that jumped.
-    Late,
+    /// Much later than expected, by so many nanoseconds: a stall, or a clock that jumped.
+    Late(i64),
     /// Impossible, unless a clock jumped: far too early, or against a bound.
     Impossible,
     /// The device's clock went back.
@@ -35,8 +35,12 @@ const PIECE: f64 = 0.5;
 const PIECES: usize = 4;
 /// Late samples whose least delays differ by less than this are a clock that jumped, in nanoseconds.
 const RIGID: f64 = 5e6;
+/// And by less than this share of what they are late by: queues waver more.
+const RIGID_SHARE: f64 = 0.05;
 /// Seconds of nothing but late samples after which a clock counts as jumped in any case.
 const PATIENCE: f64 = 60.0;
+/// Unless they are late by less than this, in nanoseconds: that may be a queue.
+const QUEUE: i64 = 100_000_000;
 
 /// Samples that do not fit, until it is clear what they are.
 #[derive(Debug, Clone, Default)]
@@ -98,7 +102,7 @@ impl Suspicion {
                 let outliers = self.impossible.as_ref().map_or(0, |run| run.all);
                 return self.close(Judgement::Use { outliers });
             }
-            Look::Late => self.late(device, host),
+            Look::Late(by) => self.late(device, host, by),
             Look::Impossible => self.impossible(device, host, agreement, Reason::ClockStep),
             Look::Backwards => self.impossible(device, host, agreement, Reason::DeviceReset),
         };
@@ -137,7 +141,7 @@ impl Suspicion {
         Judgement::Withhold
     }
 
-    fn late(&mut self, device: i64, host: i64) -> Judgement {
+    fn late(&mut self, device: i64, host: i64, by: i64) -> Judgement {
         let offset = host - device;
         let late = self.late.get_or_insert(Late {
             from: host,
@@ -160,8 +164,10 @@ impl Suspicion {
             .fold((i64::MAX, i64::MIN), |(least, most), piece| {
                 (least.min(*piece), most.max(*piece))
             });
-        let is_rigid = late.pieces >= PIECES && nanos_between(least, most) < RIGID;
-        if is_rigid || seconds_between(late.from, host) > PATIENCE {
+        let rigid = RIGID.min(RIGID_SHARE * by as f64);
+        let is_rigid = late.pieces >= PIECES && nanos_between(least, most) < rigid;
+        let is_long = by > QUEUE && seconds_between(late.from, host) > PATIENCE;
+        if is_rigid || is_long {
             return Judgement::Jumped(Reason::ClockStep);
         }
         Judgement::Use { outliers: 0 }
@@ -208,13 +214,14 @@ mod tests {
         let mut suspicion = Suspicion::default();
         // Ten seconds of packets that arrive at once.
         for step in 0..100 {
-            let judgement = suspicion.judge(Look::Late, step * SECOND / 10, 10 * SECOND, 1e8);
+            let judgement =
+                suspicion.judge(Look::Late(SECOND), step * SECOND / 10, 10 * SECOND, 1e8);
             assert_eq!(judgement, Judgement::Use { outliers: 0 });
         }
         suspicion.judge(Look::Usual, 0, 0, 1e8);
         let jumped = (0..100).position(|step| {
             let device = step * SECOND / 10;
-            let judgement = suspicion.judge(Look::Late, device, device + SECOND, 1e8);
+            let judgement = suspicion.judge(Look::Late(SECOND), device, device + SECOND, 1e8);
             judgement == Judgement::Jumped(Reason::ClockStep)
         });
         assert_eq!(jumped, Some(20), "after two seconds");

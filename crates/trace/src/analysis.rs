@@ -28,7 +28,7 @@ pub use flow::{Flow, FlowStep};
 pub use histogram::{Histogram, Summary};
 pub use message::{Evidence, Input, Publication};
 pub(crate) use names::Names;
-pub use options::{EngineOptions, RecorderLoss};
+pub use options::{AccountOf, AccountScope, EngineOptions, RecorderAccount};
 pub use outcome::{Outcome, Outcomes};
 pub use report::{
     ClockDifference, ClockReport, DeadlineReport, HopReport, PathReport, PathStep, Report,

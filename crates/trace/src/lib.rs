@@ -14,10 +14,10 @@ mod tag;
 mod topics;
 
 pub use analysis::{
-    ClockDifference, ClockDomain, ClockReport, Deadline, DeadlineEvent, DeadlineReport, Engine,
-    EngineOptions, Evidence, Flow, FlowStep, FoundBy, Histogram, HopReport, Input, Outcome,
-    Outcomes, PathReport, PathStep, Publication, RecorderLoss, Report, SourceReport, SourceTiming,
-    Summary, Suspicion, TargetReport,
+    AccountOf, AccountScope, ClockDifference, ClockDomain, ClockReport, Deadline, DeadlineEvent,
+    DeadlineReport, Engine, EngineOptions, Evidence, Flow, FlowStep, FoundBy, Histogram, HopReport,
+    Input, Outcome, Outcomes, PathReport, PathStep, Publication, RecorderAccount, Report,
+    SourceReport, SourceTiming, Summary, Suspicion, TargetReport,
 };
 pub use capture::{
     InputSet, MatchRule, Matched, Received, Synchronizer, TrackedInput, TrackedOutput, Tracker,

@@ -31,12 +31,16 @@ pub struct Plan {
     pub model: NodeModel,
     /// Hosts with clocks of their own.
     pub domains: Vec<ClockDomain>,
+    /// Hosts whose clock `timeloom sync` compared, and the file with its result; to be read by who reads the plan.
+    pub synced_hosts: Vec<(String, String)>,
     /// See [`EngineOptions::targets`].
     pub targets: Vec<String>,
     /// See [`EngineOptions::sources`].
     pub sources: Vec<String>,
     /// See [`EngineOptions::stops`].
     pub stops: Vec<String>,
+    /// See [`EngineOptions::skips`].
+    pub skips: Vec<(String, String)>,
     /// See [`EngineOptions::ignored`].
     pub ignored: Vec<String>,
 }
@@ -71,6 +75,7 @@ impl Plan {
         options.targets.extend(self.targets.iter().cloned());
         options.sources.extend(self.sources.iter().cloned());
         options.stops.extend(self.stops.iter().cloned());
+        options.skips.extend(self.skips.iter().cloned());
         options.ignored.extend(self.ignored.iter().cloned());
         options.domains.extend(self.domains.iter().cloned());
         options.deadlines.extend(self.deadlines());

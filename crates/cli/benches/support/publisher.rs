@@ -57,7 +57,8 @@ pub(crate) fn run() {
     let participant = participant();
     let node = node(&participant, "publisher");
     let clock = Clock::<Steady>::new();
-    for line in std::io::stdin().lines() {
+    let mut lines = std::io::stdin().lines();
+    while let Some(line) = lines.next() {
         let line = line.expect("a line");
         let words: Vec<&str> = line.split_whitespace().collect();
         let number = |at: usize| words[at].parse::<u64>().expect("a number");
@@ -73,8 +74,8 @@ pub(crate) fn run() {
         }
         // The other side has it too, and takes its time from here.
         answer("matched");
-        let go = std::io::stdin().lines().next();
-        go.expect("a word").expect("a line");
+        let go = lines.next().expect("a word");
+        assert_eq!(go.expect("a line"), "go");
         let begin = clock.now();
         for message in 0..number(1) {
             let sent = publisher.publish(payload.clone(), PublishOptions::default());

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::time::ClockId;
 use timeloom_bag::{BagOptions, BagWriter, Message, TopicInfo};
-use timeloom_node::recorder::{BuiltinTypes, Options, Recorder, Selection};
+use timeloom_node::recorder::{BuiltinTypes, DropPolicy, Options, Recorder, Selection};
 use timeloom_testkit::bench::Stopwatch;
 use timeloom_time::{Clock, Duration, Steady};
 use timeloom_wire::{Receiver, Sample};
@@ -61,7 +61,12 @@ impl Side {
         let mut selection = Selection::default();
         selection.topics.insert("/recorded".to_owned());
         let types = Arc::new(BuiltinTypes);
-        let options = Options::new(directory.path().join("bag"), selection, types);
+        let mut options = Options::new(directory.path().join("bag"), selection, types);
+        if pace.hertz == 0 {
+            // The publisher waits where the disk is slower, and the cache holds only a small part of what is sent.
+            options.drop_policy = DropPolicy::Block;
+            options.max_cache_bytes = 16 << 20;
+        }
         let recorder = Recorder::start(participant, node, options).expect("a recorder");
         let mut recorded = 0;
         let (cpu, wall) = drive(publisher, "/recorded", load, pace, || {

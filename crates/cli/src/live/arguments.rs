@@ -16,8 +16,8 @@ const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Network")]
 pub(crate) struct LiveArguments {
-    /// How long to look for others at most; it ends early once nothing new comes
-    #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = seconds)]
+    /// How long to look for others at most; it ends after half a second once nothing new comes
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     pub(crate) spin_time: Duration,
     /// Speak on 127.0.0.1 only, whatever the environment says
     #[arg(long)]

@@ -102,7 +102,7 @@ impl Feed {
             }
         }
         // Others may offer less than the first.
-        let found = publishers(&live.settled(), &topic, wanted.as_deref());
+        let found = publishers(&live.settled_endpoints(), &topic, wanted.as_deref());
         let Some(publisher) = found.first().cloned() else {
             return Err(Failure::new(format!("the publisher of {topic} is gone")).into());
         };

@@ -2,19 +2,22 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use timeloom_time::{Clock, Duration, Event, Steady, TimeBase};
+use timeloom_time::{Clock, Duration, Event, Steady, Time, TimeBase};
 use timeloom_wire::{Graph, GraphEvent, GraphWatch, NodeName, Participant};
 
 use crate::live::Interrupt;
 
 /// Nothing new for so long means that all have told what they have.
 const QUIET: Duration = Duration::from_millis(200);
+/// Nobody is taken for absent before, as with ros2: some need longer to answer than others.
+const LEAST: Duration = Duration::from_millis(500);
 
 /// What others have told us of the graph.
 pub(crate) struct View {
     graph: Arc<Mutex<Graph>>,
     changed: Event,
     clock: Clock<Steady>,
+    begun: Time<Steady>,
     interrupt: Interrupt,
     _watch: GraphWatch,
 }
@@ -37,10 +40,12 @@ impl View {
         }));
         let wake = changed.clone();
         interrupt.wakes(move || wake.set());
+        let clock = Clock::on(&base);
         Self {
             graph,
             changed,
-            clock: Clock::on(&base),
+            begun: clock.now(),
+            clock,
             interrupt: interrupt.clone(),
             _watch: watch,
         }
@@ -76,32 +81,30 @@ impl View {
         }
     }
 
-    /// Blocks until nothing new comes from others than `own`, or for `limit` of time.
-    pub(crate) fn settle(&self, limit: Duration, own: &NodeName) {
+    /// Blocks until nothing new comes and the graph is `whole`, or for `limit` of time.
+    pub(crate) fn settle(&self, limit: Duration, whole: impl Fn(&Graph) -> bool) {
         let end = self.clock.now().saturating_add(limit);
-        let whole = |graph: &Graph| others(graph, own) && nodes_are_known(graph);
         loop {
             let left = |from| end.checked_since(from).unwrap_or_default();
             let now = self.clock.now();
-            self.wait_until(Some(left(now)), whole);
+            self.wait_until(Some(left(now)), &whole);
             self.changed.clear();
             let now = self.clock.now();
             if now >= end || self.interrupt.happened() {
                 return;
             }
             let news = self.changed.wait_for(left(now).min(QUIET));
-            if !news && whole(&self.graph()) {
+            let early = self.clock.now() < self.begun.saturating_add(LEAST);
+            if !news && !early && whole(&self.graph()) {
                 return;
             }
         }
     }
 }
 
-fn others(graph: &Graph, own: &NodeName) -> bool {
+/// Whether there are others than `own`, and the node of each endpoint is known: names come apart from endpoints,
+/// mostly a moment later.
+pub(crate) fn nodes_are_known(graph: &Graph, own: &NodeName) -> bool {
     graph.nodes().any(|(name, _)| name != own)
-}
-
-/// Node names come apart from endpoints, mostly a moment later.
-fn nodes_are_known(graph: &Graph) -> bool {
-    graph.endpoints().all(|endpoint| endpoint.node.is_some())
+        && graph.endpoints().all(|endpoint| endpoint.node.is_some())
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::support::Sandbox;
+use crate::trace_bag;
 
 /// A command of a `console` block and the output below it.
 pub(crate) struct Step {
@@ -40,6 +41,22 @@ pub(crate) fn matches(shown: &[String], real: &[&str]) -> bool {
     }
 }
 
+/// What the page about `trace` looks at: two bags with tags, and a budget.
+fn tracked_robots(sandbox: &Sandbox) {
+    let robot = trace_bag::Robot::default();
+    robot.record(&sandbox.path("robot"));
+    let slower = trace_bag::Robot {
+        fusion_ms: 30,
+        ..robot
+    };
+    slower.record(&sandbox.path("slower"));
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/verbs/trace.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, behind) = page.split_once("# budget.yaml\n").unwrap();
+    let (budget, _) = behind.split_once("```").unwrap();
+    sandbox.write("budget.yaml", budget);
+}
+
 #[test]
 fn every_command_shows_what_it_prints() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/verbs");
@@ -58,6 +75,7 @@ fn every_command_shows_what_it_prints() {
             .unwrap()
             .set_len(200_000)
             .unwrap();
+        tracked_robots(&sandbox);
         for step in steps(&fs::read_to_string(&path).unwrap()) {
             let run = sandbox.run(&step.arguments);
             let real = run.stdout.clone() + &run.stderr;

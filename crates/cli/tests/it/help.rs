@@ -14,6 +14,10 @@ fn help_goes_to_stdout() {
 
     Commands:
       record       Record the topics, services and actions of a running robot into a bag
+      play         Publish the messages of bags as their time comes: pause, step, seek, loop, change the
+                   rate
+      burst        Publish messages at once, without waiting for their time
+      view         Show bags and running robots in a browser, in Foxglove, Lichtblick and `PlotJuggler`
       info         Show what a bag holds, without reading its messages
       cat          Print messages as JSON, with filters and limits
       convert      Rewrite bags: slice, filter, rename, split, compress, merge, change the storage;
@@ -25,11 +29,16 @@ fn help_goes_to_stdout() {
       view         Show bags and running robots in a browser, in Foxglove and its relatives
       reindex      Rebuild metadata.yaml from the files of a bag
       recover      Get back all that a damaged bag holds: cut files, missing summaries, broken metadata
-      list         List storages, compressors and known interfaces
+      trace        Lineage of messages: which inputs made an output, how late, what broke: live, report,
+                   path, check, diff, export
+      sync         Relate a sensor's clock to the host's: fit, convert, retime, simulate, watch, pf,
+                   pf-device
+      clock        Look at /clock, publish it, and control whoever does: echo, publish, lag, drive
       topic        Look at the topics of a running robot, and publish: list, info, echo, hz, bw, pub
       node         Look at the nodes of a running robot: list, info
       service      Look at the services of a running robot, and call them: list, call
       doctor       Find out what is wrong: net
+      list         List storages, compressors and known interfaces
       sync         Relate a sensor's clock to the host's: fit, convert, retime, simulate, watch, pf,
                    pf-device
       trace        Lineage of messages: which inputs made an output, how late, what broke: live, report,
@@ -57,6 +66,14 @@ fn help_goes_to_stdout() {
 
     EXAMPLES
       timeloom record -a                                    everything that a robot publishes
+      timeloom play my_bag --clock                          as it was; SPACE pauses, arrows step
+      timeloom view my_bag --open                           in the browser, and in Foxglove
+      timeloom info my_bag -v                               what is in it, and what was lost
+      timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
+      timeloom convert my_bag -o cut --start +10s --end +20s
+      timeloom recover my_bag                               after a crash or a power cut
+      timeloom trace report my_bag                          which inputs made this output, and how late
+      timeloom sync fit samples.csv                         a sensor's clock against the host's
       timeloom info my_bag                                  what is in it, at once
       timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
       timeloom convert my_bag -o cut --start +10s --end +20s

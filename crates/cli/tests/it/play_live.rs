@@ -214,8 +214,7 @@ fn a_parameter_file_says_what_to_play() {
         "player.yaml",
         "rosbag2_player:\n  ros__parameters:\n    play:\n      topics_to_filter: [/chatter]\n      rate: 4.0\n      \
          start_offset: {sec: 0, nsec: 100000000}\n      wait_acked_timeout: {sec: 5, nsec: 0}\n    storage:\n      \
-         uri: bag\n      storage_id: mcap\n"
-            .to_owned(),
+         uri: bag\n      storage_id: mcap\n",
     );
     stage.subscribe("/chatter");
     stage.subscribe("/other");
@@ -228,7 +227,7 @@ fn a_parameter_file_says_what_to_play() {
     assert_eq!(heard, expected);
     stage.robot.sandbox.write(
         "wrong.yaml",
-        "/**:\n  ros__parameters:\n    play.rat: 2.0\n".to_owned(),
+        "/**:\n  ros__parameters:\n    play.rat: 2.0\n",
     );
     let run = stage.robot.sandbox.run("play bag --params-file wrong.yaml");
     assert_eq!(run.code, 2, "{run}");

@@ -199,8 +199,6 @@ fn sigterm_in_the_middle_closes_the_bag() {
     assert_eq!(*numbers, whole, "no hole");
     let found = statistics(&bag, "/a");
     assert_eq!(found.messages_published(), numbers.len() as u64);
-    // Its heartbeats say what its last one was.
-    assert!(!run.stderr.contains("after the last message seen"), "{run}");
 }
 
 #[test]

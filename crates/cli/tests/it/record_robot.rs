@@ -21,6 +21,7 @@ pub(crate) const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Inte
     </Domain></CycloneDDS>";
 
 /// The Python with `cyclonedds`; `None` after saying why, where that is allowed.
+#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 pub(crate) fn python() -> Option<PathBuf> {
     if let Some(python) = std::env::var_os("TIMELOOM_PYTHON") {
         return Some(python.into());
@@ -102,7 +103,7 @@ impl Robot {
 
     /// No more commands: waits until the process ends.
     pub(crate) fn finish(mut self) {
-        let commands = std::mem::replace(&mut self.commands, None);
+        let commands = self.commands.take();
         drop(commands);
         assert!(self.process.wait().unwrap().success());
     }

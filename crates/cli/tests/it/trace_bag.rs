@@ -26,12 +26,14 @@ pub(crate) struct Robot {
     pub(crate) fusion_ms: i64,
     /// The filter hangs in this cycle.
     pub(crate) stuck: Option<i64>,
-    /// The tag of `/points` is lost in this cycle, before the recorder.
+    /// The tag of `/points` and the last one of `/odom` are lost in this cycle, before the recorder.
     pub(crate) lost: Option<i64>,
     /// So many payloads at the end are no tags.
     pub(crate) broken: usize,
     /// ROS time is simulated, and goes so many times as fast.
     pub(crate) sim_rate: Option<i64>,
+    /// The controller is on another host, whose clock is ahead by this.
+    pub(crate) arm_ahead_ms: i64,
 }
 
 impl Default for Robot {
@@ -43,11 +45,21 @@ impl Default for Robot {
             lost: Some(30),
             broken: 0,
             sim_rate: None,
+            arm_ahead_ms: 0,
         }
     }
 }
 
 impl Robot {
+    /// The same on the host of the controller.
+    fn on_arm(self, at: Moment) -> Moment {
+        if self.arm_ahead_ms == 0 {
+            return at;
+        }
+        let ros = at.ros.nanos() + self.arm_ahead_ms * MS;
+        Moment::from_nanos(ros, at.steady.nanos() + 9_000_000 * MS)
+    }
+
     fn moment(self, ms: i64) -> Moment {
         let steady = 3_600_000 * MS + ms * MS;
         match self.sim_rate {
@@ -74,7 +86,8 @@ impl Robot {
             if self.lost != Some(cycle) {
                 tags.push((0, at, at, vec![]));
             }
-            for part in 0..5 {
+            let odom = if self.lost == Some(cycle) { 4 } else { 5 };
+            for part in 0..odom {
                 tags.push((1, at + part * 20, at + part * 20, vec![]));
             }
             if self.stuck == Some(cycle) {
@@ -114,15 +127,12 @@ impl Robot {
         let nodes = ["/lidar", "/wheels", "/filter", "/fusion", "/controller"];
         let mut numbers = [0; 5];
         for (topic, published, stamp, inputs) in self.tags() {
-            if topic == 0
-                && self
-                    .lost
-                    .is_some_and(|cycle| cycle * 100 + 100 == published)
-            {
-                numbers[0] += 1;
-                writer.lost_in_transport(topics[0], 1);
+            let after_loss = self.lost.map(|cycle| cycle * 100 + 100);
+            if topic < 2 && after_loss == Some(published) {
+                numbers[topic] += 1;
+                writer.lost_in_transport(topics[topic], 1);
             }
-            let tag = MessageTrackingTag {
+            let mut tag = MessageTrackingTag {
                 header_stamp: self.moment(published).ros,
                 output: OutputInfo {
                     topic: TOPICS[topic].into(),
@@ -133,6 +143,12 @@ impl Robot {
                 },
                 inputs,
             };
+            if TOPICS[topic] == "/cmd" {
+                tag.output.published = self.on_arm(tag.output.published);
+                for input in &mut tag.inputs {
+                    input.received = self.on_arm(input.received);
+                }
+            }
             numbers[topic] += 1;
             let log_time_ns = START + published * MS + MS / 2;
             let message = Message {

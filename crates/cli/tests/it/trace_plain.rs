@@ -173,3 +173,85 @@ fn a_bag_without_any_lineage_says_so() {
     let text = sandbox.ok("trace report BAGS/mcap_plain");
     assert!(text.contains("there are no tags"), "{text}");
 }
+
+/// The planner tags, the filter before it does not.
+fn record_partly_tagged(sandbox: &Sandbox) {
+    use timeloom_trace::{InputInfo, MessageTrackingTag, Moment, OutputInfo, TAG_TYPE};
+    let header = Definitions::builtin().schema(HEADER).unwrap();
+    let tags = Definitions::builtin().schema(TAG_TYPE).unwrap();
+    let mut writer = BagWriter::create(&sandbox.path("bag"), BagOptions::default()).unwrap();
+    let plain = ["/raw", "/filtered"].map(|topic| writer.add_topic(&info(topic, &header)).unwrap());
+    let tagged = info("/plan/message_tracking_tag", &tags);
+    let tagged = writer.add_topic(&tagged).unwrap();
+    for cycle in 0..10 {
+        let at = START + cycle * 100 * MS;
+        // The filter stamps anew.
+        for (topic, published, stamp) in [(plain[0], at, at), (plain[1], at + 5 * MS, at + 4 * MS)]
+        {
+            let mut value = header.default_value().unwrap();
+            set_time(&mut value, "stamp", stamp);
+            let message = Message {
+                topic,
+                log_time_ns: published,
+                publish_time_ns: published,
+                sequence: 0,
+                data: &header.encode(&value).unwrap(),
+            };
+            assert!(writer.write(&[message], published).is_ok());
+        }
+        let time = timeloom_time::Time::from_nanos;
+        let tag = MessageTrackingTag {
+            header_stamp: time(at + 30 * MS),
+            output: OutputInfo {
+                topic: "/plan".into(),
+                node: "/planner".into(),
+                sequence: cycle,
+                published: Moment::from_nanos(at + 30 * MS, cycle * 100 * MS + 7_030 * MS),
+                stamp: Some(time(at + 29 * MS)),
+            },
+            inputs: vec![InputInfo {
+                topic: "/filtered".into(),
+                received: Moment::from_nanos(at + 6 * MS, cycle * 100 * MS + 7_006 * MS),
+                stamp: Some(time(at + 4 * MS)),
+            }],
+        };
+        let message = Message {
+            topic: tagged,
+            log_time_ns: at + 30 * MS,
+            publish_time_ns: at + 30 * MS,
+            sequence: 0,
+            data: &tag.encode(),
+        };
+        assert!(writer.write(&[message], at + 30 * MS).is_ok());
+    }
+    let (_summary, outcome) = writer.finish().unwrap();
+    assert!(outcome.is_ok());
+}
+
+#[test]
+fn a_model_links_what_has_no_tags_beside_what_has() {
+    let sandbox = Sandbox::new();
+    record_partly_tagged(&sandbox);
+    let alone = report(&sandbox, "bag");
+    assert_eq!(
+        path(&alone, &["/filtered", "/plan"])["best"]["max_ns"],
+        25 * MS
+    );
+    sandbox.write(
+        "model.yaml",
+        "nodes: {/filter: {inputs: [/raw], outputs: [/filtered], links: latest}}",
+    );
+    let both = report(&sandbox, "bag --plan model.yaml");
+    let found = path(&both, &["/raw", "/filtered", "/plan"]);
+    assert_eq!(
+        (&found["best"]["count"], &found["best"]["max_ns"]),
+        (&json!(10), &json!(30 * MS))
+    );
+    let known: Vec<_> = both["hops"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hop| &hop["known_by"])
+        .collect();
+    assert_eq!(json!(known), json!([{"tag": 10}, {"declared": 10}]));
+}

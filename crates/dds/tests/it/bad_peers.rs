@@ -151,10 +151,10 @@ fn announcement(domain: u32, index: u32) -> Vec<u8> {
 }
 
 /// Numbers without a pattern, the same in each run.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn next(&mut self, below: usize) -> usize {
+    pub(crate) fn next(&mut self, below: usize) -> usize {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -212,9 +212,9 @@ fn a_flood_of_participants_takes_only_so_much_memory() {
         ignored() > 0
     });
     let full = resident();
-    until("as many again are ignored", || {
+    until("many more are ignored", || {
         flood(100);
-        ignored() > 3000
+        ignored() > 1000
     });
     let (filled, after) = (full - before, resident().saturating_sub(full));
     assert!(after < filled / 2, "{filled} kB, then {after} kB more");

@@ -24,18 +24,20 @@ const DOMAINS: std::ops::RangeInclusive<u32> = 1..=100;
 pub(crate) fn new_domain() -> u32 {
     static HELD: Mutex<VecDeque<(u32, UdpSocket)>> = Mutex::new(VecDeque::new());
     let mut held = HELD.lock().unwrap();
-    let hold = |domain| {
-        let port = u16::try_from(7399 + 250 * domain).unwrap();
-        Some((domain, UdpSocket::bind(("127.0.0.1", port)).ok()?))
-    };
     let next = DOMAINS
         .into_iter()
-        .find_map(hold)
+        .find_map(|domain| Some((domain, hold(domain)?)))
         .or_else(|| held.pop_front())
         .expect("a free domain");
     let domain = next.0;
     held.push_back(next);
     domain
+}
+
+/// Keeps a domain for as long as the socket lives; `None` if another has it.
+pub(crate) fn hold(domain: u32) -> Option<UdpSocket> {
+    let port = u16::try_from(7399 + 250 * domain).unwrap();
+    UdpSocket::bind(("127.0.0.1", port)).ok()
 }
 
 pub(crate) fn options(domain: u32) -> Options {

@@ -8,6 +8,7 @@
 
 mod bad_peers;
 mod best_available;
+mod captured;
 mod conformance;
 mod domains;
 mod events;

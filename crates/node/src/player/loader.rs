@@ -159,6 +159,7 @@ impl Loader {
                         index,
                         data: pool.keep(message.data),
                         part: Part::Lap(self.state.lap),
+                        file: self.source.file(),
                     });
                 }
                 Ok(None) => {

@@ -23,6 +23,7 @@ use super::playback::{Playback, PlaybackState};
 use super::read_ahead::ReadAhead;
 use super::run::RunRange;
 use super::source::BagSource;
+use super::splits::Splits;
 use crate::{Error, Result, RosNode};
 
 /// A player of bags. Dropping it stops it.
@@ -134,6 +135,7 @@ impl Parts {
         }
         let outlets = Outlets::open(&reader, node, &options, &mailbox, &reporter);
         let clock_publisher = clock_publisher(node, &clock, &options)?;
+        let splits = Splits::open(node, &reader)?;
         let jumps = Jumps::new(&read_ahead, &mailbox, &board);
         let senses = Senses {
             _jumps: jumps.follow(&*clock),
@@ -186,6 +188,7 @@ impl Parts {
             reporter,
             jumps,
             clock_publisher,
+            splits,
             lockstep,
             ended,
         };

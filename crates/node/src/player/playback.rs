@@ -26,6 +26,7 @@ use super::outlet::Outlets;
 use super::read_ahead::{Block, ReadAhead, Taken};
 use super::run::{Run, RunRange};
 use super::source::Part;
+use super::splits::Splits;
 use super::status::State;
 use crate::RosNode;
 
@@ -46,6 +47,7 @@ pub(super) struct Playback {
     pub(super) reporter: Reporter,
     pub(super) jumps: Arc<Jumps>,
     pub(super) clock_publisher: Option<Arc<ClockPublisher>>,
+    pub(super) splits: Option<Splits>,
     /// The topic that time waits for, if it does.
     pub(super) lockstep: Option<Lockstep>,
     /// Set while nothing is played.

@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use bytes::Bytes;
 use timeloom_bag::bag::SentOrder;
 use timeloom_bag::{BagReader, Message, Order, Query, Result, StorageReader as _, TopicId};
@@ -28,6 +30,8 @@ pub(super) struct Item {
     pub(super) index: u32,
     pub(super) data: Bytes,
     pub(super) part: Part,
+    /// The number of the file that it comes from; none if that does not matter.
+    pub(super) file: Option<u32>,
 }
 
 /// Why an item is in the read-ahead.
@@ -70,6 +74,8 @@ pub(super) struct BagSource {
     last: Option<Position>,
     /// Messages in the order of sending are cut here.
     sent_range: (i64, i64),
+    /// The files of a bag that has several, and which one was read last.
+    files: (Vec<PathBuf>, usize),
 }
 
 enum Reader {
@@ -93,6 +99,12 @@ impl BagSource {
             info.start_time_ns.unwrap_or(0),
             info.end_time_ns.unwrap_or(0),
         );
+        let files: Vec<PathBuf> = reader.files().map(|(path, _)| path.to_owned()).collect();
+        let files = if reader.bags().len() == 1 && files.len() > 1 {
+            files
+        } else {
+            Vec::new()
+        };
         let reader = match order {
             MessageOrder::Received => Reader::Received(reader),
             MessageOrder::Sent => Reader::Sent(SentOrder::new(reader, window)),
@@ -105,7 +117,24 @@ impl BagSource {
             skip: Position::at(i64::MIN),
             last: None,
             sent_range: (i64::MIN, i64::MAX),
+            files: (files, 0),
         }
+    }
+
+    /// The number of the file that the message at hand comes from; none if there is only one, or no one order.
+    pub(super) fn file(&mut self) -> Option<u32> {
+        let Reader::Received(reader) = &self.reader else {
+            return None;
+        };
+        let (files, last) = &mut self.files;
+        if files.is_empty() {
+            return None;
+        }
+        let (_, path) = reader.location()?;
+        if files.get(*last).is_none_or(|file| file != path) {
+            *last = files.iter().position(|file| file == path)?;
+        }
+        u32::try_from(*last).ok()
     }
 
     fn bags(&mut self) -> &mut BagReader {
@@ -237,6 +266,7 @@ impl BagSource {
             index: 0,
             data: Bytes::copy_from_slice(message.data),
             part: Part::Lap(0),
+            file: None,
         };
         let of_its_time = if here > 0 {
             here
@@ -291,6 +321,7 @@ impl BagSource {
                     index: 0,
                     data: Bytes::copy_from_slice(message.data),
                     part: Part::Latched(lap),
+                    file: None,
                 });
             }
         }

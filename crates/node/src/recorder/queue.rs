@@ -18,6 +18,8 @@ pub(super) struct Queue {
     max_span_ns: i64,
 }
 
+const WORTH_A_WAKE: usize = 1 << 20;
+
 struct State {
     /// In order of arrival; empty where the oldest of a topic had to go.
     slots: Vec<Option<Waiting>>,
@@ -201,9 +203,10 @@ impl State {
         })
     }
 
-    /// The first message after a rest, or an eighth of what may wait.
+    /// The first message after a rest, or a megabyte: it is still in the processor's cache then, and its memory is soon
+    /// there for the next one.
     fn is_worth_a_wake(&self) -> bool {
-        self.resting || self.waiting >= self.budget.limit() / 8
+        self.resting || self.waiting >= WORTH_A_WAKE.min(self.budget.limit() / 8)
     }
 }
 

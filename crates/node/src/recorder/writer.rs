@@ -1,3 +1,5 @@
+mod declare;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,7 +14,6 @@ use super::moment::Trigger;
 use super::note::Note;
 use super::queue::Waiting;
 use super::shared::{Shared, Written};
-use super::types::FoundType;
 use super::watchdog::Watchdog;
 use crate::{Error, Result};
 
@@ -120,91 +121,6 @@ impl Writer {
         }
     }
 
-    fn add_topic(&mut self, new: Box<NewTopic>) {
-        let intakes = self.shared.intakes.all();
-        let index = usize::try_from(new.topic).unwrap_or(usize::MAX);
-        let Some(intake) = intakes.get(index).filter(|_| index == self.topics.len()) else {
-            return;
-        };
-        let holds = new.awaits_definition;
-        let patience = self.shared.options.type_patience.nanos();
-        self.topics.push(Topic {
-            intake: Arc::clone(intake),
-            id: None,
-            held: Vec::new(),
-            holds_until_ns: holds.then(|| self.now_ns().saturating_add(patience)),
-            pending: Some(new),
-            told_transport: 0,
-            told_queue: 0,
-            refused: 0,
-        });
-        if !holds {
-            self.declare(index, None);
-        }
-    }
-
-    /// Enters a topic into the bag, and writes what was held back for it.
-    fn declare(&mut self, index: usize, found: Option<FoundType>) {
-        let Some(topic) = self.topics.get_mut(index) else {
-            return;
-        };
-        topic.holds_until_ns = None;
-        let Some(mut new) = topic.pending.take() else {
-            return;
-        };
-        if let Some(found) = found {
-            new.info.definition = found.definition;
-            let hash = found.hash.map(|hash| hash.to_string());
-            new.info.type_description_hash = hash.unwrap_or(new.info.type_description_hash);
-        } else if new.awaits_definition {
-            let text = format!(
-                "no definition of {}: {} is recorded raw",
-                new.info.type_name, new.info.name
-            );
-            self.shared.tell(&Note::warning(text));
-        }
-        let held = std::mem::take(&mut topic.held);
-        match self.bag.add_topic(&new.info) {
-            Ok(id) => {
-                topic.id = Some(id);
-                if let Some(depth) = new.repeat {
-                    self.bag.repeat(id, depth);
-                }
-            }
-            Err(error) => {
-                let text = format!("{} cannot be recorded: {error}", new.info.name);
-                self.shared.tell(&Note::error(text));
-            }
-        }
-        self.write(&held);
-    }
-
-    /// A definition came; if it is late, a new file begins with it.
-    fn define(&mut self, topic: u32, found: FoundType) {
-        let index = usize::try_from(topic).unwrap_or(usize::MAX);
-        let Some(known) = self.topics.get(index) else {
-            return;
-        };
-        let Some(id) = known.id else {
-            return self.declare(index, Some(found));
-        };
-        let has = |info: &timeloom_bag::TopicInfo| !info.definition.text.is_empty();
-        if self.bag.topics().get(id.index()).is_some_and(has) {
-            return;
-        }
-        let hash = found.hash.map(|hash| hash.to_string()).unwrap_or_default();
-        self.bag.define_topic(id, found.definition, &hash);
-        let name = known.intake.name.clone();
-        match self.split() {
-            Ok(_) => self.shared.tell(&Note::info(format!(
-                "the definition of {name} came late: a new file begins with it"
-            ))),
-            Err(error) => self.shared.tell(&Note::warning(format!(
-                "the definition of {name} came late: {error}"
-            ))),
-        }
-    }
-
     pub(super) fn split(&mut self) -> Result<PathBuf> {
         self.tell_losses();
         let event = self.bag.split()?;
@@ -249,36 +165,17 @@ impl Writer {
         {
             self.hold_back(batch);
         }
-        let mut rest = &batch[..];
-        while !rest.is_empty() {
-            let (now, later) = rest.split_at(stretch(rest));
-            self.write(now);
-            rest = later;
-        }
-        batch.clear();
-    }
-
-    /// Sets those aside whose type is still asked for.
-    fn hold_back(&mut self, batch: &mut Vec<Waiting>) {
-        let mut go = Vec::with_capacity(batch.len());
-        for waiting in batch.drain(..) {
-            match self.topics.get_mut(waiting.entry.index()) {
-                Some(topic) if topic.holds_until_ns.is_some() => topic.held.push(waiting),
-                _ => go.push(waiting),
+        let mut all = batch.drain(..).peekable();
+        let mut stretch = Vec::new();
+        while all.peek().is_some() {
+            let mut bytes = 0;
+            while let Some(next) = all.next_if(|_| is_open(bytes, stretch.len())) {
+                bytes += next.entry.cost();
+                stretch.push(next);
             }
-        }
-        *batch = go;
-        let now = self.now_ns();
-        // What is held back must not keep others out.
-        let crowded = self.shared.gate.queue.used() > self.shared.options.max_cache_bytes / 4;
-        for index in 0..self.topics.len() {
-            let until = self
-                .topics
-                .get(index)
-                .and_then(|topic| topic.holds_until_ns);
-            if until.is_some_and(|until| now >= until || crowded) {
-                self.declare(index, None);
-            }
+            self.write(&stretch);
+            // Their memory is free before the next ones are written.
+            stretch.clear();
         }
     }
 
@@ -468,13 +365,7 @@ impl Writer {
     }
 }
 
-/// How many messages are written at once.
-fn stretch(batch: &[Waiting]) -> usize {
-    let mut bytes = 0;
-    let full = batch.iter().position(|waiting| {
-        let over = bytes > STRETCH_BYTES;
-        bytes += waiting.entry.cost();
-        over
-    });
-    full.unwrap_or(batch.len()).min(STRETCH_MESSAGES)
+/// Whether more is written at once with so many bytes and messages.
+fn is_open(bytes: usize, messages: usize) -> bool {
+    bytes <= STRETCH_BYTES && messages < STRETCH_MESSAGES
 }

@@ -75,7 +75,8 @@ impl LineageMonitor {
             header_only: 0,
             broken: 0,
             lost_in_transport: 0,
-            heard: options.plain_topics.iter().cloned().collect(),
+            tagged: BTreeSet::new(),
+            plain: options.plain_topics.iter().cloned().collect(),
         };
         let heart = Heart {
             engine: Mutex::new(state),

@@ -26,23 +26,31 @@ pub(super) struct State {
     pub(super) header_only: u64,
     pub(super) broken: u64,
     pub(super) lost_in_transport: u64,
-    /// Main topics that are known by their tags or by themselves: notes of when they were published only add to that.
-    pub(super) heard: BTreeSet<String>,
+    /// Main topics that have tags: nothing else says more of them.
+    pub(super) tagged: BTreeSet<String>,
+    /// Main topics that are listened to themselves.
+    pub(super) plain: BTreeSet<String>,
 }
 
 impl State {
     /// A message of a main topic, with links if somebody knows any.
     fn plain(&mut self, plain: &PlainMessage<'_>, now: i64) {
         match &mut self.linker {
-            Some(linker) => linker.feed(plain, &mut self.engine, now),
-            None => self
-                .engine
-                .message(plain.topic, plain.stamp, plain.published, now),
+            Some(linker) if !self.tagged.contains(plain.topic) => {
+                linker.feed(plain, &mut self.engine, now);
+            }
+            linker => {
+                // What is made of it may have no tag.
+                let _linked = linker.as_mut().map(|linker| linker.link(plain));
+                let (topic, stamp) = (plain.topic, plain.stamp);
+                self.engine.message(topic, stamp, plain.published, now);
+            }
         }
     }
 
     fn note(&mut self, main: &str, note: PublishedTime, now: i64) {
-        if self.heard.contains(main) || self.linker.is_none() {
+        let heard = self.tagged.contains(main) || self.plain.contains(main);
+        if heard || self.linker.is_none() {
             return self.engine.published_time(main, note, now);
         }
         let plain = PlainMessage {
@@ -57,8 +65,8 @@ impl State {
     }
 
     fn tag(&mut self, tag: &TagView<'_>, now: i64) {
-        if !self.heard.contains(tag.topic) && self.heard.len() < MOST_HEARD {
-            self.heard.insert(tag.topic.to_owned());
+        if !self.tagged.contains(tag.topic) && self.tagged.len() < MOST_HEARD {
+            self.tagged.insert(tag.topic.to_owned());
         }
         self.engine.tag(tag, now);
     }

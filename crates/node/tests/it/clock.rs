@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::Reliability;
-use timeloom_node::{NodeOptions, RosArguments, RosNode, TypedPublisher};
-use timeloom_time::{Duration, SourceState};
+use timeloom_node::{NodeOptions, RosArguments, RosNode, ServiceTypes, TypedPublisher};
+use timeloom_time::{Duration, Event, SourceState};
+use timeloom_wire::queue::{Overflow, QueueLimits, SampleQueue};
 use timeloom_wire::{EndpointKind, PublishOptions};
 
 use crate::world::{World, topic, watch};
@@ -20,7 +21,7 @@ fn simulated(name: &str) -> NodeOptions {
 
 /// Somebody who publishes time.
 struct Simulator {
-    _node: RosNode,
+    node: RosNode,
     publisher: TypedPublisher,
 }
 
@@ -30,10 +31,7 @@ impl Simulator {
         let publisher = node
             .publisher("/clock", CLOCK, QosProfile::CLOCK)
             .expect("it works in tests");
-        Self {
-            _node: node,
-            publisher,
-        }
+        Self { node, publisher }
     }
 
     fn tick(&self, sec: i32) {
@@ -164,6 +162,56 @@ fn an_override_that_is_no_policy_leaves_everything_as_it_was() {
     options.use_sim_time = true;
     let error = RosNode::new(world.participant("other"), options).unwrap_err();
     assert!(error.to_string().contains(name), "{error}");
+}
+
+#[test]
+fn the_clock_waits_neither_behind_data_nor_behind_handlers() {
+    let world = World::new();
+    let node = world.node(simulated("node"));
+    let base = world.time.base();
+    let (busy, release) = (Event::new(&base), Event::new(&base));
+    let (entered, wait) = (busy.clone(), release.clone());
+    let trigger = "std_srvs/srv/Trigger";
+    let _service = node.serve("~/slow", trigger, move |_| {
+        entered.set();
+        wait.wait();
+        Ok(ServiceTypes::builtin("std_srvs/srv/Trigger")?
+            .response
+            .default_value()?)
+    });
+    // A queue that nobody empties.
+    let limits = QueueLimits {
+        messages: 10,
+        bytes: 1 << 20,
+    };
+    let queue = SampleQueue::new(&base, limits, Overflow::DropOldest);
+    let text = "std_msgs/msg/String";
+    let spec = topic("/data", text, QosProfile::DEFAULT);
+    let _subscription = node.wire().subscribe(&spec, Arc::clone(&queue) as _);
+    let simulator = Simulator::new(&world, "gazebo");
+    let data = simulator.node.publisher("/data", text, QosProfile::DEFAULT);
+    let data = data.unwrap();
+    let caller = simulator.node.client("/node/slow", trigger).unwrap();
+    assert!(caller.wait_for_server(Duration::from_secs(1)));
+    let payload = caller.request().unwrap();
+    let call = base.spawn("caller", move || {
+        caller.call(&payload, Duration::from_secs(3600)).is_ok()
+    });
+    assert!(busy.wait_for(Duration::from_secs(1)), "the handler is busy");
+    for second in 1..=50 {
+        for _ in 0..20 {
+            data.publish(&data.message().unwrap()).unwrap();
+        }
+        simulator.tick(second);
+        world.pass(10);
+        assert_eq!(
+            node.clock().now().nanos(),
+            i64::from(second) * 1_000_000_000
+        );
+    }
+    assert!(queue.dropped().messages > 0, "the data was too much");
+    release.set();
+    assert!(call.unwrap().join().unwrap());
 }
 
 #[test]

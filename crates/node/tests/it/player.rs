@@ -1,4 +1,9 @@
 //! The player on the loopback, on virtual time: exact, and the same every time.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the numbers of the messages are small"
+)]
 
 mod bags;
 mod burst;

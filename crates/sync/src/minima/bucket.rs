@@ -9,9 +9,6 @@ pub(super) struct Least {
     pub(super) offset: i64,
     /// How far it lies above the line of that time, in nanoseconds.
     pub(super) above: f64,
-    /// How many samples it is the least of, and in how many seconds.
-    pub(super) count: u32,
-    pub(super) seconds: f64,
 }
 
 /// Samples of a short time, of which only the least matters.
@@ -29,13 +26,7 @@ impl Bucket {
         self.count = self.count.saturating_add(1);
         self.all = self.all.saturating_add(1);
         if self.least.is_none_or(|least| above < least.above) {
-            self.least = Some(Least {
-                at,
-                offset,
-                above,
-                count: 0,
-                seconds: 0.0,
-            });
+            self.least = Some(Least { at, offset, above });
         }
     }
 
@@ -50,14 +41,8 @@ impl Bucket {
 
     /// The least of the bucket; the next one begins `now`.
     pub(super) fn close(&mut self, now: i64) -> Option<Least> {
-        let least = self.least.take()?;
-        let seconds = seconds_between(self.from.unwrap_or(now), now);
-        let count = std::mem::take(&mut self.count);
+        self.count = 0;
         self.from = Some(now);
-        Some(Least {
-            count,
-            seconds,
-            ..least
-        })
+        self.least.take()
     }
 }

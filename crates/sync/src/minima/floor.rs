@@ -27,10 +27,6 @@ pub(super) struct DelayFloor {
     noise: f64,
     /// How far minima that fit lie above the line on average.
     typical: f64,
-    /// Sums of squares and of products of neighbours, which show a floor that wanders.
-    squares: f64,
-    products: f64,
-    before: f64,
     /// How many in a row lie too high, and the heights of the last of them, as in a ring.
     row: usize,
     heights: [f64; ROW - ACROSS],
@@ -44,9 +40,6 @@ impl Default for DelayFloor {
             extra: 0.0,
             noise: 200e3,
             typical: 0.0,
-            squares: 0.0,
-            products: 0.0,
-            before: 0.0,
             row: 0,
             heights: [0.0; ROW - ACROSS],
             calm_noise: 200e3,
@@ -59,14 +52,9 @@ impl DelayFloor {
         self.noise
     }
 
-    /// How much more the mean of many minima deviates than if neighbours had nothing in common; at least one.
-    pub(super) fn alike(&self) -> f64 {
-        let alike = if self.squares > 0.0 {
-            (self.products / self.squares).clamp(0.0, 0.98)
-        } else {
-            0.0
-        };
-        ((1.0 + alike) / (1.0 - alike)).sqrt()
+    /// What is not known about the extra delay, in nanoseconds.
+    pub(super) const fn extra_sigma(&self) -> f64 {
+        if self.extra > 0.0 { self.noise } else { 0.0 }
     }
 
     pub(super) fn extra_nanos(&self) -> i64 {
@@ -87,10 +75,6 @@ impl DelayFloor {
         }
         self.row = 0;
         self.typical = 0.95 * self.typical + 0.05 * above.clamp(-self.noise, 4.0 * self.noise);
-        let deviation = above.clamp(-4.0 * self.noise, 4.0 * self.noise) - self.typical;
-        self.squares = 0.97 * self.squares + 0.03 * deviation * deviation;
-        self.products = 0.97 * self.products + 0.03 * deviation * self.before;
-        self.before = deviation;
         let size = above.abs().min(4.0 * self.noise);
         self.noise = (0.95 * self.noise * self.noise + 0.05 * size * size)
             .sqrt()

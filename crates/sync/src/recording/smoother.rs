@@ -4,18 +4,20 @@ use timeloom_time::{Duration, Steady, Time};
 
 use crate::anchor::whole_nanos;
 use crate::bound_tracker::{BoundTracker, Trust};
-use crate::delay_envelope::{DelayEnvelope, Refinement};
+use crate::delay_envelope::{DelayEnvelope, Refinement, prior};
 use crate::device_time::DeviceTime;
+use crate::envelope_fit::{EnvelopeFit, Side};
 use crate::estimator::Estimator;
-use crate::levels::Levels;
 use crate::limits::Limits;
 use crate::line::{Line, seconds_between};
 use crate::mapped::{Bounds, Mapped};
 use crate::sample::Sample;
-use crate::shape_fit::{ShapeFit, Side};
 
 /// Seconds of device time between two knots.
 const SPACING: f64 = 2.0;
+
+/// Minima further than this from a knot say nothing about it, in seconds.
+const REACH: f64 = 420.0;
 
 /// A line that is good around a device time.
 #[derive(Debug, Clone, Copy)]
@@ -51,27 +53,11 @@ impl EpochSmoother {
                 references.push(*line);
             }
         }
-        let character = envelope.character();
         let minima = envelope.take_all();
-        let mut fit = ShapeFit::default();
-        let age = match (references.first(), references.last()) {
-            (Some(first), Some(last)) => seconds_between(first.at, last.at),
-            _ => 0.0,
-        };
+        let mut fit = EnvelopeFit::new(prior(limits));
         let knots = references
             .iter()
-            .map(|reference| {
-                let (noise, alike, rate) = character;
-                fit.begin(noise, alike, rate, age);
-                let ends = [references.first(), references.last()];
-                let distance = |end: &Line| seconds_between(reference.at, end.at).abs();
-                let nearest = ends.into_iter().flatten().map(distance);
-                fit.look_both_ways(nearest.fold(f64::INFINITY, f64::min));
-                knot(&mut fit, &minima, reference).unwrap_or(Knot {
-                    line: *reference,
-                    sigma: noise,
-                })
-            })
+            .filter_map(|reference| knot(&mut fit, &minima, reference))
             .collect();
         Self {
             knots,
@@ -128,7 +114,7 @@ impl EpochSmoother {
     fn bounds(&self, samples: &[Sample], withheld: &[bool]) -> Vec<Bounds> {
         let mut bounds = vec![Bounds::default(); samples.len()];
         let mut forwards = BoundTracker::new(&self.limits);
-        let mut backwards = BoundTracker::new(&self.limits);
+        let mut backwards = BoundTracker::backwards(&self.limits);
         for (sample, index) in used(samples, withheld) {
             forwards.take(sample);
             bounds[index] = forwards.bounds(sample.device(), Trust::All);
@@ -161,31 +147,16 @@ fn used<'a>(
 }
 
 /// Fits the curve around a reference line, with minima of before and after.
-fn knot(fit: &mut ShapeFit, minima: &[Vec<(i64, i64)>; 3], reference: &Line) -> Option<Knot> {
+fn knot(fit: &mut EnvelopeFit, minima: &[Vec<(i64, i64)>; 3], reference: &Line) -> Option<Knot> {
     let sides = [Side::Above, Side::Above, Side::Below];
     for (group, (all, side)) in minima.iter().zip(sides).enumerate() {
-        let from = all.partition_point(|(at, _)| seconds_between(*at, reference.at) > fit.oldest());
-        let recent = all.get(from..).unwrap_or_default();
-        let until =
-            recent.partition_point(|(at, _)| seconds_between(reference.at, *at) < fit.oldest());
-        let within = recent.get(..until).unwrap_or_default();
-        fit.fill(group, within.iter().copied(), reference, side);
+        let until = all.partition_point(|(at, _)| seconds_between(reference.at, *at) < REACH);
+        let before = all.get(..until).unwrap_or_default();
+        fit.fill(group, before.iter().rev().copied(), reference, side);
     }
     let fitted = fit.fit()?;
-    let levels = Levels {
-        slope: fitted.slope,
-        packets: fit.level(0, &fitted),
-        answers: fit.level(1, &fitted),
-        requests: fit.level(2, &fitted),
-    };
-    let (touch, sigma) = levels.result()?;
     Some(Knot {
-        line: Line {
-            residual: reference.residual + touch,
-            slope: reference.slope + levels.slope,
-            ..*reference
-        },
-        // In the middle of its minima a curve is known better than at their end.
-        sigma: sigma / 1.5,
+        line: reference.moved(fitted.height, fitted.slope),
+        sigma: fitted.sigma,
     })
 }

@@ -124,12 +124,13 @@ impl Columns {
 
     fn sample(&self, cells: &Cells<'_>) -> Result<Sample> {
         let kind = cells.text(Some(self.kind));
-        if !matches!(kind, "passive" | "active") {
+        let is_active = kind.eq_ignore_ascii_case("active");
+        if !is_active && !kind.eq_ignore_ascii_case("passive") {
             return Err(cells.bad("kind", kind, "neither passive nor active"));
         }
         let device = DeviceTime::from_nanos(cells.needed(Some(self.device), "device_ns")?);
         let host_rx = Time::from_nanos(cells.needed(Some(self.host_rx), "host_rx_ns")?);
-        if kind == "active" {
+        if is_active {
             return Ok(Sample::Active(ActiveSample {
                 host_tx: Time::from_nanos(cells.needed(self.host_tx, "host_tx_ns")?),
                 device,

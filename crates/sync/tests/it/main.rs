@@ -2,6 +2,7 @@
 
 mod anchor;
 mod conformance;
+mod held_out;
 mod jumps;
 mod output;
 mod quality;

@@ -7,7 +7,7 @@ use super::deadline::{DeadlineEvent, Watch};
 use super::graph::{TopicGraph, Upstream};
 use super::message::{Message, Publication, Told};
 use super::names::{Names, index};
-use super::options::{EngineOptions, RecorderLoss};
+use super::options::{AccountOf, AccountScope, EngineOptions, RecorderAccount};
 use super::outcome::{Occasion, Outcomes};
 use super::path::Path;
 use super::sequence::Sequences;
@@ -60,6 +60,8 @@ pub struct Engine {
     pub(super) tagged: Vec<bool>,
     /// Topics that paths do not go through.
     pub(super) ends: HashSet<u32>,
+    /// What a topic without tags is made of, by equal stamps.
+    pub(super) skips: HashMap<u32, u32>,
     pub(super) ignored: HashSet<u32>,
     pub(super) wanted: HashSet<u32>,
     pub(super) targets: Vec<Target>,
@@ -69,9 +71,8 @@ pub struct Engine {
     pub(super) outcomes: HashMap<(u32, usize), Outcomes>,
     /// Sources' messages that a subscriber reported as lost.
     pub(super) lost: HashSet<u64>,
-    pub(super) losses: HashMap<u32, RecorderLoss>,
-    /// What a recorder lost somewhere in a bag of which only a part is looked at.
-    pub(super) losses_around: HashMap<u32, RecorderLoss>,
+    /// What a recorder says.
+    pub(super) accounts: HashMap<(u32, AccountOf), (RecorderAccount, AccountScope)>,
     pub(super) watches: Vec<Watch>,
     pub(super) events: VecDeque<DeadlineEvent>,
     pub(super) counters: Counters,
@@ -126,6 +127,10 @@ impl Engine {
         let mut ends = numbers(&options.sources);
         ends.extend(numbers(&options.stops));
         let (ignored, wanted) = (numbers(&options.ignored), numbers(&options.targets));
+        let skips = options.skips.iter();
+        let skips: HashMap<u32, u32> = skips
+            .map(|(output, input)| (topics.number(output), topics.number(input)))
+            .collect();
         let real = options
             .deadlines
             .iter()
@@ -139,6 +144,7 @@ impl Engine {
             clocks: Clocks::new(&options.domains),
             topics,
             ends,
+            skips,
             ignored,
             wanted,
             options,
@@ -153,8 +159,7 @@ impl Engine {
             pending: HashMap::new(),
             outcomes: HashMap::new(),
             lost: HashSet::new(),
-            losses: HashMap::new(),
-            losses_around: HashMap::new(),
+            accounts: HashMap::new(),
             events: VecDeque::new(),
             counters: Counters::default(),
             now: i64::MIN,
@@ -226,17 +231,16 @@ impl Engine {
         self.lost.extend(found);
     }
 
-    /// Says what the recorder lost of a main topic's tags, or of the topic itself where there are none.
-    pub fn recorder_loss(&mut self, topic: &str, loss: RecorderLoss) {
+    /// Says what a recorder noted of a main topic: of its messages, or of its tags.
+    pub fn recorder_account(
+        &mut self,
+        topic: &str,
+        of: AccountOf,
+        account: RecorderAccount,
+        scope: AccountScope,
+    ) {
         let topic = self.topics.number(topic);
-        self.losses.entry(topic).or_default().add(loss);
-    }
-
-    /// The same when only a part of the recording is looked at: nobody knows when it was lost, so it explains gaps, and
-    /// no more than there are.
-    pub fn recorder_loss_around(&mut self, topic: &str, loss: RecorderLoss) {
-        let topic = self.topics.number(topic);
-        self.losses_around.entry(topic).or_default().add(loss);
+        self.accounts.insert((topic, of), (account, scope));
     }
 
     /// Says what time it is on our own time line: deadlines run out, and old messages are forgotten.

@@ -2,7 +2,7 @@
 
 use super::clocks::{Point, Suspicion};
 use super::engine::{Engine, set};
-use super::message::{Link, Message, NOBODY, Publication, Told};
+use super::message::{Evidence, Link, Message, NAMED_ONLY, NOBODY, Publication, Told};
 use super::names::index;
 use crate::moment::Moment;
 
@@ -70,7 +70,10 @@ impl Engine {
         };
         let twin = self.store.with_stamp(message.topic, stamp).find(|number| {
             let other = self.store.get(*number);
-            other.is_some_and(|other| other.told & told.bit() == 0 && other.epoch == message.epoch)
+            other.is_some_and(|other| {
+                let same_time = other.is_named_only() || other.epoch == message.epoch;
+                other.told & told.bit() == 0 && same_time
+            })
         });
         let Some(twin) = twin else {
             if self.store.with_stamp(message.topic, stamp).next().is_some() {
@@ -80,7 +83,16 @@ impl Engine {
         };
         let known = self.store.get_mut(twin)?;
         let is_tagged = known.is_tagged();
+        let is_new = known.is_named_only();
         known.told |= told.bit();
+        if is_new {
+            known.published = message.published;
+            known.node = message.node;
+            known.domain = message.domain;
+            known.epoch = message.epoch;
+            known.links = message.links;
+            return Some(twin);
+        }
         match told {
             Told::Tag => {
                 known.links = message.links;
@@ -101,36 +113,52 @@ impl Engine {
     fn links(&mut self, publication: &Publication<'_>, topic: u32, node: u32) -> Box<[Link]> {
         let mut links = Vec::with_capacity(publication.inputs.len());
         for input in publication.inputs {
-            let from = self.topics.number(input.topic);
+            let named = self.topics.number(input.topic);
+            let skipped = self.skips.get(&named).filter(|_| input.stamp.is_some());
+            let (from, evidence) = match skipped {
+                Some(from) => (*from, Evidence::Declared),
+                None => (named, input.evidence),
+            };
             if from == topic || self.ignored.contains(&from) {
                 continue;
             }
             let edge = self.graph.edge(from, topic);
-            *edge.evidence.entry(input.evidence).or_default() += 1;
+            *edge.evidence.entry(evidence).or_default() += 1;
             edge.nodes.insert(node);
             let stamp = input.stamp.map(timeloom_time::Time::nanos);
             if !self.seen.get(index(from)).copied().unwrap_or(false) {
-                self.assume(from, stamp, input.received, publication);
+                self.assume(
+                    from,
+                    stamp,
+                    input.received,
+                    publication,
+                    Told::Message.bit(),
+                );
+            } else if stamp.is_some() && self.is_source(from) {
+                // Its tag or its record may still come; if not, it is known to have been.
+                self.assume(from, stamp, input.received, publication, NAMED_ONLY);
             }
             links.push(Link {
                 topic: from,
                 stamp,
                 received: input.received,
                 arrived: input.arrived,
-                evidence: input.evidence,
+                evidence,
                 message: NOBODY,
             });
         }
         links.into()
     }
 
-    /// A topic that nobody tags: its message is taken to be published when it was received first.
+    /// A message that is known only because something was made of it: it is taken to be published when it was received
+    /// first. `told` is how much that is worth.
     fn assume(
         &mut self,
         topic: u32,
         stamp: Option<i64>,
         received: Moment,
         publication: &Publication<'_>,
+        told: u8,
     ) {
         let known = match stamp {
             Some(stamp) => self.store.with_stamp(topic, stamp).next().is_some(),
@@ -140,7 +168,7 @@ impl Engine {
                     .is_some_and(|message| message.published == received)
             }),
         };
-        if known || received.is_unknown() {
+        if known || received.is_unknown() && told != NAMED_ONLY {
             return;
         }
         let node = self.nodes.number("");
@@ -152,7 +180,7 @@ impl Engine {
             (reader, publication.node)
         };
         let (domain, epoch) = self.clocks.place(key, name, received, self.now);
-        self.counters.assumed += 1;
+        self.counters.assumed += u64::from(told != NAMED_ONLY);
         let number = self.store.push(Message {
             topic,
             node,
@@ -162,14 +190,16 @@ impl Engine {
             published: received,
             arrived: self.now,
             links: Box::default(),
-            told: Told::Message.bit(),
+            told,
             child: NOBODY,
             reached: 0,
             used_at: i64::MIN,
             namesake: NOBODY,
             walk: 0,
         });
-        self.watch_source(topic, number);
+        if told != NAMED_ONLY {
+            self.watch_source(topic, number);
+        }
     }
 
     /// Finds the message of a link, if it is there; notes what the hop took. `number` is the message's own, once it
@@ -190,7 +220,9 @@ impl Engine {
             },
             ..Self::point(message)
         };
-        let Some(found) = self.find(&link, receiver) else {
+        let found = self.find(&link, receiver);
+        let told = |number: &u64| !self.store.get(*number).is_some_and(Message::is_named_only);
+        let Some(found) = found.filter(told) else {
             return;
         };
         if let Some(link) = message.links.get_mut(place) {
@@ -271,6 +303,12 @@ impl Engine {
         }
     }
 
+    /// What stands for the message of a link that did not come itself.
+    pub(super) fn named(&self, link: &Link) -> Option<u64> {
+        let mut same = self.store.with_stamp(link.topic, link.stamp?);
+        same.find(|number| self.store.get(*number).is_some_and(Message::is_named_only))
+    }
+
     /// Tells the inputs of a new message that something was made of them.
     fn adopt(&mut self, number: u64) {
         let count = self
@@ -278,11 +316,19 @@ impl Engine {
             .get(number)
             .map_or(0, |message| message.links.len());
         for place in 0..count {
-            let input = self
+            let link = self
                 .store
                 .get(number)
                 .and_then(|message| message.links.get(place))
-                .map_or(NOBODY, |link| link.message);
+                .copied();
+            let Some(link) = link else {
+                continue;
+            };
+            let input = if link.message == NOBODY {
+                self.named(&link).unwrap_or(NOBODY)
+            } else {
+                link.message
+            };
             self.used(input, number);
         }
     }

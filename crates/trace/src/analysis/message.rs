@@ -120,7 +120,14 @@ impl Told {
     }
 }
 
+/// Nobody told of a message itself; something was made of it.
+pub(super) const NAMED_ONLY: u8 = 0;
+
 impl Message {
+    pub(super) fn is_named_only(&self) -> bool {
+        self.told == NAMED_ONLY
+    }
+
     pub(super) fn is_tagged(&self) -> bool {
         self.told & Told::Tag.bit() != 0
     }

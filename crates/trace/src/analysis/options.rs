@@ -12,6 +12,9 @@ pub struct EngineOptions {
     pub sources: Vec<String>,
     /// Topics that paths do not go through: TILDE's `stops`. Loops need none.
     pub stops: Vec<String>,
+    /// Nodes that do not tag and keep stamps, by topic: what they publish, and what that is made of. TILDE's `skips`: a
+    /// path goes from the second on, past the first.
+    pub skips: Vec<(String, String)>,
     /// Topics to leave out.
     pub ignored: Vec<String>,
     /// How long a message is remembered after it was last used.
@@ -32,6 +35,7 @@ impl Default for EngineOptions {
             targets: Vec::new(),
             sources: Vec::new(),
             stops: Vec::new(),
+            skips: Vec::new(),
             ignored: Vec::new(),
             keep: Duration::from_secs(10),
             messages: 200_000,
@@ -42,18 +46,40 @@ impl Default for EngineOptions {
     }
 }
 
-/// What a recorder says it lost of one topic of tags.
+/// What a recorder says about one topic: together, all that was published while it listened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RecorderLoss {
+pub struct RecorderAccount {
+    /// Messages in the bag.
+    pub recorded: u64,
     /// Messages that never reached the recorder.
     pub in_transport: u64,
     /// Messages that reached it and are not in the bag.
     pub in_recorder: u64,
 }
 
-impl RecorderLoss {
-    pub(super) fn add(&mut self, other: Self) {
-        self.in_transport = self.in_transport.saturating_add(other.in_transport);
-        self.in_recorder = self.in_recorder.saturating_add(other.in_recorder);
+/// What an account is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AccountOf {
+    /// The messages of a main topic.
+    Messages,
+    /// Their tags.
+    Tags,
+}
+
+/// How much of a recording is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccountScope {
+    /// All of it: the account says how much was published.
+    Whole,
+    /// A part: nobody knows when something was lost, so the account explains gaps, and no more.
+    Part,
+}
+
+impl RecorderAccount {
+    /// All that was published.
+    pub fn published(&self) -> u64 {
+        self.recorded
+            .saturating_add(self.in_transport)
+            .saturating_add(self.in_recorder)
     }
 }

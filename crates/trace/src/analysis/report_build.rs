@@ -1,7 +1,7 @@
 //! From the state of an engine to its report.
 
 use super::engine::{Engine, Target};
-use super::options::RecorderLoss;
+use super::options::{AccountOf, AccountScope};
 use super::outcome::{Occasion, Outcome, Outcomes};
 use super::path::Path;
 use super::report::{
@@ -84,28 +84,28 @@ impl Engine {
         }
     }
 
-    /// Joins what was seen of a source with the gaps in its numbers and what the recorder lost.
+    /// Joins what is known of a source with what others know to be missing: the recorder, and the numbers of its tags.
     fn source_report(&self, topic: u32, mut outcomes: Outcomes) -> SourceReport {
-        let lost = self.lost_of(topic);
-        outcomes.add(Outcome::LostInRecorder, lost.in_recorder);
-        outcomes.add(Outcome::LostInTransport, lost.in_transport);
+        let known = outcomes.total();
+        let account = |of| self.accounts.get(&(topic, of)).copied();
+        let accounts = [account(AccountOf::Messages), account(AccountOf::Tags)];
+        let accounts = accounts.into_iter().flatten();
+        let whole = accounts
+            .clone()
+            .filter(|(_, scope)| *scope == AccountScope::Whole);
+        let counted = whole.map(|(account, _)| account.published()).max();
+        let published = known
+            .max(counted.unwrap_or(0))
+            .max(self.sequences.published(topic));
+        let lost = published - known;
+        let in_recorder = accounts.map(|(account, _)| account.in_recorder).max();
+        let in_recorder = in_recorder.unwrap_or(0).min(lost);
+        outcomes.add(Outcome::LostInRecorder, in_recorder);
+        outcomes.add(Outcome::LostInTransport, lost - in_recorder);
         SourceReport {
             topic: self.name(topic),
             published: outcomes.total(),
             outcomes,
-        }
-    }
-
-    /// What never came of a topic. What is lost last, or has no numbers, leaves no gap: then the recorder's word counts.
-    fn lost_of(&self, topic: u32) -> RecorderLoss {
-        let missing = self.sequences.missing(topic);
-        let known = self.losses.get(&topic).copied().unwrap_or_default();
-        let around = self.losses_around.get(&topic).copied().unwrap_or_default();
-        let unexplained = missing.saturating_sub(known.in_recorder);
-        let in_recorder = known.in_recorder + unexplained.min(around.in_recorder);
-        RecorderLoss {
-            in_recorder,
-            in_transport: missing.saturating_sub(in_recorder).max(known.in_transport),
         }
     }
 
@@ -278,14 +278,15 @@ impl Engine {
         let topics = (0..self.topics.len()).filter_map(|topic| u32::try_from(topic).ok());
         let inner = topics.filter(|topic| !self.is_source(*topic));
         inner.filter_map(|topic| {
-            let lost = self.lost_of(topic);
-            let total = lost.in_transport + lost.in_recorder;
-            (total > 0).then(|| {
+            let missing = self.sequences.missing(topic);
+            let account = self.accounts.get(&(topic, AccountOf::Tags));
+            let in_recorder = account.map_or(0, |(account, _)| account.in_recorder);
+            let in_recorder = in_recorder.min(missing);
+            (missing > 0).then(|| {
                 format!(
-                    "{total} tags of {} are missing: {} lost in transport, {} in the recorder",
+                    "{missing} tags of {} are missing: {} lost in transport, {in_recorder} in the recorder",
                     self.topics.name(topic),
-                    lost.in_transport,
-                    lost.in_recorder
+                    missing - in_recorder
                 )
             })
         })

@@ -10,6 +10,8 @@ const STRETCHES: usize = 16;
 #[derive(Debug, Default)]
 pub(super) struct Sequences {
     streams: HashMap<(u32, u32), Vec<Stream>>,
+    /// How many numbers of each topic came.
+    seen: HashMap<u32, u64>,
 }
 
 /// The numbers of one publisher.
@@ -24,6 +26,7 @@ struct Stream {
 impl Sequences {
     /// Takes the number of a tag from a topic and node.
     pub(super) fn add(&mut self, topic: u32, node: u32, sequence: i64) {
+        *self.seen.entry(topic).or_default() += 1;
         let streams = self.streams.entry((topic, node)).or_default();
         if let Some(stream) = streams.iter_mut().find(|stream| stream.next == sequence) {
             stream.next = sequence.saturating_add(1);
@@ -59,6 +62,12 @@ impl Sequences {
             .flat_map(|(_, streams)| streams)
             .map(|stream| stream.lost)
             .sum()
+    }
+
+    /// How many numbers of a topic there are, whether they came or not.
+    pub(super) fn published(&self, topic: u32) -> u64 {
+        let seen = self.seen.get(&topic).copied().unwrap_or(0);
+        seen.saturating_add(self.missing(topic))
     }
 
     /// How many publishers a topic has, as far as their numbers tell.

@@ -13,6 +13,8 @@ use super::path::Path;
 #[derive(Debug, Default)]
 pub(super) struct Walk {
     pub(super) sources: Vec<u64>,
+    /// Sources that are known by nothing but that something was made of them: they count, their times do not.
+    named: Vec<u64>,
     /// Messages that are named but not there.
     missing: Vec<(u32, Option<i64>)>,
 }
@@ -191,6 +193,7 @@ impl Engine {
                 let topic = self.store.get(number).map_or(0, |message| message.topic);
                 self.graph.edge(link.topic, topic).unresolved += 1;
                 walk.missing.push((link.topic, link.stamp));
+                walk.named.extend(self.named(&link));
             } else {
                 stack.push(found);
             }
@@ -212,7 +215,7 @@ impl Engine {
             .copied()
             .filter(|source| !pending.sources.contains(source))
             .collect();
-        for source in &new {
+        for source in new.iter().chain(&walk.named) {
             if let Some(message) = self.store.get_mut(*source) {
                 message.reached |= 1 << place;
                 let topic = message.topic;

@@ -81,6 +81,22 @@ impl Linker {
         }
     }
 
+    /// Whether there is a model.
+    pub fn has_model(&self) -> bool {
+        !self.model.nodes.is_empty()
+    }
+
+    /// Whether the model has a node that publishes a topic.
+    pub fn publishes(&self, topic: &str) -> bool {
+        self.publishers.contains_key(topic)
+    }
+
+    /// Whether the model has a node that publishes or takes a topic.
+    pub fn knows(&self, topic: &str) -> bool {
+        let inputs = self.model.nodes.iter().flat_map(|node| &node.inputs);
+        self.publishes(topic) || inputs.into_iter().any(|input| input == topic)
+    }
+
     /// The inputs of a message; messages come in the order in which they were published.
     pub fn link(&mut self, message: &PlainMessage<'_>) -> Linked {
         let linked = if self.by_stamp {

@@ -19,6 +19,7 @@ struct Document {
     targets: Vec<String>,
     sources: Vec<String>,
     stops: Vec<String>,
+    skips: BTreeMap<String, String>,
     ignore: Vec<String>,
 }
 
@@ -70,6 +71,7 @@ struct HostEntry {
     nodes: Vec<String>,
     offset: Option<String>,
     bound: Option<String>,
+    sync: Option<String>,
 }
 
 pub(super) fn parse(text: &str) -> Result<Plan, String> {
@@ -86,6 +88,9 @@ pub(super) fn parse(text: &str) -> Result<Plan, String> {
         rule: node.links,
         origin: Origin::Declared,
     });
+    let hosts = document.hosts.iter();
+    let synced = hosts.filter_map(|(name, host)| Some((name.clone(), host.sync.clone()?)));
+    let synced_hosts: Vec<_> = synced.collect();
     let domains = document.hosts.into_iter().map(|(name, host)| {
         Ok(ClockDomain {
             name,
@@ -100,9 +105,11 @@ pub(super) fn parse(text: &str) -> Result<Plan, String> {
             nodes: nodes.collect(),
         },
         domains: domains.collect::<Result<_, String>>()?,
+        synced_hosts,
         targets: document.targets,
         sources: document.sources,
         stops: document.stops,
+        skips: document.skips.into_iter().collect(),
         ignored: document.ignore,
     })
 }

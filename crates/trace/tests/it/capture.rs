@@ -185,6 +185,24 @@ fn duplicate_stamps_name_the_newest() {
 }
 
 #[test]
+fn the_latest_is_what_came_last_whatever_its_stamp() {
+    let tracker = Tracker::new(
+        "/node",
+        TrackerOptions {
+            messages: 1,
+            ..TrackerOptions::default()
+        },
+    );
+    let input = tracker.input("/in");
+    let output = tracker.output("/out");
+    input.received(message(1, 30));
+    input.received(message(2, 10));
+    assert_eq!(tag(&output, 3).inputs, [info("/in", message(2, 10))]);
+    // There is room for one.
+    assert_eq!(input.find(stamp(30)), None);
+}
+
+#[test]
 fn messages_without_stamp_are_listed_without() {
     let tracker = tracker();
     let input = tracker.input("/in");

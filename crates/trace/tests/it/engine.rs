@@ -108,8 +108,10 @@ fn tags_come_in_any_order() {
     ] {
         assert_eq!(in_order(&order), (1, 1, 2), "{order:?}");
     }
-    // One is missing: the other source is known all the same.
-    assert_eq!(in_order(&[3, 2, 0]), (0, 0, 1));
+    // The tag of one source is missing: that it was used is known all the same.
+    assert_eq!(in_order(&[3, 2, 0]), (0, 0, 2));
+    // The tag in the middle is missing: nothing is known of what it was made of, and it counts as a source.
+    assert_eq!(in_order(&[3, 1, 0]), (0, 0, 1));
 }
 
 #[test]
@@ -461,4 +463,22 @@ fn a_tag_of_tilde_itself_without_a_node_name() {
         ns(20)
     );
     assert!(report.hops[0].nodes.is_empty());
+}
+
+#[test]
+fn a_node_that_does_not_tag_is_skipped_by_equal_stamps() {
+    let mut world = World::new(EngineOptions {
+        skips: vec![("/rectified".into(), "/image".into())],
+        ..EngineOptions::default()
+    });
+    for cycle in 1..=5 {
+        let at = cycle * 100;
+        world.tag("/image", at, at, &[]);
+        // Nobody tags /rectified, which keeps the stamps of /image.
+        world.tag("/objects", at + 1, at + 30, &[("/rectified", at, at + 12)]);
+    }
+    let report = world.engine.report();
+    let path = path(target(&report, "/objects"), &["/image", "/objects"]);
+    assert_eq!((path.best.count, path.best.max_ns), (5, ns(30)));
+    assert_eq!(report.hops[0].known_by[&Evidence::Declared], 5);
 }

@@ -1,7 +1,7 @@
 //! What became of every message of a source.
 
 use timeloom_time::{Duration, Time};
-use timeloom_trace::{EngineOptions, Outcomes, RecorderLoss};
+use timeloom_trace::{AccountOf, AccountScope, EngineOptions, Outcomes, RecorderAccount};
 
 use crate::world::{MS, World, ms, source, target};
 
@@ -66,6 +66,14 @@ fn what_a_subscriber_missed_is_lost_in_transport() {
     );
 }
 
+fn account(recorded: u64, in_transport: u64, in_recorder: u64) -> RecorderAccount {
+    RecorderAccount {
+        recorded,
+        in_transport,
+        in_recorder,
+    }
+}
+
 #[test]
 fn gaps_are_the_recorders_as_far_as_it_says_so() {
     let mut world = World::new(EngineOptions::default());
@@ -76,11 +84,10 @@ fn gaps_are_the_recorders_as_far_as_it_says_so() {
     cycles(&mut world, 11, 5);
     let found = outcomes(&mut world);
     assert_eq!((found.lost_in_transport, found.lost_in_recorder), (5, 0));
-    let loss = RecorderLoss {
-        in_transport: 3,
-        in_recorder: 2,
-    };
-    world.engine.recorder_loss("/a", loss);
+    let whole = AccountScope::Whole;
+    world
+        .engine
+        .recorder_account("/a", AccountOf::Tags, account(10, 3, 2), whole);
     let found = outcomes(&mut world);
     assert_eq!((found.lost_in_transport, found.lost_in_recorder), (3, 2));
     assert_eq!(found.total(), 15);
@@ -90,11 +97,10 @@ fn gaps_are_the_recorders_as_far_as_it_says_so() {
 fn what_was_lost_last_leaves_no_gap_and_counts_all_the_same() {
     let mut world = World::new(EngineOptions::default());
     cycles(&mut world, 1, 5);
-    let loss = RecorderLoss {
-        in_transport: 1,
-        in_recorder: 4,
-    };
-    world.engine.recorder_loss("/a", loss);
+    let whole = AccountScope::Whole;
+    world
+        .engine
+        .recorder_account("/a", AccountOf::Tags, account(5, 1, 4), whole);
     let found = outcomes(&mut world);
     assert_eq!((found.lost_in_transport, found.lost_in_recorder), (1, 4));
     assert_eq!(found.total(), 10);
@@ -105,13 +111,80 @@ fn what_was_lost_last_leaves_no_gap_and_counts_all_the_same() {
         world.lose("/a");
     }
     cycles(&mut world, 11, 5);
-    let loss = RecorderLoss {
-        in_transport: 50,
-        in_recorder: 2,
-    };
-    world.engine.recorder_loss_around("/a", loss);
+    let part = AccountScope::Part;
+    world
+        .engine
+        .recorder_account("/a", AccountOf::Tags, account(900, 50, 2), part);
     let found = outcomes(&mut world);
     assert_eq!((found.lost_in_transport, found.lost_in_recorder), (1, 2));
+}
+
+/// Ten cycles over a lossy link to the recorder: of each fourth message of `/a` the record, the tag, both or none is lost.
+fn lossy(used: bool) -> (World, u64) {
+    let mut world = World::new(EngineOptions::default());
+    let (mut recorded, mut tags) = (0, 0);
+    for cycle in 1..=40_i64 {
+        let at = cycle * 100;
+        let (main_lost, tag_lost) = (cycle % 4 == 1 || cycle % 4 == 3, cycle % 4 >= 2);
+        if tag_lost {
+            world.lose("/a");
+        } else {
+            world.tag("/a", at, at, &[]);
+            tags += 1;
+        }
+        if !main_lost {
+            let stamp = Some(Time::from_nanos(at * MS));
+            let sent = timeloom_trace::Moment::from_nanos(ms(at).ros.nanos(), 0);
+            world.engine.message("/a", stamp, sent, at * MS);
+            recorded += 1;
+        }
+        if used {
+            world.tag("/b", at, at + 10, &[("/a", at, at + 2)]);
+            world.tag("/c", at, at + 30, &[("/b", at, at + 12)]);
+        } else if cycle % 8 == 0 {
+            // Only this one is used: record and tag are there.
+            world.tag("/b", at, at + 10, &[("/a", at, at + 2)]);
+            world.tag("/c", at, at + 30, &[("/b", at, at + 12)]);
+        }
+    }
+    let whole = AccountScope::Whole;
+    let engine = &mut world.engine;
+    let of_messages = account(recorded, 40 - recorded, 0);
+    engine.recorder_account("/a", AccountOf::Messages, of_messages, whole);
+    engine.recorder_account("/a", AccountOf::Tags, account(tags, 40 - tags, 0), whole);
+    (world, recorded)
+}
+
+#[test]
+fn a_lost_tag_is_no_lost_message_and_a_lost_record_neither() {
+    // Everything was used, as the tags of what was made of it say: nothing is lost, whatever the recorder missed.
+    let (mut world, recorded) = lossy(true);
+    assert_eq!(recorded, 20);
+    let found = outcomes(&mut world);
+    assert_eq!((found.total(), found.completed), (40, 40), "{found:?}");
+    let report = world.engine.report();
+    let target = target(&report, "/c");
+    // Where neither record nor tag came, the time of publication is not known: no latency, but an outcome.
+    assert_eq!((target.messages, target.complete), (40, 30));
+    let path = crate::world::path(target, &["/a", "/b", "/c"]);
+    assert_eq!(
+        (path.best.count, path.best.min_ns, path.best.max_ns),
+        (30, 30_000_000, 30_000_000)
+    );
+    assert_eq!(report.hops[0].transport.min_ns, 2_000_000);
+}
+
+#[test]
+fn only_what_nobody_knows_of_is_lost() {
+    let (mut world, _) = lossy(false);
+    let found = outcomes(&mut world);
+    // Ten were lost twice, record and tag, and nothing was made of them.
+    assert_eq!(
+        (found.total(), found.lost_in_transport),
+        (40, 10),
+        "{found:?}"
+    );
+    assert_eq!((found.completed, found.superseded), (5, 25), "{found:?}");
 }
 
 #[test]

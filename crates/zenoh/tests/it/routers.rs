@@ -1,9 +1,11 @@
 //! A router of our own, when none is there.
 
 use std::net::TcpListener;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use timeloom_wire::environment::Environment;
 use timeloom_wire::{NodeName, Participant as _};
 use timeloom_zenoh::{NoteKind, Options, RouterUse, ZenohParticipant};
 
@@ -19,6 +21,30 @@ fn free() -> String {
         if TcpListener::bind(&address).is_ok() {
             return format!("tcp/{address}");
         }
+    }
+}
+
+/// A configuration in a file, there until dropped.
+struct File(PathBuf);
+
+impl File {
+    fn new(text: &str) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("timeloom-zenoh-{}-{number}.json5", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, text).unwrap();
+        Self(path)
+    }
+
+    fn uri(&self) -> String {
+        format!("file://{}", self.0.display())
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        std::fs::remove_file(&self.0).ok();
     }
 }
 
@@ -89,19 +115,15 @@ fn a_port_that_is_taken_is_told_and_stops_nobody() {
     let (_router, at) = router();
     let notes = Arc::new(std::sync::Mutex::new(0));
     let counted = Arc::clone(&notes);
-    let file = std::env::temp_dir().join(format!("timeloom-router-{}.json5", std::process::id()));
-    std::fs::write(
-        &file,
-        format!("{{ mode: \"router\", listen: {{ endpoints: [{at:?}] }} }}"),
-    )
-    .unwrap();
+    let file = File::new(&format!(
+        "{{ mode: \"router\", listen: {{ endpoints: [{at:?}] }} }}"
+    ));
     let alone = ZenohParticipant::new(&Options {
-        router_config: Some(file.to_string_lossy().into()),
+        router_config: Some(file.uri()),
         reporter: Some(Arc::new(move |_| *counted.lock().unwrap() += 1)),
         ..options(&free())
     })
     .unwrap();
-    std::fs::remove_file(&file).unwrap();
     assert_eq!(alone.router(), "no router");
     let noted = alone.notes();
     assert_eq!((noted.len(), noted[0].kind), (1, NoteKind::Warning));
@@ -111,6 +133,40 @@ fn a_port_that_is_taken_is_told_and_stops_nobody() {
         noted[0].text
     );
     assert_eq!(*notes.lock().unwrap(), 1);
+}
+
+#[test]
+fn the_files_that_the_environment_names_are_read() {
+    let at = free();
+    let session = File::new(&format!(
+        "{{ mode: \"peer\", connect: {{ endpoints: [{at:?}] }}, listen: {{ endpoints: [\"tcp/127.0.0.1:0\"] }},
+            scouting: {{ multicast: {{ enabled: false }} }} }}"
+    ));
+    let router = File::new(&format!(
+        "{{ mode: \"router\", listen: {{ endpoints: [{at:?}, \"tcp/127.0.0.1:0\"] }},
+            scouting: {{ multicast: {{ enabled: false }} }} }}"
+    ));
+    let variables = [
+        ("RMW_IMPLEMENTATION", "rmw_zenoh_cpp".to_owned()),
+        ("ZENOH_SESSION_CONFIG_URI", session.uri()),
+        ("ZENOH_ROUTER_CONFIG_URI", router.uri()),
+    ];
+    let environment = Environment::read(&|name| {
+        let found = variables.iter().find(|(variable, _)| *variable == name);
+        found.map(|(_, value)| value.clone())
+    });
+    let ours = ZenohParticipant::new(&Options::from_environment(&environment.unwrap())).unwrap();
+    // In both places that its file names, in whatever order.
+    let is_as_wanted = |text: &str| {
+        let places = text.strip_prefix("router of our own at ").unwrap_or("");
+        places.split(", ").count() == 2 && places.split(", ").any(|place| place == at)
+    };
+    until("it is the router of its file", || {
+        is_as_wanted(&ours.router())
+    });
+    let watched = Watched::new(participant(&at));
+    let _node = ours.node(NodeName::new("/", "ours").unwrap()).unwrap();
+    until("others find it", || watched.nodes() == ["/ours"]);
 }
 
 #[test]

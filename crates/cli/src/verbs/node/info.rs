@@ -45,6 +45,7 @@ const KINDS: [(&str, &str, EndpointKind); 4] = [
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let name = format!("/{}", arguments.node.trim_start_matches('/'));
     let live = Live::join(&arguments.live, context)?;
+    live.look_for(|graph| graph.nodes().any(|(node, _)| node.full() == name));
     let graph = live.settled();
     let known: Vec<String> = live.nodes(&graph).iter().map(ToString::to_string).collect();
     if !known.contains(&name) {

@@ -47,6 +47,10 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What is recorded")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the independent switches of rosbag2"
+)]
 pub(super) struct SelectionArguments {
     /// Topics; `--topics` is the same
     #[arg(value_name = "TOPIC", conflicts_with = "topics")]
@@ -169,7 +173,7 @@ pub(super) struct OutputArguments {
     /// 10 with statistics, 9 for readers that are strict, such as rosbags [default: 10]
     #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(9..=10))]
     pub(super) metadata_version: Option<u32>,
-    /// The distribution in the metadata, whose layouts the services speak [default: ROS_DISTRO, else jazzy]
+    /// The distribution in the metadata, whose layouts the services speak [default: `ROS_DISTRO`, else jazzy]
     #[arg(long, value_name = "NAME", value_parser = distro)]
     pub(super) ros_distro: Option<Distro>,
 }
@@ -191,6 +195,10 @@ pub(super) struct DiscoveryArguments {
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Behaviour")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the independent switches of rosbag2"
+)]
 pub(super) struct BehaviourArguments {
     /// What waits between receiving and writing at most; 0 lets each message wait until it is written
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -222,7 +230,7 @@ pub(super) struct BehaviourArguments {
     /// YAML file with parameters of rosbag2's recorder (`record.*`, `storage.*`) for what no flag says
     #[arg(long, value_name = "FILE")]
     pub(super) params_file: Vec<PathBuf>,
-    /// How often events/rosbag2_messages_lost is published at most, in Hz; 0 for never [default: 1]
+    /// How often `events/rosbag2_messages_lost` is published at most, in Hz; 0 for never [default: 1]
     #[arg(long = "stats_max_publishing_rate", visible_aliases = ["stats-max-publishing-rate", "statistics-update-rate"],
         value_name = "HZ")]
     pub(super) statistics_rate: Option<f64>,

@@ -92,20 +92,20 @@ pub(super) fn fill_in(arguments: &mut Arguments) -> anyhow::Result<FilledIn> {
             "--params-file has no parameters for the node /{name}"
         ));
     }
-    let mut polling_ns = 0;
+    let mut polling_ns = 0_i64;
     for (key, value) in &node.parameters {
         let given = Given { key, value };
         match key.as_str() {
             "use_sim_time" => given.flag(&mut arguments.behaviour.use_sim_time)?,
             "record.topic_polling_interval.sec" => {
-                polling_ns += given.whole::<i64>()?.saturating_mul(1_000_000_000);
+                let seconds = given.whole::<i64>()?.saturating_mul(1_000_000_000);
+                polling_ns = polling_ns.saturating_add(seconds);
             }
-            "record.topic_polling_interval.nsec" => polling_ns += given.whole::<i64>()?,
-            "record.node_prefix" => {
-                if !given.string()?.is_empty() {
-                    warnings.push(format!("{key} changes nothing here"));
-                }
+            "record.topic_polling_interval.nsec" => {
+                polling_ns = polling_ns.saturating_add(given.whole()?);
             }
+            "record.node_prefix" if given.string()?.is_empty() => {}
+            "record.node_prefix" => warnings.push(format!("{key} changes nothing here")),
             "storage.start_time_ns" | "storage.end_time_ns" => no_time(&given)?,
             key if key.starts_with("record.") => record(arguments, &given)?,
             key if key.starts_with("storage.") => storage(arguments, &given)?,

@@ -1,6 +1,7 @@
 //! What is seen while it records: a table on a terminal, a line now and then elsewhere.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use timeloom_node::recorder::{Phase, Status, TopicStatus};
@@ -73,7 +74,8 @@ impl View {
         text.push('\n');
         text.push_str(&table(&topics, Some(&rates)));
         if hidden > 0 {
-            text.push_str(&format!("  … and {hidden} more topics\n"));
+            // Writing to a string does not fail.
+            writeln!(text, "  … and {hidden} more topics").unwrap_or_default();
         }
         self.clear();
         self.drawn = text.lines().count();

@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use timeloom_bag::{BagReader, StorageReader as _};
 use timeloom_time::Duration;
 use timeloom_trace::{
-    Engine, EngineOptions, Linker, Plan, RecorderLoss, Report, TAG_TYPE, is_lineage_type,
-    main_topic,
+    AccountOf, AccountScope, Engine, EngineOptions, Linker, Plan, RecorderAccount, Report,
+    is_lineage_type, main_topic,
 };
 
 use super::bag_input::{BagInput, Intake};
@@ -134,7 +134,7 @@ impl AnalysisArguments {
     ) -> anyhow::Result<Analysis> {
         let mut engine = Engine::new(self.options(plan));
         let intake = self.read(bag, plan, &mut engine, context)?;
-        self.add_losses(bag, &intake, &mut engine)?;
+        self.add_accounts(bag, &mut engine)?;
         let mut report = engine.report();
         report.notes.splice(0..0, notes(&intake));
         Ok(Analysis {
@@ -143,28 +143,29 @@ impl AnalysisArguments {
         })
     }
 
-    /// What the recorder says it lost of the tags; of the topics themselves, where links come from them.
-    fn add_losses(&self, bag: &Path, intake: &Intake, engine: &mut Engine) -> anyhow::Result<()> {
+    /// What the recorder says was published: of the topics themselves, and of their tags.
+    fn add_accounts(&self, bag: &Path, engine: &mut Engine) -> anyhow::Result<()> {
         let reader = BagReader::open(bag)?;
         let metadata = reader.info().metadata.clone();
+        let is_part = self.range.start.is_some() || self.range.end.is_some();
+        let scope = if is_part {
+            AccountScope::Part
+        } else {
+            AccountScope::Whole
+        };
         for record in metadata.iter().flat_map(|metadata| &metadata.topics) {
             let name = record.topic.name.as_str();
-            let topic = match main_topic(name) {
-                _ if record.topic.type_name == TAG_TYPE && intake.inferred.is_some() => None,
-                Some(main) if is_lineage_type(&record.topic.type_name) => Some(main),
-                _ => intake.inferred.map(|_how| name),
+            let (topic, of) = match main_topic(name) {
+                Some(main) if is_lineage_type(&record.topic.type_name) => (main, AccountOf::Tags),
+                _ => (name, AccountOf::Messages),
             };
-            let (Some(topic), Some(statistics)) = (topic, &record.statistics) else {
-                continue;
-            };
-            let loss = RecorderLoss {
-                in_transport: statistics.messages_lost_in_transport,
-                in_recorder: statistics.messages_lost_in_recorder(),
-            };
-            if self.range.start.is_some() || self.range.end.is_some() {
-                engine.recorder_loss_around(topic, loss);
-            } else {
-                engine.recorder_loss(topic, loss);
+            if let Some(statistics) = &record.statistics {
+                let account = RecorderAccount {
+                    recorded: statistics.messages_recorded,
+                    in_transport: statistics.messages_lost_in_transport,
+                    in_recorder: statistics.messages_lost_in_recorder(),
+                };
+                engine.recorder_account(topic, of, account, scope);
             }
         }
         Ok(())
@@ -174,7 +175,28 @@ impl AnalysisArguments {
 pub(super) fn read_plan(path: &Path) -> anyhow::Result<Plan> {
     let text =
         std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Plan::parse(&text).with_context(|| path.display().to_string())
+    let mut plan = Plan::parse(&text).with_context(|| path.display().to_string())?;
+    let directory = path.parent().unwrap_or(Path::new(""));
+    for (host, file) in std::mem::take(&mut plan.synced_hosts) {
+        let file = directory.join(file);
+        let (offset, bound) = synced(&file).with_context(|| file.display().to_string())?;
+        for domain in plan.domains.iter_mut().filter(|domain| domain.name == host) {
+            (domain.offset, domain.bound) = (Some(offset), Some(bound));
+        }
+    }
+    Ok(plan)
+}
+
+/// Offset and bound of a clock, from what `timeloom sync fit --format json` prints.
+fn synced(path: &Path) -> anyhow::Result<(Duration, Duration)> {
+    let report: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path)?)?;
+    let nanos = |value: &serde_json::Value, name: &str| {
+        let nanos = value.as_i64().map(Duration::from_nanos);
+        nanos.ok_or_else(|| Failure::new(format!("there is no {name}")))
+    };
+    let offset = nanos(&report["offset_ns"], "offset_ns")?;
+    let bound = nanos(&report["upper_bound_ns"]["max"], "upper_bound_ns.max")?;
+    Ok((offset, bound))
 }
 
 /// What is to be known of the bag itself.

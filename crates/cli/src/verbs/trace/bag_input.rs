@@ -1,6 +1,6 @@
 //! The lineage that a bag holds, message by message.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use timeloom_bag::{BagReader, Message, Query, StorageReader as _, TopicId, TopicInfo};
 use timeloom_msg::StampProgram;
@@ -43,6 +43,22 @@ pub(super) struct Intake {
     pub(super) inferred: Option<&'static str>,
 }
 
+/// The topics that tags name.
+struct Named {
+    /// Outputs and inputs.
+    all: BTreeSet<String>,
+    /// Outputs.
+    tagged: BTreeSet<String>,
+}
+
+/// Who knows the inputs of a message that says nothing of them.
+struct LinkSource<'a> {
+    linker: Option<&'a mut Linker>,
+    /// Topics whose tags say more.
+    tagged: &'a BTreeSet<String>,
+    beside_tags: bool,
+}
+
 /// Reads a bag's lineage into a sink.
 pub(super) struct BagInput<'a> {
     pub(super) reader: &'a mut BagReader,
@@ -62,18 +78,28 @@ impl BagInput<'_> {
         let mut intake = Intake::default();
         let named = self.look_ahead(&info.topics, &mut intake)?;
         let has_tags = intake.tags > 0;
-        let model = match (self.links, has_tags) {
-            (Links::Tags, _) | (Links::Auto, true) => None,
-            (Links::Auto, false) | (Links::Stamp | Links::Model, _) => self.linker.take(),
+        let infers = match self.links {
+            Links::Tags => false,
+            Links::Auto => !has_tags,
+            Links::Stamp | Links::Model => true,
         };
-        let infers = model.is_some() || (self.links != Links::Tags && !has_tags);
-        let mut linker = model.or_else(|| infers.then(Linker::by_stamp));
+        // With tags, a model links what is not tagged.
+        let given = self.linker.take().filter(|_| self.links != Links::Tags);
+        let mut linker = given.or_else(|| infers.then(Linker::by_stamp));
         intake.inferred = match self.links {
             _ if !infers => None,
-            Links::Model => Some("a node model"),
+            Links::Stamp => Some("equal stamps"),
+            _ if linker.as_ref().is_some_and(Linker::has_model) => Some("a node model"),
             _ => Some("equal stamps"),
         };
-        let roles = roles(&info.topics, &named, infers, &decoders);
+        let mut named = named;
+        if infers {
+            named.tagged.clear();
+        } else if let Some(linker) = &linker {
+            let topics = info.topics.iter().map(|topic| topic.name.clone());
+            named.all.extend(topics.filter(|topic| linker.knows(topic)));
+        }
+        let roles = roles(&info.topics, &named.all, infers, &decoders);
         for (index, role) in &roles {
             // In simulated time, a message's own times say nothing: what it makes counts from its reception.
             let comes = matches!(role, Role::Tags) || !intake.sim_time;
@@ -84,7 +110,9 @@ impl BagInput<'_> {
                     Role::Notes(main) | Role::NotesOnly(main) => Some(main.as_str()),
                     Role::Messages(_) => Some(name),
                 };
-                main.into_iter().for_each(|main| sink.expect(main));
+                if let Some(main) = main {
+                    sink.expect(main);
+                }
             }
         }
         let wanted = roles.keys().copied().filter_map(TopicId::from_index);
@@ -109,7 +137,12 @@ impl BagInput<'_> {
             else {
                 continue;
             };
-            take(role, &topic.name, &message, &mut linker, &mut intake, sink);
+            let mut links = LinkSource {
+                linker: linker.as_mut(),
+                tagged: &named.tagged,
+                beside_tags: !infers,
+            };
+            take(role, &topic.name, &message, &mut links, &mut intake, sink);
         }
         Ok(intake)
     }
@@ -125,24 +158,25 @@ impl BagInput<'_> {
     }
 
     /// Reads all tags once for the names of topics, so that main topics that matter, and no others, are read with them.
-    fn look_ahead(
-        &mut self,
-        topics: &[TopicInfo],
-        intake: &mut Intake,
-    ) -> anyhow::Result<BTreeSet<String>> {
+    fn look_ahead(&mut self, topics: &[TopicInfo], intake: &mut Intake) -> anyhow::Result<Named> {
         let is_tag = |(_, topic): &(usize, &TopicInfo)| topic.type_name == TAG_TYPE;
         let tags = topics.iter().enumerate().filter(is_tag);
         let tags = tags.filter_map(|(index, _)| TopicId::from_index(index));
         self.start(tags.collect())?;
-        let mut names = BTreeSet::new();
+        let (mut names, mut tagged) = (BTreeSet::new(), BTreeSet::new());
         let mut distances = Vec::new();
         loop {
-            // What is damaged is told in the second pass.
-            let Some(message) = self.reader.next_message().unwrap_or_default() else {
-                break;
+            let message = match self.reader.next_message() {
+                Ok(Some(message)) => message,
+                Ok(None) => break,
+                // What is damaged is told in the second pass.
+                Err(_) => continue,
             };
             if let Ok(AnyTag::Full(tag)) = AnyTag::parse(message.data) {
                 intake.tags += 1;
+                if !tagged.contains(tag.topic) {
+                    tagged.insert(tag.topic.to_owned());
+                }
                 for name in std::iter::once(tag.topic).chain(tag.inputs().map(|input| input.topic))
                 {
                     if !names.contains(name) {
@@ -158,7 +192,7 @@ impl BagInput<'_> {
         let middle = distances.get(distances.len() / 2).copied().unwrap_or(0);
         intake.sim_time = middle > SIM_TIME.unsigned_abs();
         intake.tags = if names.is_empty() { 0 } else { intake.tags };
-        Ok(names)
+        Ok(Named { all: names, tagged })
     }
 }
 
@@ -167,8 +201,8 @@ fn roles(
     named: &BTreeSet<String>,
     infers: bool,
     decoders: &Decoders,
-) -> HashMap<usize, Role> {
-    let mut roles = HashMap::new();
+) -> BTreeMap<usize, Role> {
+    let mut roles = BTreeMap::new();
     for (index, topic) in topics.iter().enumerate() {
         let role = match topic.type_name.as_str() {
             TAG_TYPE if infers => continue,
@@ -199,7 +233,7 @@ fn take(
     role: &Role,
     topic: &str,
     message: &Message<'_>,
-    linker: &mut Option<Linker>,
+    links: &mut LinkSource<'_>,
     intake: &mut Intake,
     sink: &mut dyn Sink,
 ) {
@@ -216,7 +250,7 @@ fn take(
             Ok(note) => sink.note(main, note, now),
             Err(_) => intake.broken += 1,
         },
-        Role::NotesOnly(main) => match (PublishedTime::decode(message.data), linker) {
+        Role::NotesOnly(main) => match (PublishedTime::decode(message.data), &mut links.linker) {
             (Ok(note), Some(linker)) => {
                 let plain = PlainMessage {
                     topic: main,
@@ -240,18 +274,23 @@ fn take(
                 ros: Time::from_nanos(message.publish_time_ns),
                 ..Moment::UNKNOWN
             };
-            match linker {
-                Some(linker) => {
-                    let plain = PlainMessage {
-                        topic,
-                        stamp,
-                        published,
-                    };
+            let plain = PlainMessage {
+                topic,
+                stamp,
+                published,
+            };
+            match &mut links.linker {
+                Some(linker) if !links.beside_tags => link(linker, &plain, sink, now),
+                // Simulated and real time cannot be joined.
+                _ if intake.sim_time => {}
+                Some(linker) if linker.publishes(topic) && !links.tagged.contains(topic) => {
                     link(linker, &plain, sink, now);
                 }
-                // Simulated and real time cannot be joined.
-                None if intake.sim_time => {}
-                None => sink.message(topic, stamp, published, now),
+                linker => {
+                    // What is made of it may be linked by the model.
+                    let _linked = linker.as_mut().map(|linker| linker.link(&plain));
+                    sink.message(topic, stamp, published, now);
+                }
             }
         }
     }

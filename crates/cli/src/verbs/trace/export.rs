@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ExportFormat {
-    /// JSON for Perfetto and chrome://tracing
+    /// JSON for Perfetto and the tracing page of Chrome
     #[value(alias = "perfetto")]
     Chrome,
     /// JSON of OpenTelemetry: a span for each message, links for its inputs

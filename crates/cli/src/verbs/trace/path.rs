@@ -62,9 +62,8 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             writeln!(context.printer.data(), "{json}")?;
         }
         Format::Text => {
-            for path in paths {
-                write!(context.printer.data(), "{}", path_text(path))?;
-            }
+            let texts: Vec<String> = paths.into_iter().map(path_text).collect();
+            write!(context.printer.data(), "{}", texts.join("\n"))?;
         }
     }
     Ok(Outcome::lost_if(analysis.lost))
@@ -87,7 +86,7 @@ fn path_text(path: &PathReport) -> String {
     }
     let slowest = path.slowest.as_ref().map(flow_text).unwrap_or_default();
     format!(
-        "{}\n\n{}\n{}{slowest}\n",
+        "{}\n\n{}\n{}{slowest}",
         path.topics.join(" → "),
         table.text(),
         steps_text(path)

@@ -158,7 +158,7 @@ fn paths_text(paths: &[PathReport]) -> String {
         let name = path.topics.join(" → ");
         let mut row = vec![name.clone(), grouped(path.best.count)];
         row.extend(percentiles(&path.best));
-        row.extend([&path.worst, &path.reaction, &path.data_age].map(|summary| max(summary)));
+        row.extend([&path.worst, &path.reaction, &path.data_age].map(max));
         table.row(row);
         doubts.push_str(&doubt_text(path, &name));
     }

@@ -72,7 +72,7 @@ impl Playback {
         } else if hertz <= 0.0 {
             None
         } else {
-            Some(Duration::try_from_hertz(hertz).map_err(|_| refused)?)
+            Some(Duration::try_from_hertz(hertz).map_err(|_reason| refused)?)
         };
         if self.is_external() {
             let action = "publish /clock";
@@ -83,7 +83,7 @@ impl Playback {
         }
         if self.clock_publisher.is_none() && period.is_some() {
             let publisher = ClockPublisher::new(&self.node, &self.clock, None);
-            self.clock_publisher = Some(Arc::new(publisher.map_err(|_| refused)?));
+            self.clock_publisher = Some(Arc::new(publisher.map_err(|_reason| refused)?));
         }
         self.options.clock.period = period;
         self.state.ticker = None;

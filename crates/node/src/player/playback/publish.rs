@@ -50,6 +50,9 @@ impl Playback {
         if let (true, Some(clock)) = (outlet.triggers_clock, &self.clock_publisher) {
             clock.publish();
         }
+        if let (Some(file), Some(splits)) = (item.file, &mut self.splits) {
+            splits.at(file);
+        }
         outlet.last = Some(item.time);
         let sent = outlet.publish(item.data.clone(), &self.reporter);
         if let Some(counters) = self.board.topics.get(item.topic.index()) {

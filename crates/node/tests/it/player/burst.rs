@@ -118,7 +118,7 @@ fn a_burst_ends_when_time_goes_on() {
     let (tell, told) = std::sync::mpsc::channel();
     // Both are in the mailbox before the burst has begun.
     player.control_then(Control::Burst(1000), move |answer| {
-        tell.send(answer).unwrap()
+        tell.send(answer).unwrap();
     });
     player.control(Control::Resume).unwrap();
     player.wait();

@@ -151,7 +151,7 @@ fn done(publisher: &dyn Publisher, type_name: &str, millis: i64) {
         if value.get(&path).is_some() {
             let number = u32::try_from(number).unwrap();
             let set = value.set(&path, timeloom_msg::Value::Uint32(number));
-            set.or_else(|_| value.set(&path, timeloom_msg::Value::Int32(number as i32)))
+            set.or_else(|_| value.set(&path, timeloom_msg::Value::Int32(number.cast_signed())))
                 .unwrap();
         }
     }

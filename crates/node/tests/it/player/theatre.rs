@@ -40,7 +40,7 @@ pub(crate) struct Line(pub(crate) &'static str, pub(crate) i64, pub(crate) u32);
 pub(crate) struct Audience {
     heard: Mutex<Vec<(u32, Time<Steady>)>>,
     clock: Clock<Steady>,
-    _subscription: Mutex<Option<Box<dyn Subscription>>>,
+    subscription: Mutex<Option<Box<dyn Subscription>>>,
 }
 
 impl Receiver for Audience {
@@ -221,10 +221,10 @@ impl Theatre {
         let audience = Arc::new(Audience {
             heard: Mutex::default(),
             clock: self.clock.clone(),
-            _subscription: Mutex::default(),
+            subscription: Mutex::default(),
         });
         let subscription = node.subscribe(&spec(topic, qos), Arc::clone(&audience) as _);
-        *audience._subscription.lock().unwrap() = Some(subscription.unwrap());
+        *audience.subscription.lock().unwrap() = Some(subscription.unwrap());
         audience
     }
 

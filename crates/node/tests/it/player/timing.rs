@@ -157,6 +157,10 @@ fn counts(duration: Option<i64>, until: Option<i64>, only: Option<&'static str>)
     audiences.map(|audience| audience.numbers().len())
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "a limit that is there, as the calls read"
+)]
 const fn ms(millis: i64) -> Option<i64> {
     Some(millis * 1_000_000)
 }

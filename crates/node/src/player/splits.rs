@@ -1,0 +1,71 @@
+use std::path::PathBuf;
+
+use timeloom_bag::BagReader;
+use timeloom_msg::{QosProfile, Value};
+
+use crate::{Result, RosNode, TypedPublisher};
+
+/// As rosbag2 publishes its events.
+const QOS: QosProfile = QosProfile {
+    depth: 1,
+    ..QosProfile::DEFAULT
+};
+
+/// Tells on `events/read_split` when playing goes over from one file of a bag to the next.
+pub(super) struct Splits {
+    publisher: TypedPublisher,
+    files: Vec<PathBuf>,
+    node_name: String,
+    current: Option<u32>,
+}
+
+impl Splits {
+    /// For a bag of several files; none for others. Several bags have no one file that is played.
+    pub(super) fn open(node: &RosNode, reader: &BagReader) -> Result<Option<Self>> {
+        let files: Vec<PathBuf> = reader.files().map(|(path, _)| path.to_owned()).collect();
+        if reader.bags().len() != 1 || files.len() < 2 {
+            return Ok(None);
+        }
+        let type_name = "rosbag2_interfaces/msg/ReadSplitEvent";
+        Ok(Some(Self {
+            publisher: node.publisher("events/read_split", type_name, QOS)?,
+            files,
+            node_name: node.name().full(),
+            current: None,
+        }))
+    }
+
+    /// A message of that file is played.
+    pub(super) fn at(&mut self, file: u32) {
+        // Files may overlap a little: what was left is not opened again.
+        if self.current.is_some_and(|current| file <= current) {
+            return;
+        }
+        let before = self.current.replace(file);
+        if let Some(before) = before {
+            // Who listens to events hears the next one; a player does not stop for this one.
+            let _told = self.tell(before, file);
+        }
+    }
+
+    /// Playing goes on elsewhere.
+    pub(super) fn moved(&mut self) {
+        self.current = None;
+    }
+
+    fn tell(&self, closed: u32, opened: u32) -> Result<()> {
+        let path = |file: u32| -> Value {
+            let path = usize::try_from(file)
+                .ok()
+                .and_then(|file| self.files.get(file));
+            let text = path.map(|path| path.to_string_lossy().into_owned());
+            Value::String(text.unwrap_or_default().as_str().into())
+        };
+        let mut event = self.publisher.message()?;
+        event.set("closed_file", path(closed))?;
+        event.set("opened_file", path(opened))?;
+        event.set("node_name", Value::String(self.node_name.as_str().into()))?;
+        self.publisher.publish(&event)?;
+        Ok(())
+    }
+}

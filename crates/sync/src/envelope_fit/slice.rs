@@ -1,0 +1,134 @@
+//! All curves of one bend.
+
+use super::group::{Group, Level};
+use super::{Prior, Sums, UNLIKELY, peak};
+
+/// Slopes that are integrated over.
+const SLOPES: usize = 16;
+/// Slopes are searched this many deviations around zero.
+const WIDEST: f64 = 6.0;
+/// An envelope may lie on the wrong side of another by this much, in nanoseconds, as stamps have a grain.
+const GRAIN: f64 = 2e3;
+
+/// All curves of one bend, by their slope relative to the reference line.
+#[derive(Debug)]
+pub(super) struct Slice<'a> {
+    groups: &'a [Group; 3],
+    bend: f64,
+    prior: &'a Prior,
+    reference: f64,
+    all: f64,
+    /// How far slopes are likely, more or less.
+    width: f64,
+    /// The best slope, and its likelihood.
+    best: (f64, f64),
+}
+
+impl<'a> Slice<'a> {
+    pub(super) fn new(
+        groups: &'a mut [Group; 3],
+        bend: f64,
+        width: f64,
+        prior: &'a Prior,
+        reference: f64,
+    ) -> Self {
+        for group in groups.iter_mut() {
+            group.straighten(bend);
+        }
+        let all = groups.iter().map(Group::count).sum();
+        let mut slice = Self {
+            groups,
+            bend,
+            prior,
+            reference,
+            all,
+            width,
+            best: (0.0, 0.0),
+        };
+        let limits = slice.limits();
+        slice.best = peak::highest(0.0, width, limits, |slope| slice.at(slope));
+        slice
+    }
+
+    /// The slopes that are searched, relative to the reference.
+    fn limits(&self) -> (f64, f64) {
+        let widest = WIDEST * self.prior.slope;
+        (-widest - self.reference, widest - self.reference)
+    }
+
+    /// The likelihood of the best curve.
+    pub(super) const fn best(&self) -> f64 {
+        self.best.1
+    }
+
+    pub(super) const fn best_slope(&self) -> f64 {
+        self.best.0
+    }
+
+    /// Adds all likely curves; `best` is the likelihood of the best one of all bends.
+    pub(super) fn integrate(&self, best: f64, sums: &mut Sums) {
+        let (top, most) = self.best;
+        let limits = self.limits();
+        let end = |limit: f64| {
+            peak::end(top, self.width, limit, most - UNLIKELY, |slope| {
+                self.at(slope)
+            })
+        };
+        let (from, until) = (end(limits.0), end(limits.1));
+        let step = (until - from) / SLOPES as f64;
+        for place in 0..SLOPES {
+            let slope = from + step * (place as f64 + 0.5);
+            let levels = self.levels(slope);
+            let weight = step * (self.likelihood(slope, &levels) - best).exp();
+            if let Some(height) = height(&levels) {
+                sums.add(weight, slope, height);
+            }
+        }
+    }
+
+    fn levels(&self, slope: f64) -> [Option<Level>; 3] {
+        [0, 1, 2].map(|group| self.groups[group].level(slope))
+    }
+
+    fn likelihood(&self, slope: f64, levels: &[Option<Level>; 3]) -> f64 {
+        let off = (self.reference + slope) / self.prior.slope;
+        let bent = self.bend / self.prior.bend;
+        // Most clocks hardly bend, some do much.
+        let mut likelihood = -0.5 * off * off - (bent * bent).ln_1p();
+        for (group, level) in self.groups.iter().zip(levels) {
+            likelihood += level.map_or(0.0, |level| group.likelihood(&level, self.all));
+        }
+        let [packets, answers, requests] = levels.map(|level| level.map(|level| level.least));
+        if let Some(below) = requests {
+            // What was asked before cannot lie after what arrived later.
+            let above = packets
+                .unwrap_or(f64::INFINITY)
+                .min(answers.unwrap_or(f64::INFINITY));
+            likelihood -= ((-below - above) / GRAIN).max(0.0);
+        }
+        likelihood
+    }
+
+    fn at(&self, slope: f64) -> f64 {
+        self.likelihood(slope, &self.levels(slope))
+    }
+}
+
+/// The height of the truth, as far as it shows, and its variance.
+fn height(levels: &[Option<Level>; 3]) -> Option<(f64, f64)> {
+    let [packets, answers, requests] = levels;
+    let floor = |level: &Level| level.least - level.gap;
+    if let Some(packets) = packets {
+        // The middle of a round trip is worse than a packet's floor when the ways differ; but the result must
+        // be possible.
+        let above = answers.as_ref().map_or(f64::INFINITY, |level| level.least);
+        let below = requests
+            .as_ref()
+            .map_or(f64::NEG_INFINITY, |level| -level.least);
+        let height = floor(packets).min(above).max(below.min(above));
+        return Some((height, packets.sigma * packets.sigma));
+    }
+    let (above, below) = (answers.as_ref()?, requests.as_ref()?);
+    let height = f64::midpoint(floor(above), -floor(below));
+    Some((height, (above.sigma.powi(2) + below.sigma.powi(2)) / 4.0))
+}
