@@ -11,5 +11,5 @@ pub mod msg;
 pub mod pf_packet;
 pub mod pf_reply;
 pub mod sqlite;
-pub mod ws;
 pub mod tag;
+pub mod ws;
