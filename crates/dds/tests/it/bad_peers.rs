@@ -10,7 +10,7 @@ use timeloom_testkit::transport::Collector;
 use timeloom_time::{Clock, Duration, Steady};
 use timeloom_wire::{Node, NodeName, Participant, PublishOptions, Publisher, TopicSpec};
 
-use crate::local::{LOOPBACK, Watched, new_domain, options, participant, until};
+use crate::local::{LOOPBACK, Watched, new_domain, options, participant, until, until_within};
 use crate::python::{node, publish, topic};
 use crate::services::{Adder, add_service, calls};
 
@@ -207,12 +207,12 @@ fn a_flood_of_participants_takes_only_so_much_memory() {
         }
     };
     let before = resident();
-    until("there are too many", || {
+    until_within(240, "there are too many", || {
         flood(100);
         ignored() > 0
     });
     let full = resident();
-    until("many more are ignored", || {
+    until_within(240, "many more are ignored", || {
         flood(100);
         ignored() > 1000
     });

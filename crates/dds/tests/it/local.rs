@@ -53,9 +53,14 @@ pub(crate) fn participant(domain: u32) -> Arc<DdsParticipant> {
 }
 
 /// Waits until the condition holds; the machine may be busy, and a test that passes waits for little of it.
-pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, condition: impl FnMut() -> bool) {
+    until_within(40, what, condition);
+}
+
+/// The same for what needs much of the machine.
+pub(crate) fn until_within(seconds: i64, what: &str, mut condition: impl FnMut() -> bool) {
     let clock = Clock::<Steady>::new();
-    let end = clock.now().saturating_add(Duration::from_secs(40));
+    let end = clock.now().saturating_add(Duration::from_secs(seconds));
     while !condition() {
         assert!(clock.now() < end, "not in time: {what}");
         let _woke = clock.sleep_for(Duration::from_millis(1));
