@@ -77,6 +77,9 @@ fn speed(bench: &mut Bench, id: &str, load: &Load) {
         let receive = Side::throw_away(&mut publisher, load, load.flood);
         let record = Side::recorder(&mut publisher, load, load.flood);
         lost += receive.lost + record.lost;
+        if record.lost > 0 {
+            bench.note(id, format_args!("lost: {}", record.causes));
+        }
         samples[0].push(receive.hertz);
         samples[1].push(record.hertz);
         samples[2].push(record.hertz / receive.hertz);

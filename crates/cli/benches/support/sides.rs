@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::time::ClockId;
-use timeloom_bag::{BagOptions, BagWriter, Message, TopicInfo};
+use timeloom_bag::{BagOptions, BagWriter, Message, TopicInfo, TopicStatistics};
 use timeloom_node::recorder::{BuiltinTypes, DropPolicy, Options, Recorder, Selection};
 use timeloom_testkit::bench::Stopwatch;
 use timeloom_time::{Clock, Duration, Steady};
@@ -20,6 +20,8 @@ pub(crate) struct Side {
     pub(crate) cpu_ns: f64,
     pub(crate) hertz: f64,
     pub(crate) lost: u64,
+    /// Why, as far as the recorder knows: a full disk is no fault of the queue.
+    pub(crate) causes: String,
 }
 
 /// CPU time of this process, in nanoseconds.
@@ -68,15 +70,19 @@ impl Side {
             options.max_cache_bytes = 16 << 20;
         }
         let recorder = Recorder::start(participant, node, options).expect("a recorder");
-        let mut recorded = 0;
+        let mut total = TopicStatistics::default();
         let (cpu, wall) = drive(publisher, "/recorded", load, pace, || {
-            let reports = recorder.finish().expect("a bag");
-            recorded = reports
-                .iter()
-                .map(|report| report.total().messages_recorded)
-                .sum();
+            for report in recorder.finish().expect("a bag") {
+                total.merge(&report.total());
+            }
         });
-        Self::of(cpu, wall, pace, recorded)
+        Self {
+            causes: format!(
+                "transport {}, {:?}",
+                total.messages_lost_in_transport, total.lost_in_recorder
+            ),
+            ..Self::of(cpu, wall, pace, total.messages_recorded)
+        }
     }
 
     fn of(cpu: f64, wall: f64, pace: Pace, seen: u64) -> Self {
@@ -84,6 +90,7 @@ impl Side {
             cpu_ns: cpu / pace.count as f64,
             hertz: pace.count as f64 * 1e9 / wall,
             lost: pace.count.saturating_sub(seen),
+            causes: String::new(),
         }
     }
 }
