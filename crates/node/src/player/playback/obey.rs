@@ -28,7 +28,9 @@ impl Playback {
             (true, Stage::Idle) => (letter.reply)(Err(Refusal::NotPlaying)),
             (true, stage) if stage != Stage::Playing => self.state.deferred.push_back(letter),
             // Keys may come faster than messages: each step is done after the one before it.
-            _ if self.is_bursting() && is_step(&letter.control) => {
+            _ if self.is_bursting()
+                && (is_step(&letter.control) || moves && self.is_stepping()) =>
+            {
                 self.state.deferred.push_back(letter);
             }
             _ => self.execute(letter),
@@ -42,6 +44,13 @@ impl Playback {
         }
         let next = self.state.deferred.pop_front();
         next.map(|letter| self.execute(letter)).is_some()
+    }
+
+    /// Whether a single message is about to go out, or things wait for their turn: what comes after comes after.
+    fn is_stepping(&self) -> bool {
+        let burst = self.state.run.as_ref().and_then(|run| run.burst.as_ref());
+        let single = burst.is_some_and(|burst| burst.left == Some(1));
+        single || !self.state.deferred.is_empty()
     }
 
     fn is_bursting(&self) -> bool {
