@@ -175,7 +175,8 @@ class Listener:
             except OSError:
                 pass
 
-        threading.Thread(target=read, daemon=True).start()
+        self.reading = threading.Thread(target=read, daemon=True)
+        self.reading.start()
 
     def type(self, keys):
         os.write(self.terminal, keys.encode())
@@ -194,6 +195,7 @@ class Listener:
             return pid
 
         until(over)
+        self.reading.join(10)
         return [status[0], self.screen_text]
 
     @staticmethod

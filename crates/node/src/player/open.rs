@@ -129,10 +129,7 @@ impl Parts {
         let board = Arc::new(Board::new(info.topics.len(), options.start_paused));
         let read_ahead = Arc::new(ReadAhead::new(base, options.read_ahead));
         let questions = Arc::new(Questions::new(base));
-        let reporter = keeping_damage(&board, reporter);
-        for damage in &info.damage {
-            reporter.report(Notice::Damage(damage.clone()));
-        }
+        let reporter = keeping_damage(&board, reporter, &info.damage);
         let outlets = Outlets::open(&reader, node, &options, &mailbox, &reporter);
         let clock_publisher = clock_publisher(node, &clock, &options)?;
         let splits = Splits::open(node, &reader)?;
@@ -145,10 +142,7 @@ impl Parts {
         let ended = Event::new(base);
         ended.set();
         let window = (options.read_ahead.bytes / 4).min(32 << 20);
-        let lockstep = match &options.pace {
-            Pace::Lockstep { topic, .. } => Some(Lockstep::start(node, topic, &mailbox, &reporter)),
-            _ => None,
-        };
+        let lockstep = lockstep(node, &options, &mailbox, &reporter);
         let loader = Loader {
             source: BagSource::new(reader, outlets.topics(), options.order, window),
             read_ahead: Arc::clone(&read_ahead),
@@ -230,6 +224,19 @@ fn make_clock(
     }
 }
 
+/// What listens to the topic that time waits for, if it does.
+fn lockstep(
+    node: &RosNode,
+    options: &Options,
+    mailbox: &Arc<Mailbox>,
+    reporter: &Reporter,
+) -> Option<Lockstep> {
+    match &options.pace {
+        Pace::Lockstep { topic, .. } => Some(Lockstep::start(node, topic, mailbox, reporter)),
+        _ => None,
+    }
+}
+
 /// Who else publishes `/clock` matters to those who publish or follow it.
 fn clock_watch(
     node: &RosNode,
@@ -252,15 +259,19 @@ fn bounds(info: &FileInfo) -> Option<RunRange> {
     })
 }
 
-/// Damage is told, and kept for the status.
-fn keeping_damage(board: &Arc<Board>, reporter: Reporter) -> Reporter {
+/// Damage is told, and kept for the status; what was `found` when the bag was opened is so at once.
+fn keeping_damage(board: &Arc<Board>, reporter: Reporter, found: &[String]) -> Reporter {
     let board = Arc::clone(board);
-    Reporter::new(move |notice| {
+    let keeping = Reporter::new(move |notice| {
         if let Notice::Damage(text) = notice {
             board.details().damage.push(text.clone());
         }
         reporter.report(notice.clone());
-    })
+    });
+    for damage in found {
+        keeping.report(Notice::Damage(damage.clone()));
+    }
+    keeping
 }
 
 fn clock_publisher(

@@ -145,7 +145,7 @@ impl Playback {
     }
 
     fn play(&mut self) {
-        if self.awaits_acknowledgement() {
+        if self.awaits_acknowledgement() || self.take_up_deferred() {
             return;
         }
         let Some(lap) = self.state.run.as_ref().map(|run| run.lap) else {

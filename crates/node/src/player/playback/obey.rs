@@ -27,14 +27,35 @@ impl Playback {
         match (moves, self.state.stage) {
             (true, Stage::Idle) => (letter.reply)(Err(Refusal::NotPlaying)),
             (true, stage) if stage != Stage::Playing => self.state.deferred.push_back(letter),
+            // Keys may come faster than messages: each step is done after the one before it.
+            _ if self.is_bursting()
+                && (is_step(&letter.control) || moves && self.is_stepping()) =>
+            {
+                self.state.deferred.push_back(letter);
+            }
             _ => self.execute(letter),
         }
     }
 
-    pub(super) fn take_up_deferred(&mut self) {
-        while let Some(letter) = self.state.deferred.pop_front() {
-            self.execute(letter);
+    /// Does the next of the things that were put aside; false if there is none, or a burst goes on.
+    pub(super) fn take_up_deferred(&mut self) -> bool {
+        if self.is_bursting() {
+            return false;
         }
+        let next = self.state.deferred.pop_front();
+        next.map(|letter| self.execute(letter)).is_some()
+    }
+
+    /// Whether a single message is about to go out, or things wait for their turn: what comes after comes after.
+    fn is_stepping(&self) -> bool {
+        let burst = self.state.run.as_ref().and_then(|run| run.burst.as_ref());
+        let single = burst.is_some_and(|burst| burst.left == Some(1));
+        single || !self.state.deferred.is_empty()
+    }
+
+    fn is_bursting(&self) -> bool {
+        let run = self.state.run.as_ref();
+        run.is_some_and(|run| run.burst.is_some())
     }
 
     pub(super) fn refuse_deferred(&mut self) {
@@ -238,4 +259,12 @@ impl Playback {
             Mark::B => self.set_loop(Some((from.min(now), now))),
         }
     }
+}
+
+/// Whether a control publishes messages while time stands.
+fn is_step(control: &Control) -> bool {
+    matches!(
+        control,
+        Control::PlayNext | Control::Burst(_) | Control::StepBack
+    )
 }

@@ -149,7 +149,6 @@ impl Playback {
             let _resumed = self.clock.resume();
         }
         self.start_ticker();
-        self.take_up_deferred();
     }
 
     /// Playing begins where the external clock is.
@@ -169,7 +168,6 @@ impl Playback {
         self.jumps.set_plan(Some(plan));
         self.read_ahead.restart(plan);
         self.enter(Stage::Playing);
-        self.take_up_deferred();
     }
 
     /// At the end, waits until reliable subscriptions have acknowledged everything; tells who has not.

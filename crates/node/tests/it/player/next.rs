@@ -124,3 +124,25 @@ fn play_next_playing_only_filtered_topics() {
     assert_eq!(first.numbers(), [0; 0]);
     assert_eq!(second.numbers(), [1, 3, 5]);
 }
+
+#[test]
+fn steps_that_are_asked_for_at_once_are_done_one_after_the_other() {
+    let theatre = Theatre::new();
+    let audience = theatre.audience(TOPIC);
+    let lines: Vec<_> = (1..=9).map(|n| Line(TOPIC, 100 * n, n as u32)).collect();
+    let player = theatre.player(&theatre.bag("bag", &lines), paused());
+    play(&player);
+    let steps = [
+        Control::PlayNext,
+        Control::PlayNext,
+        Control::PlayNext,
+        Control::StepBack,
+        Control::Burst(2),
+    ];
+    for step in steps {
+        player.control_then(step, |answer| assert!(answer.is_ok(), "{answer:?}"));
+    }
+    assert!(next(&player));
+    theatre.settle();
+    assert_eq!(audience.numbers(), [1, 2, 3, 2, 3, 4, 5]);
+}
