@@ -30,10 +30,11 @@ fn least_ratio(name: &str) -> f64 {
     match name {
         // The floor wanders, or is hardly ever reached.
         "wander-100hz" => 2.0,
-        "congested-50hz" | "quiet-lognormal-100hz" | "quiet-twice-100hz" => 10.0,
-        "thermal-step-100hz" => 10.0,
+        "congested-50hz" | "quiet-lognormal-100hz" | "quiet-twice-100hz" | "thermal-step-100hz" => {
+            10.0
+        }
         // Few requests, judged from half a minute on: the error is that of their noise.
-        _ if name.starts_with("active") => 10.0,
+        _ if name.starts_with("active") => 12.0,
         _ => 50.0,
     }
 }
@@ -66,8 +67,11 @@ fn check(name: &'static str) -> Figures {
 }
 
 fn check_all(prefix: &str) {
-    let names = NAMES.iter().filter(|name| name.starts_with(prefix));
-    let count = names.map(|name| check(name)).count();
+    let mut count = 0;
+    for name in NAMES.iter().filter(|name| name.starts_with(prefix)) {
+        check(name);
+        count += 1;
+    }
     assert!(count > 0, "no case begins with {prefix}");
 }
 

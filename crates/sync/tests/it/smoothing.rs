@@ -13,7 +13,7 @@ fn smoothing_is_better(family: Family, duration_s: f64) {
     let limits = Limits::default();
     let clock = Method::Envelope.clock(limits);
     let live = score(&scenario, 1, clock, HostClock::Steady);
-    let smoothed = score_smoothed(&scenario, 1, &limits).unwrap();
+    let smoothed = score_smoothed(&scenario, 1, &limits).expect("possible samples");
     assert!(
         smoothed.p50_ns < live.p50_ns && smoothed.p99_ns < live.p99_ns,
         "{family}: {:.0} and {:.0} ns, live {:.0} and {:.0} ns",
