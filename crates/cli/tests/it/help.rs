@@ -17,16 +17,11 @@ fn help_goes_to_stdout() {
       play         Publish the messages of bags as their time comes: pause, step, seek, loop, change the
                    rate
       burst        Publish messages at once, without waiting for their time
-      view         Show bags and running robots in a browser, in Foxglove, Lichtblick and `PlotJuggler`
+      view         Show bags and running robots in a browser, in Foxglove and its relatives
       info         Show what a bag holds, without reading its messages
       cat          Print messages as JSON, with filters and limits
       convert      Rewrite bags: slice, filter, rename, split, compress, merge, change the storage;
                    export to CSV and JSON lines
-      play         Publish the messages of bags as their time comes: pause, step, seek, loop, change the
-                   rate
-      burst        Publish messages at once, without waiting for their time
-      clock        Look at /clock, publish it, and control whoever does: echo, publish, lag, drive
-      view         Show bags and running robots in a browser, in Foxglove and its relatives
       reindex      Rebuild metadata.yaml from the files of a bag
       recover      Get back all that a damaged bag holds: cut files, missing summaries, broken metadata
       trace        Lineage of messages: which inputs made an output, how late, what broke: live, report,
@@ -39,10 +34,6 @@ fn help_goes_to_stdout() {
       service      Look at the services of a running robot, and call them: list, call
       doctor       Find out what is wrong: net
       list         List storages, compressors and known interfaces
-      sync         Relate a sensor's clock to the host's: fit, convert, retime, simulate, watch, pf,
-                   pf-device
-      trace        Lineage of messages: which inputs made an output, how late, what broke: live, report,
-                   path, check, diff, export
       completions  Print the tab completion of a shell
       manual       Write the man pages of all verbs into a directory
       help         Print this message or the help of the given subcommand(s)
@@ -74,11 +65,6 @@ fn help_goes_to_stdout() {
       timeloom recover my_bag                               after a crash or a power cut
       timeloom trace report my_bag                          which inputs made this output, and how late
       timeloom sync fit samples.csv                         a sensor's clock against the host's
-      timeloom info my_bag                                  what is in it, at once
-      timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
-      timeloom convert my_bag -o cut --start +10s --end +20s
-      timeloom recover my_bag                               after a crash or a power cut
-      timeloom view my_bag --open                           play it in the browser, and in Foxglove
       timeloom topic echo /odom                             a running robot's messages as JSON
       timeloom doctor net                                   why two nodes do not hear each other
 

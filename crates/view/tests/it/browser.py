@@ -60,7 +60,8 @@ class Browser:
         return result["result"].get("value")
 
     def text(self, element):
-        return self.value(f"document.getElementById('{element}').textContent")
+        """What it says; nothing while the page is still being loaded."""
+        return self.value(f"document.getElementById('{element}')?.textContent")
 
     def click(self, element, part=0.5):
         """Clicks with the mouse, at a part of the element's width."""
