@@ -12,7 +12,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::robot::Robot;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// What a terminal is told when a full-screen program is over.
 const LEAVES: &str = "\x1b[?1049l";
 

@@ -69,7 +69,9 @@ fn captured_packets_are_understood_and_broken_ones_harm_nobody() {
     };
     let packets = packets();
     until("the talker of the capture is seen", || {
-        packets.iter().for_each(|packet| send(packet));
+        for packet in &packets {
+            send(packet);
+        }
         !watched.on("/chatter", EndpointKind::Publisher).is_empty()
     });
     let mut random = Random(7);

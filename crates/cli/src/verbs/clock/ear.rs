@@ -115,6 +115,12 @@ pub(super) fn owners(graph: &Graph) -> Vec<String> {
     names
 }
 
+/// Whether it is known to whom a publisher belongs.
+pub(super) fn is_named(graph: &Graph, writer: &Gid) -> bool {
+    let info = graph.endpoint(writer);
+    info.is_some_and(|info| info.node.is_some())
+}
+
 /// The name of the node behind a publisher.
 pub(super) fn owner_of(graph: &Graph, writer: &Gid) -> String {
     let node = graph.endpoint(writer).and_then(|info| info.node.as_ref());

@@ -1,10 +1,12 @@
 //! `timeloom clock echo`.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use serde_json::json;
 use timeloom_time::Duration;
 
-use super::ear::{CLOCK, Ear, Tick, owner_of};
+use super::ear::{CLOCK, Ear, Tick, is_named, owner_of};
 use crate::context::Context;
 use crate::live::{Live, LiveArguments};
 use crate::outcome::Outcome;
@@ -19,6 +21,8 @@ EXAMPLES
 A step back is marked. More than one owner is warned of, by name.";
 
 const PAUSE: Duration = Duration::from_secs(1);
+/// How long the name of a node may take to come.
+const NAMING: Duration = Duration::from_secs(3);
 
 /// Print what /clock shows
 #[derive(Debug, Args)]
@@ -39,6 +43,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let ear = Ear::open(&live)?;
     let (mut last, mut printed) = (None, 0);
     let mut silence_told = false;
+    let mut named = BTreeSet::new();
     while !live.interrupt().happened() && arguments.limit.is_none_or(|limit| printed < limit) {
         let ticks = ear.wait(PAUSE, context);
         if ticks.is_empty() && last.is_none() && !silence_told {
@@ -49,6 +54,10 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         for tick in ticks {
             if arguments.limit.is_some_and(|limit| printed >= limit) {
                 break;
+            }
+            if named.insert(tick.writer) {
+                // The name of a node may come later than its messages.
+                live.wait_for(Some(NAMING), |graph| is_named(graph, &tick.writer));
             }
             let owner = owner_of(&live.graph(), &tick.writer);
             let text = line(arguments.format, &tick, last.as_ref(), &owner);

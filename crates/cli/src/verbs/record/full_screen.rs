@@ -35,7 +35,7 @@ pub(super) fn run(
 
 fn answer(recorder: &Recorder, control: &Control) -> String {
     match recorder.control(control) {
-        Ok(_) => String::new(),
+        Ok(()) => String::new(),
         Err(error) => error.to_string(),
     }
 }

@@ -151,7 +151,7 @@ enum Kind {
     Node {
         lidar: LidarNode,
         // Ends after the lidar.
-        _live: Live,
+        _live: Box<Live>,
     },
     Bare(Lidar),
 }
@@ -176,7 +176,10 @@ impl Driven {
         node.set_reporter(move |severity, text| tell.add(severity, text));
         let lidar = LidarNode::new(&node, arguments.lidar.options(host)?)?;
         let interrupt = live.interrupt().clone();
-        let kind = Kind::Node { lidar, _live: live };
+        let kind = Kind::Node {
+            lidar,
+            _live: Box::new(live),
+        };
         Ok(Self {
             kind,
             words,

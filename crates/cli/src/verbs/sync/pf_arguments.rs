@@ -59,7 +59,7 @@ pub(crate) struct LidarArguments {
     /// What each point holds: A, B, C or C1 [default: C, or C1 of an R2300]
     #[arg(long, value_name = "TYPE", value_parser = packet_type, help_heading = "Device")]
     packet_type: Option<PacketType>,
-    /// Set a parameter of the device, such as scan_frequency=20; may be repeated
+    /// Set a parameter of the device, such as `scan_frequency=20`; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment, help_heading = "Device")]
     parameters: Vec<(String, String)>,
     /// Angle of the first point, in 1/10000 degree
@@ -131,7 +131,7 @@ struct ClockArguments {
     /// No packet takes less than this many microseconds; it is taken off every stamp
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
     least_delay: u32,
-    /// Take iq_timestamp_raw of the packets for the time of sending
+    /// Take `iq_timestamp_raw` of the packets for the time of sending
     #[arg(long)]
     send_stamps: bool,
 }

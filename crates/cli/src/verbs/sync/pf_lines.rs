@@ -140,25 +140,23 @@ fn bound(clock: &ClockReport) -> String {
 
 fn text_line(status: &LidarStatus, error: Option<i64>) -> String {
     let scans = &status.scans;
-    let mut line = link(status);
+    let mut parts = vec![link(status)];
     if let Some(clock) = &status.clock {
-        line += &format!(
-            "  drift: {:.3} ppm  jitter: {}  bound: {}",
+        parts.push(format!(
+            "drift: {:.3} ppm  jitter: {}  bound: {}",
             clock.drift_ppm,
             micros(clock.jitter.nanos()),
             bound(clock)
-        );
+        ));
     }
-    line += &format!(
-        "  scans: {}  packets: {}  lost: {}",
+    parts.push(format!(
+        "scans: {}  packets: {}  lost: {}",
         scans.scans + scans.scans_incomplete,
         scans.packets,
         scans.packets_lost
-    );
-    if let Some(error) = error {
-        line += &format!("  true error: {}", micros(error));
-    }
-    line
+    ));
+    parts.extend(error.map(|error| format!("true error: {}", micros(error))));
+    parts.join("  ")
 }
 
 fn json_line(status: &LidarStatus, error: Option<i64>) -> String {

@@ -136,16 +136,24 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         return ended_early(&live, &*publisher, wanted, &topic);
     }
     let sent = send(arguments, &live, (&*publisher, &template, &schema), context)?;
-    finish(arguments, &live, &*publisher, sent, &topic, context)
+    finish(arguments, &live, &*publisher, &sent, &topic, context)
 }
 
-/// Sends until the limit or Ctrl-C; gives how many.
+/// What was sent.
+#[derive(Debug, Default)]
+struct Sent {
+    messages: u64,
+    /// How many subscriptions there were for the last message; one may leave as soon as it has it.
+    subscriptions: usize,
+}
+
+/// Sends until the limit or Ctrl-C.
 fn send(
     arguments: &Arguments,
     live: &Live,
     (publisher, template, schema): (&dyn Publisher, &Template, &Schema),
     context: &mut Context,
-) -> anyhow::Result<u64> {
+) -> anyhow::Result<Sent> {
     let clock = live.clock();
     let mut rate = Rate::from_hertz(&clock, arguments.rate)
         .map_err(|error| Failure::usage(format!("-r {}: {error}", arguments.rate)))?;
@@ -158,13 +166,14 @@ fn send(
     };
     let options = WaitOptions::new().cancel(live.interrupt().token());
     let limit = arguments.limit();
-    let mut sent = 0_u64;
+    let mut sent = Sent::default();
     rate.reset();
-    while !live.interrupt().happened() && limit.is_none_or(|limit| sent < limit) {
+    while !live.interrupt().happened() && limit.is_none_or(|limit| sent.messages < limit) {
         let payload = template.payload(now)?;
+        sent.subscriptions = publisher.matched();
         publisher.publish(payload.clone(), PublishOptions::default())?;
-        sent += 1;
-        if arguments.print > 0 && sent.is_multiple_of(arguments.print) {
+        sent.messages += 1;
+        if arguments.print > 0 && sent.messages.is_multiple_of(arguments.print) {
             let text = schema.decode(&payload)?.to_json();
             writeln!(context.printer.data(), "{text}")?;
             context.printer.flush()?;
@@ -172,7 +181,7 @@ fn send(
         if let Some(simulated) = &simulated {
             simulated.report(context);
         }
-        if limit != Some(sent) && rate.sleep_with(&options).is_err() {
+        if limit != Some(sent.messages) && rate.sleep_with(&options).is_err() {
             break;
         }
     }
@@ -184,7 +193,7 @@ fn finish(
     arguments: &Arguments,
     live: &Live,
     publisher: &dyn Publisher,
-    sent: u64,
+    sent: &Sent,
     topic: &str,
     context: &mut Context,
 ) -> anyhow::Result<Outcome> {
@@ -195,10 +204,10 @@ fn finish(
     // Where there are none, messages are on their way in order, and leaving waits for them.
     let none = !live.participant().capabilities().acknowledgements;
     let acknowledged = none || publisher.wait_for_acknowledgements(PATIENCE)?;
-    let to = counted(publisher.matched() as u64, "subscription");
+    let to = counted(sent.subscriptions as u64, "subscription");
     context.printer.note(&format!(
         "published {} on {topic} to {to}",
-        counted(sent, "message")
+        counted(sent.messages, "message")
     ));
     if !acknowledged {
         let text = format!(

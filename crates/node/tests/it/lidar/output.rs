@@ -115,5 +115,5 @@ fn level(arrays: &timeloom_testkit::transport::Collector) -> u64 {
         panic!("no status");
     };
     let level = statuses.first().and_then(|status| status.get("level"));
-    level.and_then(|level| level.as_u64()).expect("a level")
+    level.and_then(Value::as_u64).expect("a level")
 }
