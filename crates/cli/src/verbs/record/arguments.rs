@@ -117,7 +117,7 @@ pub(super) struct SelectionArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The bag")]
 pub(super) struct OutputArguments {
-    /// The directory of the bag [default: rosbag2_<date and time>]
+    /// The directory of the bag; `rosbag2_` with date and time unless given
     #[arg(short, long, value_name = "DIRECTORY")]
     pub(super) output: Option<PathBuf>,
     /// mcap or sqlite3 [default: mcap]

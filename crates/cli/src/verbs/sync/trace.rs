@@ -12,7 +12,7 @@ const WILD: Duration = Duration::from_millis(50);
 /// A stretch of time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cell {
-    /// Which stretch, counted from the first sample in steps of [`Trace::width_ns`].
+    /// Which stretch, counted from the first sample in steps of `width_ns`.
     index: u64,
     /// How far arrivals lie behind the estimate: least and most, in nanoseconds.
     pub(crate) delay: (i64, i64),
