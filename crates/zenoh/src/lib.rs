@@ -12,6 +12,7 @@ mod observers;
 mod options;
 mod participant;
 mod payload;
+mod prelude;
 mod publisher;
 mod qos_code;
 mod roster;

@@ -2,7 +2,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration as StdDuration;
 
 use timeloom_msg::QosProfile;
@@ -13,6 +13,7 @@ use timeloom_wire::{
     TopicSpec,
 };
 use zenoh::pubsub::Subscriber;
+use zenoh::query::{ConsolidationMode, QueryTarget, Reply, ReplyKeyExpr};
 use zenoh::sample::{Sample as ZenohSample, SampleKind};
 use zenoh::{Session, Wait as _};
 use zenoh_ext::{
@@ -25,9 +26,10 @@ use crate::losses::Losses;
 use crate::node::{NodeCore, Told, topic_route};
 use crate::notes::{NoteKind, Notes};
 use crate::payload::{ENCAPSULATION, contiguous};
+use crate::prelude::{Admission, Prelude};
 use crate::roster::Roster;
 use crate::session_call::{call, callback, is_inside_call};
-use crate::shared::refused;
+use crate::shared::{Shared, refused};
 
 pub(crate) struct ZenohSubscription {
     // The token goes before what it stands for.
@@ -60,8 +62,24 @@ struct Core {
     /// Samples of our own session on their way to the participant's thread.
     own: Mutex<VecDeque<Sample>>,
     ended: AtomicBool,
+    /// For transient local: what was published before.
+    latched: Option<Latched>,
     /// Held while the receiver is called: its calls do not overlap.
     losses: Mutex<Losses>,
+}
+
+/// How the writers of a latched topic are asked for what they published before.
+struct Latched {
+    prelude: Prelude,
+    /// Their caches, and how much is wanted of each.
+    selector: String,
+    shared: Weak<Shared>,
+}
+
+/// A question to a writer; what is held of it passes when this is dropped, with the last answer or without.
+struct Asked {
+    core: Arc<Core>,
+    writer: Gid,
 }
 
 thread_local! {
@@ -86,6 +104,8 @@ impl Drop for Calling {
 
 /// Samples of our own session that wait at most: the oldest goes, and shows as a gap.
 const MOST_OWN: usize = 10_000;
+/// How long a writer may take to say what it published before; then what came of it passes.
+const ANSWER: StdDuration = StdDuration::from_secs(2);
 /// As long as `rmw_zenoh` waits for what was missed.
 const FOR_EVER: StdDuration = StdDuration::from_millis(u64::MAX);
 
@@ -98,6 +118,18 @@ impl ZenohSubscription {
         let plan = node.plan(EndpointKind::Subscription, topic_route(topic)?, &topic.qos);
         let failed = |error| refused(format!("subscribe to `{}`", topic.name), error);
         let shared = &node.shared;
+        // Without a hash of ours, those of others are as good as any.
+        let any_hash = topic.type_hash.is_none();
+        let key = if any_hash {
+            plan.end.route.any_hash(shared.domain)
+        } else {
+            plan.end.route.key(shared.domain)
+        };
+        let latched = (plan.end.qos.durability == Durability::TransientLocal).then(|| Latched {
+            prelude: Prelude::default(),
+            selector: format!("{key}/@adv/**?_max={}", depth(&plan.end.qos)),
+            shared: Arc::downgrade(shared),
+        });
         let core = Arc::new(Core {
             topic: topic.name.clone(),
             receiver,
@@ -107,15 +139,9 @@ impl ZenohSubscription {
             dispatch: shared.dispatch().clone(),
             own: Mutex::default(),
             ended: AtomicBool::new(false),
+            latched,
             losses: Mutex::default(),
         });
-        // Without a hash of ours, those of others are as good as any.
-        let any_hash = topic.type_hash.is_none();
-        let key = if any_hash {
-            plan.end.route.any_hash(shared.domain)
-        } else {
-            plan.end.route.key(shared.domain)
-        };
         let reader =
             call(|| Reader::new(shared.session(), key, &plan.end.qos, &core)).map_err(failed)?;
         let hears = Arc::clone(&core);
@@ -166,12 +192,11 @@ impl Reader {
                 _subscriber: builder.wait()?,
             });
         }
-        let depth = usize::try_from(qos.depth).unwrap_or(usize::MAX);
         let mut builder = builder
             .history(
                 HistoryConfig::default()
                     .detect_late_publishers()
-                    .max_samples(depth),
+                    .max_samples(depth(qos)),
             )
             .query_timeout(FOR_EVER)
             .subscriber_detection();
@@ -196,11 +221,30 @@ impl Core {
                 return self.notes.add(NoteKind::MalformedSample, &text);
             }
         };
+        let writer = sample.writer;
+        let admission = match &self.latched {
+            Some(latched) => latched.prelude.admit(sample),
+            None => Admission::Pass(sample),
+        };
+        let sample = match admission {
+            Admission::Pass(sample) => sample,
+            Admission::Keep => return,
+            Admission::Ask => return self.ask(writer),
+        };
         if is_inside_call() {
             self.keep_own(sample);
         } else {
             self.deliver([sample]);
         }
+    }
+
+    /// Asks a writer what it published before; not here, where Zenoh holds its locks.
+    fn ask(self: &Arc<Self>, writer: Gid) {
+        let asked = Asked {
+            core: Arc::clone(self),
+            writer,
+        };
+        self.dispatch.give(move || asked.send());
     }
 
     fn read(&self, sample: &ZenohSample) -> std::result::Result<Sample, String> {
@@ -284,6 +328,62 @@ impl Core {
     fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
     }
+}
+
+impl Asked {
+    fn send(self) {
+        let Some(latched) = &self.core.latched else {
+            return;
+        };
+        let Some(shared) = latched.shared.upgrade() else {
+            return;
+        };
+        let query = shared.session().get(latched.selector.clone());
+        // What comes of a question that cannot be asked is what comes of one without an answer.
+        let _asked = call(|| {
+            query
+                .callback(move |reply| callback(|| self.hear(&reply)))
+                .consolidation(ConsolidationMode::None)
+                .accept_replies(ReplyKeyExpr::Any)
+                .target(QueryTarget::All)
+                .timeout(ANSWER)
+                .wait()
+        });
+    }
+
+    fn hear(&self, reply: &Reply) {
+        let (Some(latched), Ok(sample)) = (&self.core.latched, reply.result()) else {
+            return;
+        };
+        if let Ok(sample) = self.core.read(sample)
+            && sample.writer == self.writer
+        {
+            latched.prelude.answer(sample);
+        }
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        let (core, writer) = (Arc::clone(&self.core), self.writer);
+        self.core.dispatch.give(move || {
+            let Some(latched) = &core.latched else {
+                return;
+            };
+            loop {
+                let samples = latched.prelude.release(writer);
+                if samples.is_empty() {
+                    break;
+                }
+                core.deliver(samples);
+            }
+        });
+    }
+}
+
+/// How many samples are kept.
+fn depth(qos: &QosProfile) -> usize {
+    usize::try_from(qos.depth).unwrap_or(usize::MAX)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -33,6 +33,9 @@ def use(page):
     page.value("document.activeElement.blur()")
     page.key(" ")
     wait("paused by the keyboard", lambda: page.text("state") == "paused")
+    # Not at the end, where the next message is that of the next lap.
+    page.click("timeline", 0.3)
+    wait("seek while paused", lambda: abs(page.value(NOW) - duration * 0.3) < duration / 50)
     stands = page.value(NOW)
     page.click("step-forward")
     wait("a step to the next message", lambda: page.value(NOW) > stands)

@@ -67,7 +67,8 @@ impl Owners {
             _ => return None,
         }
         let names: Option<Vec<String>> = self.nodes.values().cloned().collect();
-        let names = names.filter(|names| names.len() > 1 && names.len() > self.told)?;
+        let mut names = names.filter(|names| names.len() > 1 && names.len() > self.told)?;
+        names.sort();
         self.told = names.len();
         Some(names)
     }
