@@ -228,7 +228,7 @@ impl VirtualState {
         } else {
             WaitingKind::Bystander
         };
-        world.add(cell, until.unwrap_or(i64::MAX), kind);
+        let key = world.add(cell, until.unwrap_or(i64::MAX), kind);
         if takes_part {
             world.busy -= 1;
         }
@@ -237,6 +237,12 @@ impl VirtualState {
         // last wait and comes late must not let it file itself a second time.
         while !cell.is_signalled() {
             cell.park(None);
+        }
+        // Cells are raised outside the lock. One that was meant for the last wait, and was overtaken by another, raises
+        // the cell in the middle of this wait: nobody has counted us as busy then.
+        let mut world = self.lock();
+        if world.waiting.remove(&key).is_some() {
+            world.busy += usize::from(takes_part);
         }
     }
 
@@ -351,6 +357,22 @@ impl World {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_signal_that_comes_late_leaves_everybody_counted() {
+        let world = VirtualTime::manual();
+        let base = world.base();
+        let cell = base.new_cell(Party::Thread);
+        let parked = Arc::clone(&cell);
+        let waiting = world.spawn("waits", move || base.park(&parked, None));
+        world.settle();
+        // As if somebody who was overtaken raised it now: nobody finds the one who waits, and counts it.
+        cell.raise();
+        waiting.join().unwrap();
+        let state = world.0.lock();
+        assert!(state.waiting.is_empty());
+        assert_eq!((state.participants, state.busy), (0, 0));
+    }
 
     #[test]
     fn a_late_wake_up_of_the_last_wait_does_not_end_the_next() {
