@@ -3,4 +3,5 @@
 //! This crate is not published: rooms name it under `[dev-dependencies]` only.
 
 pub mod bench;
+pub mod mutation;
 pub mod transport;

@@ -13,65 +13,9 @@ mod sqlite;
 use std::fs;
 
 use timeloom_bag::{BagOptions, StorageId, StorageOptions};
+use timeloom_testkit::mutation::fuzz;
 
 use crate::support::{bag_directories, bags, write_bag};
-
-/// How often each input is changed; `TIMELOOM_FUZZ_ROUNDS` asks for more.
-fn rounds(usual: u32) -> u32 {
-    std::env::var("TIMELOOM_FUZZ_ROUNDS")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(usual)
-}
-
-/// A small generator of random numbers (xorshift), the same on every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % limit.max(1) as u64).unwrap()
-    }
-
-    /// Changes a few places of an input: bits, lengths, copies, cuts.
-    fn mutate(&mut self, input: &[u8]) -> Vec<u8> {
-        let mut data = input.to_vec();
-        for _ in 0..=self.below(4) {
-            let at = self.below(data.len() + 1);
-            let end = (at + self.below(32)).min(data.len());
-            match self.below(6) {
-                0 | 1 if at < data.len() => data[at] ^= 1 << self.below(8),
-                2 => data.truncate(at),
-                3 => {
-                    data.drain(at..end);
-                }
-                4 => {
-                    let copy = data[at..end].to_vec();
-                    let to = self.below(data.len() + 1);
-                    data.splice(to..to, copy);
-                }
-                _ if at + 4 <= data.len() => {
-                    let number = [0, 1, 255, 65_535, u32::MAX][self.below(5)];
-                    data[at..at + 4].copy_from_slice(&number.to_le_bytes());
-                }
-                _ => {}
-            }
-        }
-        data
-    }
-}
-
-fn run(target: fn(&[u8]), inputs: &[Vec<u8>], usual: u32) {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    for input in inputs {
-        target(input);
-        for _ in 0..rounds(usual) {
-            target(&random.mutate(input));
-        }
-    }
-}
 
 /// A file of a small bag with a preset.
 fn small_file(storage: StorageId, preset: &str) -> Vec<u8> {
@@ -109,7 +53,7 @@ fn fuzz_mcap() {
         small_file(StorageId::Mcap, "fastwrite"),
         small_file(StorageId::Mcap, "zstd_fast"),
     ];
-    run(mcap::fuzz_mcap, &inputs, 40);
+    fuzz(mcap::fuzz_mcap, &inputs, 40, &[]);
 }
 
 #[test]
@@ -118,14 +62,11 @@ fn fuzz_metadata() {
     let inputs: Vec<_> = texts
         .map(|bag| fs::read(bag.join("metadata.yaml")).unwrap())
         .collect();
-    run(metadata::fuzz_metadata, &inputs, 8);
+    fuzz(metadata::fuzz_metadata, &inputs, 8, &[]);
 }
 
 #[test]
 fn fuzz_sqlite() {
-    run(
-        sqlite::fuzz_sqlite,
-        &[small_file(StorageId::Sqlite3, "resilient")],
-        20,
-    );
+    let inputs = [small_file(StorageId::Sqlite3, "resilient")];
+    fuzz(sqlite::fuzz_sqlite, &inputs, 20, &[]);
 }

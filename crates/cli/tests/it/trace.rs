@@ -279,6 +279,30 @@ fn tags_that_are_no_tags_are_counted_and_exit_code_3() {
     assert!(run.stderr.contains("3 messages could not be read"), "{run}");
 }
 
+/// A bag whose end is missing, with nothing wrong before it.
+#[test]
+fn a_bag_that_was_cut_off_is_exit_code_3() {
+    let sandbox = sandbox();
+    let bag = sandbox.path("robot");
+    let file = std::fs::read_dir(&bag)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let file = file
+        .into_iter()
+        .find(|path| path.extension().is_some_and(|end| end == "mcap"));
+    let file = std::fs::File::options()
+        .write(true)
+        .open(file.unwrap())
+        .unwrap();
+    file.set_len(file.metadata().unwrap().len() * 2 / 3)
+        .unwrap();
+    for arguments in ["trace report robot", "trace export robot --format chrome"] {
+        let run = sandbox.run(arguments);
+        assert_eq!(run.code, 3, "{run}");
+        assert!(run.stderr.contains("timeloom recover"), "{run}");
+    }
+}
+
 #[test]
 fn simulated_time_counts_by_the_steady_clock() {
     let sandbox = Sandbox::new();

@@ -10,60 +10,10 @@ mod dds_nodes;
 #[expect(unreachable_pub, reason = "the fuzz crate exports it")]
 mod dds_service;
 
-/// How often each input is changed; `TIMELOOM_FUZZ_ROUNDS` asks for more.
-fn rounds() -> u32 {
-    let asked = std::env::var("TIMELOOM_FUZZ_ROUNDS");
-    asked
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(3000)
-}
+use timeloom_testkit::mutation::fuzz;
 
-/// A small generator of random numbers (xorshift), the same on every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % limit.max(1) as u64).unwrap()
-    }
-
-    /// Changes a few places of an input: bits, numbers, copies, cuts.
-    fn mutate(&mut self, input: &[u8]) -> Vec<u8> {
-        let mut data = input.to_vec();
-        for _ in 0..=self.below(4) {
-            let at = self.below(data.len() + 1);
-            let end = (at + self.below(40)).min(data.len());
-            match self.below(5) {
-                0 if at < data.len() => data[at] ^= 1 << self.below(8),
-                1 => data.truncate(at),
-                2 => drop(data.drain(at..end)),
-                3 => {
-                    let copy = data[at..end].to_vec();
-                    data.splice(at..at, copy);
-                }
-                _ if at + 4 <= data.len() => {
-                    let number = [0_u32, 1, 24, 1 << 31, u32::MAX][self.below(5)];
-                    data[at..at + 4].copy_from_slice(&number.to_le_bytes());
-                }
-                _ => data.push(0),
-            }
-        }
-        data
-    }
-}
-
-fn run(target: fn(&[u8]), inputs: &[Vec<u8>]) {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    for input in inputs {
-        target(input);
-        for _ in 0..rounds() {
-            target(&random.mutate(input));
-        }
-    }
-}
+/// How often each input is changed.
+const ROUNDS: u32 = 3000;
 
 fn bytes(hex: &str) -> Vec<u8> {
     let digits = hex.as_bytes().chunks(2);
@@ -79,7 +29,7 @@ fn fuzz_node_lists() {
         "000100000110794e3fcc63d62398dd4e000001c101000000020000002f000000090000006c697374656e65720000000000000000010000000110794e3fcc63d62398dd4e00000603",
         "00010000010f78fd717b3e5400000000000001c101000000020000002f000000090000006c697374656e65720000000001000000010f78fd717b3e54000000000000050403000000010f78fd717b3e540000000000000303010f78fd717b3e540000000000000403010f78fd717b3e540000000000000603",
     ];
-    run(dds_nodes::fuzz_dds_nodes, &inputs.map(bytes));
+    fuzz(dds_nodes::fuzz_dds_nodes, &inputs.map(bytes), ROUNDS, &[]);
 }
 
 #[test]
@@ -95,10 +45,8 @@ fn fuzz_endpoints() {
         ),
         "ros_discovery_info\0rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_\0".to_owned(),
     ];
-    run(
-        dds_endpoint::fuzz_dds_endpoint,
-        &inputs.map(String::into_bytes),
-    );
+    let inputs = inputs.map(String::into_bytes);
+    fuzz(dds_endpoint::fuzz_dds_endpoint, &inputs, ROUNDS, &[]);
 }
 
 /// A request in the encoding of Cyclone from `type_description_rtps.txt`, and inline `QoS` as Fast DDS sends it.
@@ -107,8 +55,6 @@ fn fuzz_service_headers() {
     let request = b"\x00\x01\x00\x00\xf4\xa1\xf8\xf3\x09\x7e\x74\x60\x03\0\0\0\0\0\0\0\x0c\0\0\0no/msg/Such\0\x01\0\0\0\0\0\0\0";
     let guid = "010f78fd717b3e540000000000000504";
     let qos = format!("83001800{guid}ffffffff000000000f801800{guid}ffffffff0000000001000000");
-    run(
-        dds_service::fuzz_dds_service,
-        &[request.to_vec(), bytes(&qos)],
-    );
+    let inputs = [request.to_vec(), bytes(&qos)];
+    fuzz(dds_service::fuzz_dds_service, &inputs, ROUNDS, &[]);
 }

@@ -12,74 +12,12 @@ mod msg;
 
 use std::collections::BTreeMap;
 
+use timeloom_testkit::mutation::fuzz;
+
 use crate::bags;
 
-/// How often each input is changed; `TIMELOOM_FUZZ_ROUNDS` asks for more.
-fn rounds() -> u32 {
-    std::env::var("TIMELOOM_FUZZ_ROUNDS")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(80)
-}
-
-/// A small generator of random numbers (xorshift), the same on every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        usize::try_from(self.next() % limit.max(1) as u64).unwrap()
-    }
-
-    /// Changes a few places of an input: bits, bytes, lengths, copies, cuts.
-    fn mutate(&mut self, input: &[u8], words: &[&str]) -> Vec<u8> {
-        let mut data = input.to_vec();
-        for _ in 0..=self.below(4) {
-            let at = self.below(data.len() + 1);
-            match self.below(8) {
-                0 if at < data.len() => data[at] ^= 1 << self.below(8),
-                1 if at < data.len() => data[at] = u8::try_from(self.next() & 0xff).unwrap(),
-                2 => data.truncate(at),
-                3 => {
-                    let end = (at + self.below(16)).min(data.len());
-                    data.drain(at..end);
-                }
-                4 => {
-                    let end = (at + self.below(32)).min(data.len());
-                    let copy = data[at..end].to_vec();
-                    let to = self.below(data.len() + 1);
-                    data.splice(to..to, copy);
-                }
-                5 if at + 4 <= data.len() => {
-                    let number = [0, 1, 255, 65_535, u32::MAX][self.below(5)];
-                    data[at..at + 4].copy_from_slice(&number.to_le_bytes());
-                }
-                6 if !words.is_empty() => {
-                    let word = words[self.below(words.len())];
-                    data.splice(at..at, word.bytes());
-                }
-                _ => data.insert(at, b' '),
-            }
-        }
-        data
-    }
-}
-
-fn run(target: fn(&[u8]), inputs: &[Vec<u8>], words: &[&str]) {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    for input in inputs {
-        target(input);
-        for _ in 0..rounds() {
-            target(&random.mutate(input, words));
-        }
-    }
-}
+/// How often each input is changed.
+const ROUNDS: u32 = 80;
 
 #[test]
 fn fuzz_payloads() {
@@ -112,7 +50,7 @@ fn fuzz_payloads() {
             inputs.push(input);
         }
     }
-    run(cdr::fuzz_cdr, &inputs, &[]);
+    fuzz(cdr::fuzz_cdr, &inputs, ROUNDS, &[]);
 }
 
 #[test]
@@ -156,7 +94,7 @@ fn fuzz_definitions() {
             .to_vec(),
     );
     inputs.push(b"int8 order\n---\nint8[] s\n---\nT t\n".to_vec());
-    run(msg::fuzz_msg, &inputs, &words);
+    fuzz(msg::fuzz_msg, &inputs, ROUNDS, &words);
 }
 
 #[test]
@@ -195,9 +133,7 @@ fn fuzz_idl() {
         "================================================================================\nIDL: p/msg/T\nmodule p { module msg { struct T { p::msg::U u; }; }; };\n====\nIDL: p/msg/U\nmodule p { module msg { struct U { uint8 structure_needs_at_least_one_member; }; }; };",
     ];
     let inputs: Vec<Vec<u8>> = inputs.iter().map(|text| text.as_bytes().to_vec()).collect();
-    for _ in 0..8 {
-        run(idl::fuzz_idl, &inputs, &words);
-    }
+    fuzz(idl::fuzz_idl, &inputs, 8 * ROUNDS, &words);
     timeloom_msg::Schema::parse_ros2idl("p/msg/T", str::from_utf8(&inputs[0]).unwrap()).unwrap();
     timeloom_msg::Schema::parse_ros2idl("p/msg/T", str::from_utf8(&inputs[2]).unwrap()).unwrap();
 }

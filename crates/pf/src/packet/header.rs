@@ -162,7 +162,7 @@ mod tests {
         // A sector of a turn, either way round: the head is as fast as before.
         near(header(PacketType::C, 1_000, 714, 40_000), 25e6 / 5_040.0);
         near(header(PacketType::C, 1_000, -714, 40_000), 25e6 / 5_040.0);
-        // 90 000 points a second, as the data sheet of the R2300 has it.
+        // 90 000 points a second, as the formula of the vendor's driver gives it.
         near(header(PacketType::C1, 1_000, 1_000, 50_000), 1e9 / 90e3);
         near(header(PacketType::C1, 500, 2_000, 100_000), 1e9 / 90e3);
         near(header(PacketType::C1, 500, 2_000, 50_000), 2e9 / 90e3);

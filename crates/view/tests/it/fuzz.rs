@@ -8,52 +8,11 @@ mod ws;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
+use timeloom_testkit::mutation::{Mutator, fuzz};
 use timeloom_view::protocol::{PlaybackCommand, PlaybackRequest};
 
 use crate::client::Client;
 use crate::toy::{Show, until};
-
-/// How often each input is changed; `TIMELOOM_FUZZ_ROUNDS` asks for more.
-fn rounds() -> u32 {
-    let asked = std::env::var("TIMELOOM_FUZZ_ROUNDS");
-    asked.ok().and_then(|text| text.parse().ok()).unwrap_or(200)
-}
-
-/// A small generator of random numbers (xorshift), the same on every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % limit.max(1) as u64).unwrap()
-    }
-
-    /// Changes a few places of an input: bits, lengths, copies, cuts.
-    fn mutate(&mut self, input: &[u8]) -> Vec<u8> {
-        let mut data = input.to_vec();
-        for _ in 0..=self.below(4) {
-            let at = self.below(data.len() + 1);
-            let end = (at + self.below(20)).min(data.len());
-            match self.below(5) {
-                0 if at < data.len() => data[at] ^= 1 << self.below(8),
-                1 => data.truncate(at),
-                2 => drop(data.drain(at..end)),
-                3 => {
-                    let copy = data[at..end].to_vec();
-                    data.splice(at..at, copy);
-                }
-                _ if at + 4 <= data.len() => {
-                    let number = [0, 1, 255, 65_535, u32::MAX][self.below(5)];
-                    data[at..at + 4].copy_from_slice(&number.to_le_bytes());
-                }
-                _ => data.push(0),
-            }
-        }
-        data
-    }
-}
 
 /// A frame with a mask of zeros, as a client sends it.
 fn frame(opcode: u8, payload: &[u8]) -> Vec<u8> {
@@ -101,7 +60,6 @@ fn messages() -> Vec<Vec<u8>> {
 
 #[test]
 fn nothing_that_a_client_sends_makes_the_parsers_panic() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut inputs = messages();
     inputs.extend(TEXTS.iter().map(|text| text.as_bytes().to_vec()));
     inputs.push(
@@ -109,12 +67,7 @@ fn nothing_that_a_client_sends_makes_the_parsers_panic() {
           Origin: null\r\nSec-WebSocket-Protocol: foxglove.sdk.v1\r\n\r\n"
             .to_vec(),
     );
-    for input in &inputs {
-        ws::fuzz_ws(input);
-        for _ in 0..rounds() {
-            ws::fuzz_ws(&random.mutate(input));
-        }
-    }
+    fuzz(ws::fuzz_ws, &inputs, 200, &[]);
 }
 
 #[test]
@@ -123,7 +76,7 @@ fn garbage_ends_its_own_connection_at_most() {
     let address = show.server.address();
     let mut witness = Client::connect(address);
     witness.text("serverInfo");
-    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut random = Mutator::new(0x2545_f491_4f6c_dd1d);
     for input in messages() {
         for _ in 0..8 {
             let mut stream = TcpStream::connect(address).unwrap();

@@ -84,7 +84,10 @@ impl Arguments {
         let name = self.order.to_possible_value();
         let name = name.as_ref().map_or("it", |name| name.get_name());
         let text = self.value.as_deref();
-        let text = text.ok_or_else(|| Failure::usage(format!("{name} needs a value")))?;
+        let text = text.ok_or_else(|| {
+            Failure::usage(format!("{name} needs a value"))
+                .hint("`timeloom clock drive --help` shows examples")
+        })?;
         text.parse()
             .map_err(|error| Failure::usage(format!("{name} {text}: {error}")))
     }

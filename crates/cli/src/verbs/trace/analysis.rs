@@ -14,7 +14,9 @@ use timeloom_trace::{
 use super::bag_input::{BagInput, Intake};
 use super::sink::Sink;
 use crate::context::Context;
+use crate::damage;
 use crate::failure::Failure;
+use crate::hint;
 use crate::json_text::counted;
 use crate::live::seconds;
 use crate::time_range::TimeRangeArguments;
@@ -61,6 +63,8 @@ pub(crate) enum Links {
 /// A bag's report, and whether all of the bag could be read.
 pub(super) struct Analysis {
     pub(super) report: Report,
+    /// Messages and stretches that could not be read.
+    pub(super) unread: u64,
     pub(super) lost: bool,
 }
 
@@ -116,7 +120,12 @@ impl AnalysisArguments {
             links: self.links,
             linker,
         };
-        let intake = input.run(sink, context)?;
+        let mut intake = input.run(sink, context)?;
+        if damage::means_loss(&info.damage) {
+            // What is missing at the end was said when the bag was opened, and is met by no reader.
+            intake.cut = true;
+            context.printer.hint(&hint::recover(bag));
+        }
         if intake.tags == 0 && self.links == Links::Tags {
             let text = format!("{} has no tags", bag.display());
             let hint = "without --links tags, links are found by stamps or by a node model";
@@ -139,7 +148,8 @@ impl AnalysisArguments {
         report.notes.splice(0..0, notes(&intake));
         Ok(Analysis {
             report,
-            lost: intake.broken + intake.damaged > 0,
+            unread: intake.unread(),
+            lost: intake.is_incomplete(),
         })
     }
 

@@ -37,10 +37,24 @@ pub(super) struct Intake {
     pub(super) header_only: u64,
     pub(super) broken: u64,
     pub(super) damaged: u64,
+    /// The end of a file is missing, and nobody knows what was in it.
+    pub(super) cut: bool,
     /// Tags carry simulated time, messages the machine's.
     pub(super) sim_time: bool,
     /// How links were found, when there were no tags.
     pub(super) inferred: Option<&'static str>,
+}
+
+impl Intake {
+    /// Whether something of the bag is not in the result.
+    pub(super) fn is_incomplete(&self) -> bool {
+        self.unread() > 0 || self.cut
+    }
+
+    /// Messages and stretches that were there and could not be read.
+    pub(super) fn unread(&self) -> u64 {
+        self.broken + self.damaged
+    }
 }
 
 /// The topics that tags name.

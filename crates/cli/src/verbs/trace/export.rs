@@ -52,20 +52,20 @@ enum ExportFormat {
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let plan = arguments.analysis.read_plan()?;
     let output = arguments.output.as_deref();
-    let (text, lost) = match arguments.format {
+    let (text, unread, lost) = match arguments.format {
         ExportFormat::Chrome => {
             let mut trace = ChromeTrace::default();
             let intake = arguments
                 .analysis
                 .read(&arguments.bag, &plan, &mut trace, context)?;
-            (trace.finish(), intake.broken + intake.damaged)
+            (trace.finish(), intake.unread(), intake.is_incomplete())
         }
         ExportFormat::Otlp => {
             let mut trace = OtlpTrace::default();
             let intake = arguments
                 .analysis
                 .read(&arguments.bag, &plan, &mut trace, context)?;
-            (trace.finish(), intake.broken + intake.damaged)
+            (trace.finish(), intake.unread(), intake.is_incomplete())
         }
         ExportFormat::Mermaid | ExportFormat::Dot => {
             let analysis = arguments.analysis.analyse(&arguments.bag, &plan, context)?;
@@ -74,15 +74,15 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             } else {
                 mermaid(&analysis.report)
             };
-            (text, u64::from(analysis.lost))
+            (text, analysis.unread, analysis.lost)
         }
     };
     write_out(output, &text, context)?;
-    if lost > 0 {
-        let words = counted(lost, "message");
+    if unread > 0 {
+        let words = counted(unread, "message");
         context
             .printer
             .warning(&format!("{words} could not be read"));
     }
-    Ok(Outcome::lost_if(lost > 0))
+    Ok(Outcome::lost_if(lost))
 }

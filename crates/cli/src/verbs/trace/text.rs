@@ -332,9 +332,11 @@ fn tail_text(report: &Report) -> String {
     }
     for (from, to, count) in &report.clocks.negative {
         let times = counted(*count, "time");
-        lines.push(format!(
-            "{times} an effect on {to} was before its cause on {from}: their clocks differ"
-        ));
+        lines.push(if from == to {
+            format!("{times} an effect was before its cause on {to}: its stamps are not in order")
+        } else {
+            format!("{times} an effect on {to} was before its cause on {from}: their clocks differ")
+        });
     }
     lines.extend(report.notes.iter().cloned());
     if lines.is_empty() {

@@ -1,0 +1,117 @@
+//! Inputs of parsers, changed at random from a fixed seed: the fuzz targets on stable Rust.
+
+/// A small generator of random numbers (xorshift), the same on every run.
+#[derive(Clone, Debug)]
+pub struct Mutator {
+    state: u64,
+    words: Vec<Vec<u8>>,
+}
+
+/// Numbers at which lengths and counts go wrong.
+const NUMBERS: [u32; 8] = [0, 1, 24, 255, 65_535, 65_536, 1 << 31, u32::MAX];
+
+impl Mutator {
+    /// From a seed other than 0.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            state: seed.max(1),
+            words: Vec::new(),
+        }
+    }
+
+    /// Puts these words into inputs too: what the language of the parser is made of.
+    #[must_use]
+    pub fn with_words(mut self, words: &[&str]) -> Self {
+        self.words = words.iter().map(|word| word.as_bytes().to_vec()).collect();
+        self
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        usize::try_from(self.state % limit.max(1) as u64).unwrap_or(0)
+    }
+
+    /// Changes a few places of an input: bits, numbers, words, copies, cuts.
+    pub fn mutate(&mut self, input: &[u8]) -> Vec<u8> {
+        let mut data = input.to_vec();
+        for _ in 0..=self.below(4) {
+            self.change(&mut data);
+        }
+        data
+    }
+
+    fn change(&mut self, data: &mut Vec<u8>) {
+        let at = self.below(data.len() + 1);
+        let end = (at + self.below(40)).min(data.len());
+        match self.below(8) {
+            0 | 1 if at < data.len() => data[at] ^= 1 << self.below(8),
+            2 => data.truncate(at),
+            3 => drop(data.drain(at..end)),
+            4 => {
+                let copy = data[at..end].to_vec();
+                let to = self.below(data.len() + 1);
+                data.splice(to..to, copy);
+            }
+            5 if !self.words.is_empty() => {
+                let place = self.below(self.words.len());
+                let word = self.words[place].clone();
+                data.splice(at..at, word);
+            }
+            6 if at + 2 <= data.len() => {
+                let number = NUMBERS[self.below(NUMBERS.len())].to_le_bytes();
+                data[at..at + 2].copy_from_slice(&number[..2]);
+            }
+            _ if at + 4 <= data.len() => {
+                let number = NUMBERS[self.below(NUMBERS.len())].to_le_bytes();
+                data[at..at + 4].copy_from_slice(&number);
+            }
+            _ => data.push(0),
+        }
+    }
+}
+
+/// Runs a fuzz target on inputs, and on each of them changed `rounds` times; `TIMELOOM_FUZZ_ROUNDS` asks for more.
+pub fn fuzz(target: fn(&[u8]), inputs: &[Vec<u8>], rounds: u32, words: &[&str]) {
+    let asked = std::env::var("TIMELOOM_FUZZ_ROUNDS").ok();
+    let rounds = asked.and_then(|text| text.parse().ok()).unwrap_or(rounds);
+    let mut mutator = Mutator::new(0x9e37_79b9_7f4a_7c15).with_words(words);
+    for input in inputs {
+        target(input);
+        for _ in 0..rounds {
+            target(&mutator.mutate(input));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_many_and_the_same_on_every_run() {
+        let input = b"a message of some length, 0123456789".to_vec();
+        let run = || {
+            let mut mutator = Mutator::new(7).with_words(&["word"]);
+            let changed = (0..200).map(|_| mutator.mutate(&input));
+            changed.collect::<std::collections::BTreeSet<_>>()
+        };
+        assert_eq!(run(), run());
+        assert!(run().len() > 150);
+        assert!(
+            run()
+                .iter()
+                .any(|data| data.windows(4).any(|part| part == b"word"))
+        );
+        assert!(run().iter().any(|data| data.len() < input.len()));
+    }
+
+    #[test]
+    fn nothing_can_be_changed_too() {
+        let mut mutator = Mutator::new(1);
+        for _ in 0..100 {
+            mutator.mutate(&[]);
+        }
+    }
+}
