@@ -1,10 +1,13 @@
 //! `timeloom doctor`: what is wrong, and what to do about it.
 
+mod bag;
 mod checks;
 mod findings;
 mod interfaces;
+mod machine;
 mod net;
 mod report;
+mod topic_health;
 
 use clap::{Args, Subcommand};
 
@@ -13,23 +16,30 @@ use crate::outcome::Outcome;
 
 const EXAMPLES: &str = "\
 EXAMPLES
+  timeloom doctor                               this machine: clock, memory, disk, limits, environment
+  timeloom doctor bag my_bag                    a bag: every message is read and decoded
   timeloom doctor net                           the network, the domain, and topics whose QoS does not match";
 
-/// Find out what is wrong: net
+/// Find out what is wrong with this machine, a bag, the network: bag, net
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    verb: Verb,
+    verb: Option<Verb>,
+    #[command(flatten)]
+    machine: machine::MachineArguments,
 }
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    Bag(bag::Arguments),
     Net(net::Arguments),
 }
 
 pub(crate) fn run(arguments: Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     match arguments.verb {
-        Verb::Net(arguments) => net::run(&arguments, context),
+        None => machine::run(&arguments.machine, context),
+        Some(Verb::Bag(arguments)) => bag::run(&arguments, context),
+        Some(Verb::Net(arguments)) => net::run(&arguments, context),
     }
 }

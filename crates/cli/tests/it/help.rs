@@ -32,7 +32,7 @@ fn help_goes_to_stdout() {
       topic        Look at the topics of a running robot, and publish: list, info, echo, hz, bw, pub
       node         Look at the nodes of a running robot: list, info
       service      Look at the services of a running robot, and call them: list, call
-      doctor       Find out what is wrong: net
+      doctor       Find out what is wrong with this machine, a bag, the network: bag, net
       list         List storages, compressors and known interfaces
       completions  Print the tab completion of a shell
       manual       Write the man pages of all verbs into a directory

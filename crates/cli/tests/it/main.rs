@@ -9,6 +9,7 @@ mod cat;
 mod clock_live;
 mod convert;
 mod docs;
+mod doctor;
 mod export;
 mod extras;
 mod foreign;
