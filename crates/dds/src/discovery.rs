@@ -12,13 +12,13 @@ use crate::dispatcher::{Bell, Dispatch};
 use crate::graph_join::GraphJoin;
 use crate::node_info::{self, ParticipantInfo};
 use crate::notes::{NoteKind, Notes};
-use crate::observers::Observers;
 use crate::own_nodes::OwnNodes;
 use crate::sys::{
     BuiltinReader, DdsResult, Domain, EndpointListener, Qos, RawReader, RawWriter, ReaderHandle,
     Written,
 };
 use crate::user_data;
+use timeloom_wire::backend::Observers;
 
 /// The readers and the writer of discovery.
 pub(crate) struct Discovery {

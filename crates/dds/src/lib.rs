@@ -12,7 +12,6 @@ mod inbox;
 mod node;
 mod node_info;
 mod notes;
-mod observers;
 mod options;
 mod own_nodes;
 mod participant;

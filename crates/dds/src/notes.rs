@@ -1,9 +1,14 @@
-use std::collections::BTreeMap;
-use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
+//! What this transport has to say.
 
-use crate::options::Reporter;
+use std::fmt;
+
+use timeloom_wire::backend;
+
+/// Something that people may want to know, and that stopped nothing.
+pub type Note = backend::Note<NoteKind>;
+
+/// The notes of one participant.
+pub(crate) type Notes = backend::Notes<NoteKind>;
 
 /// What a note is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,83 +47,6 @@ impl fmt::Display for NoteKind {
     }
 }
 
-/// Something that people may want to know, and that stopped nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
-    /// What it is about.
-    pub kind: NoteKind,
-    /// The last one in words.
-    pub text: String,
-    /// How many there were of this kind.
-    pub total: u64,
-}
-
-/// Counts notes, keeps the last of each kind, and tells the reporter.
-pub(crate) struct Notes {
-    counted: Mutex<BTreeMap<NoteKind, Note>>,
-    reporter: Option<Reporter>,
-}
-
-/// A peer may send anything; a note stays a line.
-const LONGEST: usize = 500;
-
-impl Notes {
-    pub(crate) fn new(reporter: Option<Reporter>) -> Self {
-        Self {
-            counted: Mutex::default(),
-            reporter,
-        }
-    }
-
-    pub(crate) fn add(&self, kind: NoteKind, text: &str) {
-        let note = {
-            let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-            let note = counted.entry(kind).or_insert_with(|| Note {
-                kind,
-                text: String::new(),
-                total: 0,
-            });
-            note.total += 1;
-            note.text = text
-                .chars()
-                .filter(|c| !c.is_control())
-                .take(LONGEST)
-                .collect();
-            note.clone()
-        };
-        if let Some(report) = &self.reporter {
-            report(&note);
-        }
-    }
-
-    /// Calls what others wrote; a panic there is noted and goes no further: a thread of the transport, or of Cyclone,
-    /// would be lost with it.
-    pub(crate) fn catch(&self, call: impl FnOnce()) {
-        if catch_unwind(AssertUnwindSafe(call)).is_err() {
-            self.add(
-                NoteKind::Panicked,
-                "a receiver, handler or observer panicked",
-            );
-        }
-    }
-
-    pub(crate) fn all(&self) -> Vec<Note> {
-        let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        counted.values().cloned().collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn notes_are_counted_and_short() {
-        let notes = Notes::new(None);
-        notes.add(NoteKind::InvalidNodeName, "first");
-        notes.add(NoteKind::InvalidNodeName, &"x\n".repeat(10_000));
-        let all = notes.all();
-        assert_eq!(all.len(), 1);
-        assert_eq!((all[0].total, all[0].text.len()), (2, LONGEST));
-    }
+impl backend::NoteKind for NoteKind {
+    const PANICKED: Self = Self::Panicked;
 }

@@ -1,14 +1,13 @@
 use std::fmt;
-use std::sync::Arc;
 
 use timeloom_wire::Result;
 pub use timeloom_wire::environment::DiscoveryRange;
 use timeloom_wire::environment::Environment;
 
-use crate::notes::Note;
+use crate::notes::NoteKind;
 
 /// Takes what a participant has to tell people.
-pub type Reporter = Arc<dyn Fn(&Note) + Send + Sync>;
+pub type Reporter = timeloom_wire::backend::Reporter<NoteKind>;
 
 /// What a participant is made with.
 #[derive(Clone)]

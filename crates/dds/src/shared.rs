@@ -12,11 +12,11 @@ use crate::config::configuration;
 use crate::discovery::Discovery;
 use crate::dispatcher::{Dispatch, Dispatcher};
 use crate::notes::{NoteKind, Notes};
-use crate::observers::Observers;
 use crate::options::Options;
 use crate::own_nodes::OwnNodes;
 use crate::sys::{Domain, LogLine, Qos, ReturnCode, watch_log};
 use crate::user_data;
+use timeloom_wire::backend::Observers;
 
 /// The name of the transport in errors.
 pub(crate) const TRANSPORT: &str = "Cyclone DDS";

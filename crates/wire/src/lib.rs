@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod backend;
 mod best_available;
 mod call;
 mod capabilities;

@@ -8,7 +8,6 @@ mod dispatcher;
 mod losses;
 mod node;
 mod notes;
-mod observers;
 mod options;
 mod participant;
 mod payload;

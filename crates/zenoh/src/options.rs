@@ -1,12 +1,11 @@
 use std::fmt;
-use std::sync::Arc;
 
 use timeloom_wire::environment::{Environment, RouterCheck};
 
-use crate::notes::Note;
+use crate::notes::NoteKind;
 
 /// Takes what a participant has to tell people.
-pub type Reporter = Arc<dyn Fn(&Note) + Send + Sync>;
+pub type Reporter = timeloom_wire::backend::Reporter<NoteKind>;
 
 /// What to do about the router through which the peers of `rmw_zenoh` find each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -8,8 +8,8 @@ use timeloom_wire::{EndpointEvent, EndpointKind, Gid, GraphEvent, NodeName};
 
 use crate::dispatcher::Dispatch;
 use crate::notes::{NoteKind, Notes};
-use crate::observers::Observers;
 use crate::token::{Route, Token, gid_of};
+use timeloom_wire::backend::Observers;
 
 /// Hears what happens to an endpoint of ours, on the dispatcher's thread.
 pub(crate) type Hears = Arc<dyn Fn(EndpointEvent) + Send + Sync>;

@@ -16,12 +16,12 @@ use crate::config;
 use crate::departure;
 use crate::dispatcher::{Dispatch, Dispatcher};
 use crate::notes::{NoteKind, Notes};
-use crate::observers::Observers;
 use crate::options::Options;
 use crate::roster::Roster;
 use crate::router_keeper::RouterKeeper;
 use crate::session_call::{call, callback, is_inside_callback};
 use crate::token::{self, gid_of};
+use timeloom_wire::backend::Observers;
 
 /// The name of the transport in errors.
 pub(crate) const TRANSPORT: &str = "Zenoh";

@@ -3,6 +3,7 @@
 use std::fs;
 
 use insta::assert_snapshot;
+use timeloom_bag::mcap::{McapOptions, McapWriter};
 use timeloom_bag::storage::StorageWriter as _;
 
 use crate::support::Sandbox;
@@ -61,8 +62,7 @@ fn a_bag_without_its_end_is_told_with_the_way_out() {
 fn payloads_that_do_not_fit_their_type_are_told() {
     let sandbox = Sandbox::new();
     let path = sandbox.path("odd.mcap");
-    let mut writer =
-        timeloom_bag::mcap::McapWriter::create(&path, Default::default(), None).unwrap();
+    let mut writer = McapWriter::create(&path, McapOptions::default(), None).unwrap();
     let topic = timeloom_bag::TopicInfo::new("/text", "std_msgs/msg/String");
     let topic = writer.add_topic(&topic).unwrap();
     let message = |data| timeloom_bag::Message {

@@ -117,6 +117,15 @@ impl Linker {
 
     /// Links a message and tells an engine.
     pub fn feed(&mut self, message: &PlainMessage<'_>, engine: &mut Engine, now: i64) {
+        self.publication(message, |publication| engine.publication(publication, now));
+    }
+
+    /// Links a message and tells it as the publication that a tag of its node would have told.
+    pub fn publication<T>(
+        &mut self,
+        message: &PlainMessage<'_>,
+        tell: impl FnOnce(&Publication<'_>) -> T,
+    ) -> T {
         let linked = self.link(message);
         let inputs: Vec<_> = linked
             .inputs
@@ -129,15 +138,14 @@ impl Linker {
                 evidence: *evidence,
             })
             .collect();
-        let publication = Publication {
+        tell(&Publication {
             topic: message.topic,
             node: &linked.node,
             sequence: None,
             stamp: message.stamp,
             published: message.published,
             inputs: &inputs,
-        };
-        engine.publication(&publication, now);
+        })
     }
 
     fn link_by_stamp(&mut self, message: &PlainMessage<'_>) -> Linked {

@@ -6,8 +6,7 @@ use timeloom_bag::{BagReader, Message, Query, StorageReader as _, TopicId, Topic
 use timeloom_msg::StampProgram;
 use timeloom_time::{Ros, Time};
 use timeloom_trace::{
-    AnyTag, Input, Linker, Moment, PUBLISHED_TIME_TYPE, PlainMessage, Publication, PublishedTime,
-    TAG_TYPE, main_topic,
+    AnyTag, Linker, Moment, PUBLISHED_TIME_TYPE, PlainMessage, PublishedTime, TAG_TYPE, main_topic,
 };
 
 use super::analysis::Links;
@@ -274,7 +273,9 @@ fn take(
                         ..Moment::UNKNOWN
                     },
                 };
-                link(linker, &plain, sink, now);
+                linker.publication(&plain, |publication| {
+                    sink.publication(publication, false, now);
+                });
             }
             (Ok(note), None) => sink.note(main, note, now),
             (Err(_), _) => intake.broken += 1,
@@ -294,11 +295,15 @@ fn take(
                 published,
             };
             match &mut links.linker {
-                Some(linker) if !links.beside_tags => link(linker, &plain, sink, now),
+                Some(linker) if !links.beside_tags => linker.publication(&plain, |publication| {
+                    sink.publication(publication, false, now);
+                }),
                 // Simulated and real time cannot be joined.
                 _ if intake.sim_time => {}
                 Some(linker) if linker.publishes(topic) && !links.tagged.contains(topic) => {
-                    link(linker, &plain, sink, now);
+                    linker.publication(&plain, |publication| {
+                        sink.publication(publication, false, now);
+                    });
                 }
                 linker => {
                     // What is made of it may be linked by the model.
@@ -308,28 +313,4 @@ fn take(
             }
         }
     }
-}
-
-fn link(linker: &mut Linker, message: &PlainMessage<'_>, sink: &mut dyn Sink, now: i64) {
-    let linked = linker.link(message);
-    let inputs: Vec<_> = linked
-        .inputs
-        .iter()
-        .map(|(topic, stamp, evidence)| Input {
-            topic,
-            stamp: *stamp,
-            received: Moment::UNKNOWN,
-            arrived: None,
-            evidence: *evidence,
-        })
-        .collect();
-    let publication = Publication {
-        topic: message.topic,
-        node: &linked.node,
-        sequence: None,
-        stamp: message.stamp,
-        published: message.published,
-        inputs: &inputs,
-    };
-    sink.publication(&publication, false, now);
 }

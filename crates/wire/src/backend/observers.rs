@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
+use crate::{EndpointKind, Graph, GraphEvent, GraphObserver, GraphWatch};
 use timeloom_msg::QosProfile;
-use timeloom_wire::{EndpointKind, Graph, GraphEvent, GraphObserver, GraphWatch};
 
 /// The graph as it was told so far, and those who are told.
 #[derive(Default)]
-pub(crate) struct Observers {
+pub struct Observers {
     told: Mutex<Told>,
     /// The thread that tells, while it tells: an observer may end its own watch.
     telling: Mutex<Option<ThreadId>>,
@@ -52,7 +52,7 @@ impl Observer {
 
 impl Observers {
     /// Takes in events and passes on those that are news.
-    pub(crate) fn tell(&self, events: Vec<GraphEvent>) {
+    pub fn tell(&self, events: Vec<GraphEvent>) {
         if events.is_empty() {
             return;
         }
@@ -70,7 +70,7 @@ impl Observers {
     }
 
     /// Tells a new observer all that is there, and keeps it.
-    pub(crate) fn watch(self: &Arc<Self>, call: GraphObserver) -> GraphWatch {
+    pub fn watch(self: &Arc<Self>, call: GraphObserver) -> GraphWatch {
         let observer = Arc::new(Observer {
             ended: AtomicBool::new(false),
             call: Mutex::new(Some(call)),
@@ -87,7 +87,7 @@ impl Observers {
     }
 
     /// The profiles of the endpoints of one kind on a topic; none from inside an observer, where the graph changes.
-    pub(crate) fn profiles(&self, topic: &str, kind: EndpointKind) -> Option<Vec<QosProfile>> {
+    pub fn profiles(&self, topic: &str, kind: EndpointKind) -> Option<Vec<QosProfile>> {
         if self.is_telling() {
             return None;
         }
@@ -145,7 +145,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use timeloom_wire::NodeName;
+    use crate::NodeName;
 
     fn added(name: &str) -> Vec<GraphEvent> {
         vec![GraphEvent::NodeAdded(NodeName::new("/", name).unwrap())]
