@@ -4,6 +4,8 @@ mod cli;
 mod context;
 mod damage;
 mod decode;
+#[cfg(test)]
+mod documented;
 mod environment;
 mod extras;
 mod failure;

@@ -19,13 +19,13 @@ use crate::outcome::Outcome;
 
 const EXAMPLES: &str = "\
 EXAMPLES
-  timeloom trace live                                     the paths of a running robot
-  timeloom trace report my_bag                            latencies, hops and losses of every path
-  timeloom trace report my_bag --format html -o page.html the same as one page, with graph and flows
-  timeloom trace path my_bag --to /cmd                    the ways to one topic, hop by hop
-  timeloom trace check budget.yaml my_bag                 exit code 1 when a budget is missed, for CI
-  timeloom trace diff before after                        what got slower
-  timeloom trace export my_bag --format chrome -o t.json  for Perfetto; also otlp, mermaid, dot
+  timeloom trace live                                      the paths of a running robot
+  timeloom trace report my_bag                             latencies, hops and losses of every path
+  timeloom trace report my_bag --format html -o page.html  the same as one page, with graph and flows
+  timeloom trace path my_bag --to /cmd                     the ways to one topic, hop by hop
+  timeloom trace check budget.yaml my_bag                  exit code 1 when a budget is missed, for CI
+  timeloom trace diff before after                         what got slower
+  timeloom trace export my_bag --format chrome -o t.json   for Perfetto; also otlp, mermaid, dot
 
 Lineage comes from the tags of tracked nodes and of TILDE (tilde_msg/msg/MessageTrackingTag), from Autoware's
 PublishedTime, or, without any change of code, from equal stamps or a node model. Each link says how it is known.";
