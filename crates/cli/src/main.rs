@@ -15,6 +15,7 @@ mod json_text;
 mod live;
 mod message_line;
 mod outcome;
+mod params_file;
 mod printer;
 mod progress;
 mod selection_arguments;

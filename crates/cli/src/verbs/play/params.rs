@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-use timeloom_node::{NodeOptions, ParameterValue, RosArguments};
+use timeloom_node::ParameterValue;
 
 use crate::failure::Failure;
-use crate::suggestion::nearest;
+use crate::params_file;
 
 /// The name that files know the player by, unless it has another one.
 const NODE: &str = "rosbag2_player";
-const FLAG: &str = "--params-file";
 
 /// The words of a command line, with what its parameter files say put in; flags on the command line win.
 pub(crate) fn expand(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<Vec<OsString>> {
@@ -18,15 +17,12 @@ pub(crate) fn expand(words: impl IntoIterator<Item = OsString>) -> anyhow::Resul
     let Some(verb) = words.iter().position(|word| word == "play") else {
         return Ok(words);
     };
-    let files = values(&words, FLAG);
+    let files = values(&words, params_file::FLAG);
     if verb != 1 || files.is_empty() {
         return Ok(words);
     }
     let name = values(&words, "--node-name").pop();
-    let line = files.into_iter().flat_map(|file| [FLAG.to_owned(), file]);
-    let (arguments, _) = RosArguments::split(["--ros-args".to_owned()].into_iter().chain(line))?;
-    let node = NodeOptions::new(name.as_deref().unwrap_or(NODE));
-    let options = arguments.options(node, |path| std::fs::read_to_string(path))?;
+    let options = params_file::read(name.as_deref().unwrap_or(NODE), files)?;
     let (bag, flags) = translate(&options.parameters)?;
     let mut more = Vec::new();
     for Flag { long, short, value } in flags {
@@ -333,11 +329,10 @@ fn check_names(parameters: &Parameters) -> Result<(), Failure> {
             .or_else(|| name.strip_suffix(".nsec"))
             .unwrap_or(name);
         if !known.iter().any(|known| known == whole) {
-            let failure = Failure::usage(format!("{name} is no parameter of the player"));
-            return Err(match nearest(whole, known.iter().map(String::as_str)) {
-                Some(near) => failure.hint(format!("did you mean {near}?")),
-                None => failure,
-            });
+            return Err(params_file::unknown(
+                whole,
+                known.iter().map(String::as_str),
+            ));
         }
     }
     Ok(())

@@ -2,12 +2,12 @@
 
 mod given;
 
-use timeloom_node::{NodeOptions, ParameterValue, RosArguments};
+use timeloom_node::{NodeOptions, ParameterValue};
 
 use self::given::Given;
 use super::arguments::{Arguments, LowSpace};
 use crate::failure::Failure;
-use crate::suggestion::nearest;
+use crate::params_file;
 
 /// All keys that mean something here.
 const KEYS: [&str; 55] = [
@@ -78,14 +78,8 @@ pub(super) struct FilledIn {
 /// Reads the files and fills in what no flag says. The last file counts, and flags count more.
 pub(super) fn fill_in(arguments: &mut Arguments) -> anyhow::Result<FilledIn> {
     let name = arguments.behaviour.node_name.clone();
-    let mut words = vec!["--ros-args".to_owned()];
-    for path in &arguments.behaviour.params_file {
-        words.extend(["--params-file".to_owned(), path.display().to_string()]);
-    }
-    let (ros, _) = RosArguments::split(words)?;
-    let mut node = ros.options(NodeOptions::new(&name), |path| {
-        std::fs::read_to_string(path)
-    })?;
+    let files = arguments.behaviour.params_file.iter();
+    let mut node = params_file::read(&name, files.map(|path| path.display().to_string()))?;
     let mut warnings = Vec::new();
     if node.parameters.is_empty() && !arguments.behaviour.params_file.is_empty() {
         warnings.push(format!(
@@ -176,7 +170,7 @@ fn record(arguments: &mut Arguments, given: &Given<'_>) -> Result<(), Failure> {
         "repeat_all_transient_local" => given.positive(&mut output.repeat_all_transient_local),
         "statistics_max_publishing_rate" => given.real(&mut behaviour.statistics_rate),
         "topic_throttle_frequency" => given.pairs(&mut behaviour.topic_throttle_frequency),
-        _ => Err(unknown(given.key)),
+        _ => Err(params_file::unknown(given.key, KEYS)),
     }
 }
 
@@ -202,7 +196,7 @@ fn storage(arguments: &mut Arguments, given: &Given<'_>) -> Result<(), Failure> 
         "max_recording_duration" => given.seconds(&mut limits.max_recording_duration),
         "max_recording_size" => given.number(&mut limits.max_recording_size),
         "max_recording_messages" => given.number(&mut limits.max_recording_messages),
-        _ => Err(unknown(given.key)),
+        _ => Err(params_file::unknown(given.key, KEYS)),
     }
 }
 
@@ -215,9 +209,4 @@ fn low_space(given: &Given<'_>, slot: &mut Option<LowSpace>) -> Result<(), Failu
     };
     slot.get_or_insert(action);
     Ok(())
-}
-
-fn unknown(key: &str) -> Failure {
-    let near = nearest(key, KEYS).map(|near| format!("did you mean {near}?"));
-    Failure::usage(format!("unknown parameter {key}")).hint_if(near)
 }
