@@ -34,6 +34,15 @@ pub trait Place: Send + Sync {
     fn local_copy(&self, path: &Path) -> Result<LocalCopy>;
 }
 
+/// Whether a path is an address with a scheme, such as `s3://bucket/bag`, rather than a path of this machine.
+pub fn is_address(path: &Path) -> bool {
+    let scheme = path.to_str().and_then(|text| text.split_once("://"));
+    let plain = |c: char| c.is_ascii_alphanumeric() || "+.-".contains(c);
+    scheme.is_some_and(|(scheme, _)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(plain)
+    })
+}
+
 /// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaceKind {
