@@ -85,7 +85,16 @@ pub fn convert<P: AsRef<Path>>(
     on_damage: OnDamage,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ConvertReport> {
-    let mut reader = BagReader::open_all(inputs)?;
+    convert_from(BagReader::open_all(inputs)?, outputs, on_damage, progress)
+}
+
+/// Like [`convert`], from bags that are open already.
+pub fn convert_from(
+    mut reader: BagReader,
+    outputs: Vec<ConvertOutput>,
+    on_damage: OnDamage,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ConvertReport> {
     let mut report = ConvertReport {
         damage: reader.info().damage.clone(),
         ..ConvertReport::default()
@@ -129,7 +138,9 @@ pub fn convert<P: AsRef<Path>>(
                     target.write(&message)?;
                 }
             }
-            Err(error) if on_damage == OnDamage::Skip => report.damage.push(error.to_string()),
+            Err(error) if on_damage == OnDamage::Skip && error.is_damage() => {
+                report.damage.push(error.to_string());
+            }
             Err(error) => return Err(error),
         }
     }
@@ -146,7 +157,7 @@ fn carry_over(reader: &BagReader) -> Result<CarryOver> {
     let mut extras = CarryOver::default();
     for (path, info) in reader.files() {
         if !info.extras.is_empty() {
-            extras.add(path)?;
+            extras.add(reader.place().as_ref(), path)?;
         }
     }
     Ok(extras)

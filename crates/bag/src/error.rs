@@ -185,6 +185,12 @@ pub enum Error {
         /// Of how many topics.
         topics: usize,
     },
+    /// The place that a bag is read from failed (a network, a server): nothing is known about the bag itself.
+    #[error("{source}")]
+    Place {
+        /// The reason, which names the address.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A background thread of the writer ended before its work was done.
     #[error("the {thread} thread of the bag writer is gone")]
     ThreadGone {
@@ -197,6 +203,11 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
+    /// Whether it speaks of the bag: reading may go on behind a damaged stretch, but not where the place itself failed.
+    pub fn is_damage(&self) -> bool {
+        !matches!(self, Self::Place { .. })
+    }
+
     /// Wraps an operating system error with the file and the verb.
     pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();

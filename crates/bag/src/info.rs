@@ -7,6 +7,7 @@ mod size;
 pub use render::{InfoLayout, SortTopics, render};
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -14,10 +15,11 @@ use self::service_events::ServiceCounts;
 use crate::bag::{BagFile, BagLayout};
 use crate::mcap::McapReader;
 use crate::metadata::NO_START_TIME;
-use crate::source::ZstdSource;
+use crate::source::{ZstdSource, is_compressed};
 use crate::sqlite::SqliteReader;
 use crate::{
-    BagMetadata, BagReader, Query, Result, StorageId, StorageReader, TopicInfo, TopicStatistics,
+    BagMetadata, BagReader, LocalPlace, Place, Query, Result, StorageId, StorageReader, TopicInfo,
+    TopicStatistics,
 };
 
 /// What a bag holds; [`render`] makes it text, serde makes it JSON.
@@ -98,18 +100,23 @@ impl BagInfo {
     ///
     /// What the metadata claims and the files do not hold is listed in [`damage`](Self::damage).
     pub fn open(path: &Path) -> Result<Self> {
-        let layout = BagLayout::find(path)?;
+        Self::open_in(Arc::new(LocalPlace), path)
+    }
+
+    /// Like [`open`](Self::open), in any place.
+    pub fn open_in(place: Arc<dyn Place>, path: &Path) -> Result<Self> {
+        let layout = BagLayout::find_in(place.as_ref(), path)?;
         let size = layout.size();
         let usable = layout
             .metadata
             .as_ref()
             .filter(|metadata| !metadata.is_unfinished());
         let Some(metadata) = usable else {
-            return Self::from_files(path, &layout, size);
+            return Self::from_files(place, &layout, size);
         };
         let mut info = Self::from_metadata(metadata, size);
         info.damage.clone_from(&layout.damage);
-        info.check_files(&layout);
+        info.check_files(place.as_ref(), &layout)?;
         Ok(info)
     }
 
@@ -142,8 +149,8 @@ impl BagInfo {
     }
 
     /// For bags whose metadata is missing, broken or that of a recording that never ended.
-    fn from_files(path: &Path, layout: &BagLayout, size_bytes: u64) -> Result<Self> {
-        let reader = BagReader::open(path)?;
+    fn from_files(place: Arc<dyn Place>, layout: &BagLayout, size_bytes: u64) -> Result<Self> {
+        let reader = BagReader::open_in(place, &[&layout.path])?;
         let found = reader.info();
         let mut metadata = found.metadata.clone().unwrap_or_default();
         metadata.topics.clear();
@@ -210,21 +217,25 @@ impl BagInfo {
     }
 
     /// Compares what the metadata claims with the files, where that costs next to nothing.
-    fn check_files(&mut self, layout: &BagLayout) {
+    fn check_files(&mut self, place: &dyn Place, layout: &BagLayout) -> Result<()> {
         for file in &layout.files {
-            let compressed = file
-                .path
-                .extension()
-                .is_some_and(|extension| extension == "zstd");
-            let checked = match file.storage {
-                _ if compressed => ZstdSource::probe(&file.path),
-                StorageId::Sqlite3 => SqliteReader::probe(&file.path),
-                StorageId::Mcap => {
-                    McapReader::open(&file.path).map(|reader| self.check_mcap(file, &reader))
-                }
-            };
-            if let Err(error) = checked {
-                self.damage.push(error.to_string());
+            match self.check_file(place, file) {
+                Err(error) if !error.is_damage() => return Err(error),
+                Err(error) => self.damage.push(error.to_string()),
+                Ok(()) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn check_file(&mut self, place: &dyn Place, file: &BagFile) -> Result<()> {
+        match file.storage {
+            _ if is_compressed(&file.path) => ZstdSource::probe(place.open(&file.path)?.as_mut()),
+            StorageId::Sqlite3 => SqliteReader::probe_in(place, &file.path),
+            StorageId::Mcap => {
+                let reader = McapReader::open_in(place, &file.path)?;
+                self.check_mcap(file, &reader);
+                Ok(())
             }
         }
     }
@@ -249,8 +260,7 @@ impl BagInfo {
     }
 
     /// Reads all messages once and fills in what only they know: sizes of topics, requests and responses of services.
-    pub fn count_messages(&mut self, path: &Path) -> Result<()> {
-        let mut reader = BagReader::open(path)?;
+    pub fn count_messages(&mut self, mut reader: BagReader) -> Result<()> {
         reader.start(&Query {
             order: crate::Order::File,
             ..Query::default()

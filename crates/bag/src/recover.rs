@@ -84,7 +84,7 @@ pub fn recover(path: &Path, metadata_version: u32) -> Result<RecoverReport> {
     let files = if single {
         BagLayout::find(path)?.files
     } else {
-        bag_files(path)?
+        bag_files(&crate::LocalPlace, path)?
     };
     let mut report = RecoverReport::default();
     for file in &files {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::bag::{BagFile, BagLayout, bag_files, open_file};
 use crate::metadata::{FileRecord, NO_START_TIME, TopicRecord, write_metadata_file};
-use crate::{BagMetadata, Error, Order, Query, Result, TopicInfo, TopicStatistics};
+use crate::{BagMetadata, Error, LocalPlace, Order, Query, Result, TopicInfo, TopicStatistics};
 
 /// What a rebuild found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -20,7 +20,7 @@ pub struct ReindexReport {
 /// Every message is read and checked, so the counts, times and sizes are exact. What only the old metadata knows is
 /// kept: custom data, topics without messages, lost messages.
 pub fn reindex(directory: &Path, version: u32) -> Result<ReindexReport> {
-    let files = bag_files(directory)?;
+    let files = bag_files(&LocalPlace, directory)?;
     if files.is_empty() {
         return Err(Error::NotABag {
             path: directory.to_path_buf(),

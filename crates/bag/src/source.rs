@@ -6,13 +6,14 @@ pub(crate) use zstd_file::ZstdSource;
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::{Error, Result};
+use crate::{Error, Place, Result};
 
 /// Bytes that can be read at any place.
-pub(crate) trait Source: Send {
-    /// The file that the bytes come from.
+pub trait Source: Send {
+    /// The file that the bytes come from, as people know it.
     fn path(&self) -> &Path;
 
     /// How many bytes there are.
@@ -21,21 +22,28 @@ pub(crate) trait Source: Send {
     /// Fills `buffer` from `offset`; an error when there are fewer bytes.
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<()>;
 
+    /// Says which stretches will most likely be read next, in this order; replaces what was said before.
+    ///
+    /// A source that has to wait for its bytes fetches ahead; others need not look at it. Nothing is fetched before
+    /// the first of them is read.
+    fn announce(&mut self, _stretches: &mut dyn Iterator<Item = Range<u64>>) {}
+
     /// What is wrong with the way the bytes are stored, in words.
     fn damage(&self) -> Option<String> {
         None
     }
 }
 
-/// A plain file.
-pub(crate) struct FileSource {
+/// A plain file of this machine.
+pub struct FileSource {
     file: File,
     path: PathBuf,
     size: u64,
 }
 
 impl FileSource {
-    pub(crate) fn open(path: &Path) -> Result<Self> {
+    /// Opens a file.
+    pub fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::io(path, "open"))?;
         let metadata = file.metadata().map_err(Error::io(path, "inspect"))?;
         if metadata.is_dir() {
@@ -49,6 +57,13 @@ impl FileSource {
             path: path.to_path_buf(),
             size: metadata.len(),
         })
+    }
+
+    /// The same bytes under the name of what they are a copy of.
+    #[must_use]
+    pub fn named(mut self, name: &Path) -> Self {
+        self.path = name.to_path_buf();
+        self
     }
 }
 
@@ -79,12 +94,35 @@ fn read_exact_at(file: &mut File, offset: u64, buffer: &mut [u8]) -> io::Result<
 }
 
 /// Opens a bag file, compressed (`.zstd`) or not; a compressed one must begin with `magic`.
-pub(crate) fn open_source(path: &Path, memory: u64, magic: &[u8]) -> Result<Box<dyn Source>> {
-    if path
-        .extension()
-        .is_some_and(|extension| extension == "zstd")
-    {
-        return Ok(Box::new(ZstdSource::open(path, memory, magic)?));
+///
+/// Returns it with the size of what is stored, which for a compressed file is not that of its bytes.
+pub(crate) fn open_source(
+    place: &dyn Place,
+    path: &Path,
+    memory: u64,
+    magic: &[u8],
+) -> Result<(Box<dyn Source>, u64)> {
+    if is_compressed(path) {
+        let copy = place.local_copy(path)?;
+        let stored = std::fs::metadata(copy.path()).map_err(Error::io(path, "inspect"))?;
+        let source = ZstdSource::open(copy, path, memory, magic)?;
+        return Ok((Box::new(source), stored.len()));
     }
-    Ok(Box::new(FileSource::open(path)?))
+    let source = place.open(path)?;
+    let size = source.size();
+    Ok((source, size))
+}
+
+/// Whether a file is compressed as a whole, by its name.
+pub(crate) fn is_compressed(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "zstd")
+}
+
+/// The first bytes of a source, up to `count`.
+pub(crate) fn head(source: &mut dyn Source, count: u64) -> Result<Vec<u8>> {
+    let count = usize::try_from(source.size().min(count)).unwrap_or(usize::MAX);
+    let mut bytes = vec![0; count];
+    source.read_at(0, &mut bytes)?;
+    Ok(bytes)
 }

@@ -3,20 +3,25 @@
 use jiff::tz::TimeZone;
 use timeloom_time::{Clock, Steady};
 
+use crate::bags::Bags;
 use crate::printer::{ColorChoice, Printer};
 use crate::progress::Progress;
 
 /// The surroundings of a verb: where it prints, which time zone people are in, the clock of the progress line.
 pub(crate) struct Context {
     pub(crate) printer: Printer,
+    /// Every bag that is read is opened here.
+    pub(crate) bags: Bags,
     clock: Clock<Steady>,
 }
 
 impl Context {
     pub(crate) fn new(color: ColorChoice) -> Self {
+        let (printer, clock) = (Printer::new(color), Clock::new());
         Self {
-            printer: Printer::new(color),
-            clock: Clock::new(),
+            bags: Bags::new(printer.shows_progress(), clock.clone()),
+            printer,
+            clock,
         }
     }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use timeloom_bag::Error;
 use timeloom_bag::metadata::METADATA_FILE;
+use timeloom_bag::place::is_address;
 
 use crate::failure::Failure;
 
@@ -43,12 +44,70 @@ fn of_bag_error(error: &Error) -> Option<String> {
         Error::Exists { .. } => {
             "choose another output, or remove this one: bags are never overwritten".into()
         }
+        #[cfg(feature = "remote")]
+        Error::Place { source } => return of_remote_error(source.downcast_ref()?),
+        _ => return None,
+    })
+}
+
+#[cfg(feature = "remote")]
+fn of_remote_error(error: &timeloom_remote::Error) -> Option<String> {
+    use timeloom_remote::Error;
+    Some(match error {
+        Error::NotFound { .. } => {
+            "check the address: a bag is a folder with metadata.yaml, or one .mcap or .db3 file".into()
+        }
+        Error::Denied { uri, .. } if uri.starts_with("http") => {
+            "the server wants a password, or the signature in the address has expired".into()
+        }
+        Error::Denied { uri, .. } if uri.starts_with("gs:") => {
+            "check GOOGLE_APPLICATION_CREDENTIALS and that the account may read the bucket; \
+             Google also says this for a name that does not exist"
+                .into()
+        }
+        Error::Denied { .. } => {
+            "check the keys (AWS_ACCESS_KEY_ID) and AWS_REGION; S3 also says this for a name that does not exist, \
+             unless you may list the bucket"
+                .into()
+        }
+        Error::NoCredentials { service: "S3", .. } => {
+            "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a public bucket; \
+             of a profile: `eval \"$(aws configure export-credentials --format env)\"`"
+                .into()
+        }
+        Error::NoCredentials { .. } => {
+            "set GOOGLE_APPLICATION_CREDENTIALS, or GOOGLE_SKIP_SIGNATURE=true for a public bucket; \
+             or run `gcloud auth application-default login`"
+                .into()
+        }
+        Error::NotListable { .. } => {
+            "name the .mcap or .db3 file itself, or put metadata.yaml beside it".into()
+        }
+        Error::Changed { .. } => "somebody wrote it meanwhile: run the command again".into(),
+        Error::NoSpace { .. } => {
+            "set TMPDIR to a directory on a larger disk, or convert the bag to MCAP where it is: that is read in parts"
+                .into()
+        }
+        Error::Copy { .. } => "set TMPDIR to a directory that you may write".into(),
+        Error::Status { status: 301 | 307 | 400, .. } => {
+            "check the region of the bucket (AWS_REGION) and the server (AWS_ENDPOINT_URL)".into()
+        }
+        Error::Unreachable { uri, .. } if uri.starts_with("s3") => {
+            "check the network, AWS_REGION and AWS_ENDPOINT_URL (with AWS_ALLOW_HTTP=true if it is http)".into()
+        }
+        Error::Unreachable { .. } | Error::Status { .. } | Error::Short { .. } => {
+            "check the network and the server, then run the command again".into()
+        }
         _ => return None,
     })
 }
 
 /// How to get a damaged bag back.
 pub(crate) fn recover(bag: &Path) -> String {
+    if is_address(bag) {
+        return "copy the bag to this machine, then `timeloom recover` gets back all that it holds"
+            .into();
+    }
     format!(
         "run `timeloom recover {}` to get back all that it holds",
         quoted(bag)
@@ -57,6 +116,10 @@ pub(crate) fn recover(bag: &Path) -> String {
 
 /// How to rebuild the metadata of a bag.
 pub(crate) fn reindex(bag: &Path) -> String {
+    if is_address(bag) {
+        return "copy the bag to this machine, then `timeloom reindex` rebuilds metadata.yaml"
+            .into();
+    }
     format!(
         "run `timeloom reindex {}` to rebuild metadata.yaml",
         quoted(bag)

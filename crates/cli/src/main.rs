@@ -1,5 +1,6 @@
 //! The binary `timeloom`: it turns arguments into options of the libraries, prints, and chooses the exit code.
 
+mod bags;
 mod cli;
 mod context;
 mod damage;

@@ -38,6 +38,20 @@ impl Progress {
         self.write(&format!("\r\x1b[K{}", line(self.label, fraction, messages)));
     }
 
+    /// The same for bytes.
+    #[cfg(feature = "remote")]
+    pub(crate) fn update_bytes(&mut self, done: u64, all: u64) {
+        if !self.visible || !self.is_due() {
+            return;
+        }
+        self.drawn = true;
+        let bar = bar(self.label, done as f64 / all.max(1) as f64);
+        self.write(&format!(
+            "\r\x1b[K{bar}  {}",
+            crate::verbs::record::summary::bytes(done)
+        ));
+    }
+
     /// Whether the line may be drawn again; work that is done at once needs none.
     fn is_due(&mut self) -> bool {
         let now = self.clock.now();
@@ -66,6 +80,10 @@ impl Drop for Progress {
 }
 
 fn line(label: &str, fraction: f64, messages: u64) -> String {
+    format!("{}  {} messages", bar(label, fraction), grouped(messages))
+}
+
+fn bar(label: &str, fraction: f64) -> String {
     let fraction = if fraction.is_finite() {
         fraction.clamp(0.0, 1.0)
     } else {
@@ -80,10 +98,7 @@ fn line(label: &str, fraction: f64, messages: u64) -> String {
     let percent = (fraction * 100.0) as usize;
     let filled = percent * BAR / 100;
     let (done, open) = ("█".repeat(filled), "░".repeat(BAR - filled));
-    format!(
-        "{label} {done}{open} {percent:3} %  {} messages",
-        grouped(messages)
-    )
+    format!("{label} {done}{open} {percent:3} %")
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Where the files of a bag are.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::namer::split_number;
 use crate::compression::UnpackingReader;
 use crate::mcap::McapReader;
-use crate::metadata::{FileRecord, METADATA_FILE, read_metadata_file, safe_relative_path};
+use crate::metadata::{FileRecord, METADATA_FILE, read_metadata, safe_relative_path};
+use crate::place::{LocalPlace, Place, PlaceEntry, PlaceKind};
+use crate::source::{head, is_compressed};
 use crate::sqlite::SqliteReader;
 use crate::{BagMetadata, Error, Result, StorageId, StorageReader};
 
@@ -21,7 +22,7 @@ pub struct BagFile {
     pub record: Option<FileRecord>,
 }
 
-/// A bag on disk before its files are opened.
+/// A bag before its files are opened.
 #[derive(Debug, Clone)]
 pub struct BagLayout {
     /// The directory, or the file.
@@ -32,38 +33,37 @@ pub struct BagLayout {
     pub files: Vec<BagFile>,
     /// What is wrong, in words.
     pub damage: Vec<String>,
+    size: u64,
 }
 
 impl BagLayout {
     /// Finds the files of a bag: a directory with `metadata.yaml`, a directory of bag files, or one bag file.
     pub fn find(path: &Path) -> Result<Self> {
-        let kind = fs::metadata(path).map_err(Error::io(path, "open"))?;
-        if !kind.is_dir() {
-            let storage = detect_storage(path)?;
-            let file = BagFile {
-                path: path.to_path_buf(),
-                storage,
-                record: None,
-            };
-            return Ok(Self {
-                path: path.to_path_buf(),
-                metadata: None,
-                files: vec![file],
-                damage: Vec::new(),
-            });
-        }
+        Self::find_in(&LocalPlace, path)
+    }
+
+    /// Like [`find`](Self::find), in any place.
+    pub fn find_in(place: &dyn Place, path: &Path) -> Result<Self> {
         let mut layout = Self {
             path: path.to_path_buf(),
             metadata: None,
             files: Vec::new(),
             damage: Vec::new(),
+            size: 0,
         };
-        match read_metadata_file(path) {
-            Ok(metadata) => layout.take_metadata(metadata)?,
-            Err(error @ Error::UnsafePath { .. }) => return Err(error),
-            Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-                layout.damage.push(format!("{METADATA_FILE} is missing"));
-            }
+        if place.kind(path)? == PlaceKind::File {
+            layout.files.push(BagFile {
+                path: path.to_path_buf(),
+                storage: detect_storage(place, path)?,
+                record: None,
+            });
+            layout.size = place.size(path)?.unwrap_or(0);
+            return Ok(layout);
+        }
+        match find_metadata(place, path) {
+            Ok(Some(metadata)) => layout.take_metadata(place, metadata)?,
+            Ok(None) => layout.damage.push(format!("{METADATA_FILE} is missing")),
+            Err(error @ (Error::UnsafePath { .. } | Error::Place { .. })) => return Err(error),
             Err(error) => layout.damage.push(format!("{METADATA_FILE}: {error}")),
         }
         if layout.files.is_empty()
@@ -72,7 +72,7 @@ impl BagLayout {
                 .as_ref()
                 .is_none_or(|metadata| metadata.message_count > 0)
         {
-            layout.files = bag_files(path)?;
+            layout.files = bag_files(place, path)?;
             if layout.files.is_empty() {
                 let reason = "it holds neither metadata.yaml nor .mcap or .db3 files";
                 return Err(Error::NotABag {
@@ -81,20 +81,25 @@ impl BagLayout {
                 });
             }
         }
+        layout.size = layout.count_bytes(place);
         Ok(layout)
     }
 
-    fn take_metadata(&mut self, metadata: BagMetadata) -> Result<()> {
+    fn take_metadata(&mut self, place: &dyn Place, metadata: BagMetadata) -> Result<()> {
         for (index, name) in metadata.relative_file_paths.iter().enumerate() {
             let relative = safe_relative_path(name)?;
             // Before version 4 paths begin with the name of the bag's directory.
             let parent = self.path.parent().filter(|_| metadata.version < 4);
-            let found = candidates(&self.path, parent, &relative)
-                .into_iter()
-                .find(|path| path.is_file());
+            let mut found = None;
+            for path in candidates(&self.path, parent, &relative) {
+                if place.size(&path)?.is_some() {
+                    found = Some(path);
+                    break;
+                }
+            }
             match found {
                 Some(path) => {
-                    let storage = detect_storage(&path)?;
+                    let storage = detect_storage(place, &path)?;
                     self.files.push(BagFile {
                         path,
                         storage,
@@ -106,7 +111,7 @@ impl BagLayout {
         }
         if metadata.is_unfinished() {
             // The recording went on after this was written: there may be files that it does not name.
-            self.files = bag_files(&self.path)?;
+            self.files = bag_files(place, &self.path)?;
             self.damage.clear();
         }
         self.metadata = Some(metadata);
@@ -115,24 +120,35 @@ impl BagLayout {
 
     /// Size of everything in the bag's directory, or of the single file; as `ros2 bag info` counts it.
     pub fn size(&self) -> u64 {
-        let size = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
-        if !self.path.is_dir() {
-            return size(&self.path);
-        }
-        let entries = fs::read_dir(&self.path)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path());
-        // The shared memory of sqlite is no data: it comes and goes with whoever reads the bag.
-        let is_data = |path: &PathBuf| {
-            path.is_file()
-                && path
-                    .extension()
-                    .is_none_or(|extension| extension != "db3-shm")
-        };
-        entries.filter(is_data).map(|path| size(&path)).sum()
+        self.size
     }
+
+    fn count_bytes(&self, place: &dyn Place) -> u64 {
+        // The shared memory of sqlite is no data: it comes and goes with whoever reads the bag.
+        let is_data = |entry: &PlaceEntry| {
+            let extension = entry.path.extension();
+            extension.is_none_or(|extension| extension != "db3-shm")
+        };
+        if let Ok(entries) = place.list(&self.path) {
+            let data = entries.iter().filter(|entry| is_data(entry));
+            return data.map(|entry| entry.size).sum();
+        }
+        // Where nothing can be listed, what is known counts.
+        let known = self.files.iter().map(|file| file.path.clone());
+        known
+            .chain([self.path.join(METADATA_FILE)])
+            .filter_map(|path| place.size(&path).ok().flatten())
+            .sum()
+    }
+}
+
+/// The metadata of a bag's directory; `None` when there is none.
+fn find_metadata(place: &dyn Place, bag: &Path) -> Result<Option<BagMetadata>> {
+    let path = bag.join(METADATA_FILE);
+    if place.size(&path)?.is_none() {
+        return Ok(None);
+    }
+    read_metadata(place.open(&path)?.as_mut()).map(Some)
 }
 
 /// Where a file of the metadata may be: names with and without `.zstd` are both in use, and so are both roots.
@@ -158,11 +174,10 @@ fn candidates(bag: &Path, parent: Option<&Path>, relative: &Path) -> Vec<PathBuf
 }
 
 /// The bag files of a directory without metadata, in the order of their numbers.
-pub(crate) fn bag_files(directory: &Path) -> Result<Vec<BagFile>> {
+pub(crate) fn bag_files(place: &dyn Place, directory: &Path) -> Result<Vec<BagFile>> {
     let mut files = Vec::new();
-    for entry in fs::read_dir(directory).map_err(Error::io(directory, "list"))? {
-        let path = entry.map_err(Error::io(directory, "list"))?.path();
-        if let (true, Some(storage)) = (path.is_file(), StorageId::from_path(&path)) {
+    for PlaceEntry { path, .. } in place.list(directory)? {
+        if let Some(storage) = StorageId::from_path(&path) {
             files.push(BagFile {
                 path,
                 storage,
@@ -191,20 +206,12 @@ pub(crate) fn bag_files(directory: &Path) -> Result<Vec<BagFile>> {
     Ok(files)
 }
 
-fn is_compressed(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension == "zstd")
-}
-
 /// The storage of a file: by its name, else by its first bytes.
-fn detect_storage(path: &Path) -> Result<StorageId> {
+fn detect_storage(place: &dyn Place, path: &Path) -> Result<StorageId> {
     if let Some(storage) = StorageId::from_path(path) {
         return Ok(storage);
     }
-    let mut head = [0u8; 16];
-    let read = fs::File::open(path).and_then(|mut file| std::io::Read::read(&mut file, &mut head));
-    let count = read.map_err(Error::io(path, "read"))?;
-    match head.get(..count).unwrap_or_default() {
+    match head(place.open(path)?.as_mut(), 16)?.as_slice() {
         [0x89, b'M', b'C', b'A', b'P', ..] => Ok(StorageId::Mcap),
         bytes if bytes.starts_with(b"SQLite format 3") => Ok(StorageId::Sqlite3),
         _ => Err(Error::NotABag {
@@ -217,9 +224,18 @@ fn detect_storage(path: &Path) -> Result<StorageId> {
 /// Opens a file of a bag; its messages come unpacked. `unpack` says whether they are compressed one by one,
 /// `None` asks the metadata inside the file.
 pub fn open_file(file: &BagFile, unpack: Option<bool>) -> Result<Box<dyn StorageReader>> {
+    open_file_in(&LocalPlace, file, unpack)
+}
+
+/// Like [`open_file`], in any place.
+pub fn open_file_in(
+    place: &dyn Place,
+    file: &BagFile,
+    unpack: Option<bool>,
+) -> Result<Box<dyn StorageReader>> {
     let reader: Box<dyn StorageReader> = match file.storage {
-        StorageId::Mcap => Box::new(McapReader::open(&file.path)?),
-        StorageId::Sqlite3 => Box::new(SqliteReader::open(&file.path)?),
+        StorageId::Mcap => Box::new(McapReader::open_in(place, &file.path)?),
+        StorageId::Sqlite3 => Box::new(SqliteReader::open_in(place, &file.path)?),
     };
     let embedded = || {
         reader

@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::path::Path;
+use std::sync::Arc;
 
-use super::layout::{BagFile, open_file};
+use super::layout::{BagFile, open_file_in};
 use crate::storage::FileInfo;
-use crate::{Message, Order, Query, Result, StorageReader, TopicId};
+use crate::{Message, Order, Place, Query, Result, StorageReader, TopicId};
 
 /// A file of a merge.
 pub(super) struct Member {
@@ -16,13 +17,19 @@ pub(super) struct Member {
     /// Topic of the bag by topic of the file.
     pub(super) topics: Vec<u32>,
     unpack: Option<bool>,
+    place: Arc<dyn Place>,
     reader: Option<Box<dyn StorageReader>>,
 }
 
 impl Member {
     /// Opens a file to see what it holds.
-    pub(super) fn open(bag: usize, file: &BagFile, unpack: Option<bool>) -> Result<Self> {
-        let reader = open_file(file, unpack)?;
+    pub(super) fn open(
+        place: &Arc<dyn Place>,
+        bag: usize,
+        file: &BagFile,
+        unpack: Option<bool>,
+    ) -> Result<Self> {
+        let reader = open_file_in(place.as_ref(), file, unpack)?;
         let info = reader.info().clone();
         Ok(Self {
             bag,
@@ -30,6 +37,7 @@ impl Member {
             info,
             topics: Vec::new(),
             unpack,
+            place: Arc::clone(place),
             reader: Some(reader),
         })
     }
@@ -42,7 +50,7 @@ impl Member {
     fn begin(&mut self, query: &Query) -> Result<()> {
         let mut reader = match self.reader.take() {
             Some(reader) => reader,
-            None => open_file(&self.file, self.unpack)?,
+            None => open_file_in(self.place.as_ref(), &self.file, self.unpack)?,
         };
         let topics = query.topics.as_ref().map(|wanted| {
             let of_file = self.topics.iter().enumerate();

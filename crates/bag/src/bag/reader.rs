@@ -1,17 +1,19 @@
 //! One reader over all files of one or several bags.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::layout::BagLayout;
 use super::merge::{Member, Merge};
 use crate::storage::FileInfo;
-use crate::{Error, Message, Query, Result, StorageReader, TopicId};
+use crate::{Error, LocalPlace, Message, Place, Query, Result, StorageReader, TopicId};
 
 /// Reads whole bags in one stable order: time, bag, file, place in the file.
 ///
 /// Topics of the same name and type share one id. Files are opened when their time comes, so that a bag of a thousand
 /// files needs the memory of those that overlap. A file that cannot be read is named in [`FileInfo::damage`].
 pub struct BagReader {
+    place: Arc<dyn Place>,
     bags: Vec<BagLayout>,
     info: FileInfo,
     merge: Merge,
@@ -25,9 +27,14 @@ impl BagReader {
 
     /// Opens several bags as one.
     pub fn open_all<P: AsRef<Path>>(paths: &[P]) -> Result<Self> {
+        Self::open_in(Arc::new(LocalPlace), paths)
+    }
+
+    /// Opens several bags of any place as one.
+    pub fn open_in<P: AsRef<Path>>(place: Arc<dyn Place>, paths: &[P]) -> Result<Self> {
         let bags = paths
             .iter()
-            .map(|path| BagLayout::find(path.as_ref()))
+            .map(|path| BagLayout::find_in(place.as_ref(), path.as_ref()))
             .collect::<Result<Vec<_>>>()?;
         let mut info = FileInfo::default();
         let mut members = Vec::new();
@@ -40,12 +47,13 @@ impl BagReader {
                 .as_ref()
                 .map(crate::BagMetadata::compresses_messages);
             for file in &layout.files {
-                match Member::open(bag, file, unpack) {
+                match Member::open(&place, bag, file, unpack) {
                     Ok(member) => {
                         // Of several files only the last stays open here, and only until the first query.
                         members.iter_mut().for_each(Member::close);
                         members.push(member);
                     }
+                    Err(error) if !error.is_damage() => return Err(error),
                     Err(error) => {
                         info.damage.push(error.to_string());
                         first_error.get_or_insert(error);
@@ -74,6 +82,7 @@ impl BagReader {
                 .unwrap_or_default();
         }
         let mut reader = Self {
+            place,
             bags,
             info,
             merge: Merge::new(members),
@@ -85,6 +94,11 @@ impl BagReader {
     /// The bags in the order in which they were given.
     pub fn bags(&self) -> &[BagLayout] {
         &self.bags
+    }
+
+    /// Where the bags are.
+    pub fn place(&self) -> &Arc<dyn Place> {
+        &self.place
     }
 
     /// A query for topics by name; names that do not exist select nothing.

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::reader::McapReader;
 use super::sink::Sink;
 use crate::storage::ExtraCounts;
-use crate::{Error, Result};
+use crate::{Error, Place, Result};
 
 /// Files whose extra records go into a new one, and what became of them.
 #[derive(Default)]
@@ -21,8 +21,8 @@ pub(crate) struct CarryOver {
 
 impl CarryOver {
     /// Adds a file whose records are to be carried over.
-    pub(crate) fn add(&mut self, path: &Path) -> Result<()> {
-        self.take(McapReader::open(path)?);
+    pub(crate) fn add(&mut self, place: &dyn Place, path: &Path) -> Result<()> {
+        self.take(McapReader::open_in(place, path)?);
         Ok(())
     }
 

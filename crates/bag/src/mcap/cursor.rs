@@ -2,8 +2,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
-use super::chunk_table::ChunkTable;
+use super::chunk_table::{Block, ChunkTable};
 use super::decode::Unpacker;
 use super::open_chunk::OpenChunk;
 use super::options::McapLimits;
@@ -64,17 +65,17 @@ impl Cursor {
         }
     }
 
-    fn block_at(&self, blocks: &Blocks<'_>, place: usize) -> Option<usize> {
+    fn block_at(&self, table: &ChunkTable, place: usize) -> Option<usize> {
         match self.query.order {
-            Order::LogTime => blocks.table.forward(place),
-            Order::ReverseLogTime => blocks.table.backward(place),
-            Order::File => (place < blocks.table.len()).then_some(place),
+            Order::LogTime => table.forward(place),
+            Order::ReverseLogTime => table.backward(place),
+            Order::File => (place < table.len()).then_some(place),
         }
     }
 
     /// Directed time of the earliest message that blocks not yet opened may hold.
     fn next_block_time(&self, blocks: &Blocks<'_>) -> Option<i64> {
-        let block = blocks.table.get(self.block_at(blocks, self.place)?)?;
+        let block = blocks.table.get(self.block_at(blocks.table, self.place)?)?;
         Some(match self.query.order {
             Order::LogTime => block.start,
             Order::ReverseLogTime => !block.end,
@@ -162,23 +163,14 @@ impl Cursor {
 
     /// Opens the next block of the order, unless it cannot hold anything that is wanted.
     fn open_next(&mut self, blocks: &mut Blocks<'_>) -> Result<()> {
-        let Some(index) = self.block_at(blocks, self.place) else {
+        let Some(index) = self.block_at(blocks.table, self.place) else {
             return Ok(());
         };
         self.place += 1;
         let Some(block) = blocks.table.get(index) else {
             return Ok(());
         };
-        let outside = self.query.start_ns.is_some_and(|start| block.end < start)
-            || self.query.end_ns.is_some_and(|end| block.start > end);
-        if outside
-            || !self.wants_any(
-                blocks
-                    .summary
-                    .get(block.channels.clone())
-                    .unwrap_or_default(),
-            )
-        {
+        if !self.wants(block, blocks.summary) {
             return Ok(());
         }
         let slot = self.spare.pop().unwrap_or_else(|| {
@@ -197,6 +189,25 @@ impl Cursor {
         self.requeue(slot);
         self.limit_memory(blocks.limits.max_open_bytes, slot);
         Ok(())
+    }
+
+    /// Where the blocks are that this query will read, in its order.
+    pub(crate) fn upcoming<'a>(
+        &'a self,
+        table: &'a ChunkTable,
+        summary: &'a [u8],
+    ) -> impl Iterator<Item = Range<u64>> + 'a {
+        (self.place..table.len())
+            .filter_map(move |place| table.get(self.block_at(table, place)?))
+            .filter(move |block| self.wants(block, summary))
+            .map(|block| block.offset..block.offset.saturating_add(block.length))
+    }
+
+    /// Whether a block can hold anything that is asked for.
+    fn wants(&self, block: &Block, summary: &[u8]) -> bool {
+        let outside = self.query.start_ns.is_some_and(|start| block.end < start)
+            || self.query.end_ns.is_some_and(|end| block.start > end);
+        !outside && self.wants_any(summary.get(block.channels.clone()).unwrap_or_default())
     }
 
     /// Whether a list of channels (id and offset, 10 bytes each) names a wanted one; an empty list says nothing.
@@ -226,7 +237,12 @@ impl Cursor {
     fn reload(&mut self, blocks: &mut Blocks<'_>, slot: usize) -> Result<()> {
         let chunk = &mut self.open[slot];
         if let Some(block) = blocks.table.get(chunk.block) {
-            chunk.load(blocks.source, blocks.unpacker, blocks.limits, block, false)?;
+            let loaded = chunk.load(blocks.source, blocks.unpacker, blocks.limits, block, false);
+            if let Err(error) = loaded {
+                // Told once; what else the block held must not be read from a half-filled buffer.
+                chunk.abandon();
+                return Err(error);
+            }
         }
         self.memory += self.open[slot].memory();
         self.limit_memory(blocks.limits.max_open_bytes, slot);

@@ -50,6 +50,13 @@ impl OpenChunk {
         self.unpacked = Vec::new();
     }
 
+    /// Gives up what was not delivered yet.
+    pub(crate) fn abandon(&mut self) {
+        self.evict();
+        self.entries.clear();
+        self.next = 0;
+    }
+
     fn records(&self) -> &[u8] {
         match self.start {
             Some(start) => self.stored.get(start..).unwrap_or_default(),

@@ -15,7 +15,7 @@ use super::summary::{NoSummary, Summary, read_summary};
 use crate::message::size_u64;
 use crate::source::{Source, open_source};
 use crate::storage::{ExtraCounts, FileInfo, Query, StorageReader};
-use crate::{BagMetadata, Error, Message, MessageDefinition, Result, TopicInfo};
+use crate::{BagMetadata, Error, LocalPlace, Message, MessageDefinition, Place, Result, TopicInfo};
 
 /// Memory into which a compressed file may be unpacked whole.
 const FILE_MEMORY: u64 = 256 << 20;
@@ -49,11 +49,20 @@ impl McapReader {
 
     /// Opens a file.
     pub fn with_limits(path: &Path, limits: McapLimits) -> Result<Self> {
-        let mut source = open_source(path, FILE_MEMORY, &MAGIC)?;
+        Self::read(&LocalPlace, path, limits)
+    }
+
+    /// Opens a file of any place.
+    pub fn open_in(place: &dyn Place, path: &Path) -> Result<Self> {
+        Self::read(place, path, McapLimits::default())
+    }
+
+    fn read(place: &dyn Place, path: &Path, limits: McapLimits) -> Result<Self> {
+        let (mut source, file_size) = open_source(place, path, FILE_MEMORY, &MAGIC)?;
         check_magic(source.as_mut())?;
         let mut reader = Self {
             info: FileInfo {
-                file_size: file_size(path)?,
+                file_size,
                 ..FileInfo::default()
             },
             source,
@@ -71,7 +80,7 @@ impl McapReader {
             has_summary: true,
         };
         let metadata = reader.index()?;
-        reader.read_metadata(&metadata);
+        reader.read_metadata(&metadata)?;
         reader.start(&Query::default())?;
         Ok(reader)
     }
@@ -101,7 +110,7 @@ impl McapReader {
         let mut reader = Self::open(path)?;
         if reader.info.damage.is_empty() {
             let metadata = reader.scan(None)?;
-            reader.read_metadata(&metadata);
+            reader.read_metadata(&metadata)?;
             reader.start(&Query::default())?;
         }
         Ok(reader)
@@ -246,15 +255,17 @@ impl McapReader {
     }
 
     /// Reads the metadata records, the newest last; a broken one is not worth failing for.
-    fn read_metadata(&mut self, places: &[(u64, u64)]) {
+    fn read_metadata(&mut self, places: &[(u64, u64)]) -> Result<()> {
         for (offset, length) in places.iter().rev().take(64) {
             let size = usize::try_from(*length).unwrap_or(usize::MAX);
             if *length > self.source.size() || size < RECORD_HEAD {
                 continue;
             }
             let mut bytes = vec![0; size];
-            if self.source.read_at(*offset, &mut bytes).is_err() {
-                continue;
+            match self.source.read_at(*offset, &mut bytes) {
+                Err(error) if !error.is_damage() => return Err(error),
+                Err(_) => continue,
+                Ok(()) => {}
             }
             let Some(record) = Metadata::parse(bytes.get(RECORD_HEAD..).unwrap_or_default()) else {
                 continue;
@@ -274,6 +285,7 @@ impl McapReader {
         if let (true, Some(metadata)) = (self.info.ros_distro.is_empty(), &self.info.metadata) {
             metadata.ros_distro.clone_into(&mut self.info.ros_distro);
         }
+        Ok(())
     }
 }
 
@@ -298,19 +310,16 @@ fn is_complete(summary: &Summary) -> bool {
     counted == statistics.message_count && known && chunks && reachable && indexed
 }
 
-fn file_size(path: &Path) -> Result<u64> {
-    std::fs::metadata(path)
-        .map(|metadata| metadata.len())
-        .map_err(Error::io(path, "inspect"))
-}
-
 fn check_magic(source: &mut dyn Source) -> Result<()> {
     let mut magic = [0u8; MAGIC.len()];
-    let path = source.path().to_path_buf();
-    if source.read_at(0, &mut magic).is_err() || magic != MAGIC {
-        return Err(Error::BadMagic { path });
+    let read = source.read_at(0, &mut magic);
+    match read {
+        Err(error) if !error.is_damage() => Err(error),
+        Ok(()) if magic == MAGIC => Ok(()),
+        _ => Err(Error::BadMagic {
+            path: source.path().to_path_buf(),
+        }),
     }
-    Ok(())
 }
 
 fn topic_info(channel: Channel, schema: Option<&Schema>) -> TopicInfo {
@@ -353,6 +362,8 @@ impl StorageReader for McapReader {
             }
         }
         self.cursor = Cursor::new(query.clone(), topics, &self.table);
+        self.source
+            .announce(&mut self.cursor.upcoming(&self.table, &self.summary));
         Ok(())
     }
 

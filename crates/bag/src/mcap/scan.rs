@@ -49,6 +49,7 @@ pub(crate) fn scan(source: &mut dyn Source, limits: &McapLimits) -> Result<Scan>
         unpacker: Unpacker::default(),
         damaged_chunk: false,
     };
+    source.announce(&mut std::iter::once(0..source.size()));
     let mut walk = Walk::new(source, size_u64(MAGIC.len()), limits.max_chunk_bytes);
     while let Some(step) = walk.next_record()? {
         match step {
@@ -187,7 +188,9 @@ impl Scanner {
             Ok(records) => {
                 self.take_records(&records, block);
             }
-            Err(error @ (Error::Io { .. } | Error::Truncated { .. })) => return Err(error),
+            Err(error @ (Error::Io { .. } | Error::Truncated { .. } | Error::Place { .. })) => {
+                return Err(error);
+            }
             Err(error) => {
                 let prefix = format!("{}: ", path.display());
                 self.scan

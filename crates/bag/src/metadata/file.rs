@@ -1,12 +1,12 @@
 //! `metadata.yaml` on disk: bounded when read, atomic when written, never pointing outside the bag.
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
 use super::BagMetadata;
-use crate::message::size_u64;
-use crate::{Error, Result};
+use crate::source::head;
+use crate::{Error, FileSource, Result, Source};
 
 /// Name of the metadata file in a bag directory.
 pub const METADATA_FILE: &str = "metadata.yaml";
@@ -15,20 +15,20 @@ const MAX_BYTES: u64 = 256 << 20;
 
 /// Reads the `metadata.yaml` of a bag directory and checks that its paths stay inside the bag.
 pub fn read_metadata_file(bag: &Path) -> Result<BagMetadata> {
-    let path = bag.join(METADATA_FILE);
-    let file = File::open(&path).map_err(Error::io(&path, "open"))?;
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(Error::io(&path, "read"))?;
-    if size_u64(bytes.len()) > MAX_BYTES {
+    read_metadata(&mut FileSource::open(&bag.join(METADATA_FILE))?)
+}
+
+/// Like [`read_metadata_file`], from wherever the file is.
+pub(crate) fn read_metadata(source: &mut dyn Source) -> Result<BagMetadata> {
+    if source.size() > MAX_BYTES {
         return Err(Error::TooLarge {
-            path,
+            path: source.path().to_path_buf(),
             what: "metadata",
-            size: size_u64(bytes.len()),
+            size: source.size(),
             limit: MAX_BYTES,
         });
     }
+    let bytes = head(source, MAX_BYTES)?;
     let text = std::str::from_utf8(&bytes)
         .map_err(|e| Error::metadata(METADATA_FILE, format!("is not UTF-8: {e}")))?;
     let metadata = BagMetadata::parse(text)?;

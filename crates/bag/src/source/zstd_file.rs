@@ -4,25 +4,30 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::Source;
+use zstd::stream::read::Decoder;
+
+use super::{Source, head};
 use crate::message::size_u64;
+use crate::place::LocalCopy;
 use crate::{Error, Result};
 
 /// Bytes behind the reading position that stay in memory, so that a step back does not start over.
 const WINDOW: usize = 8 << 20;
 /// Bytes that are unpacked at a time.
 const STEP: usize = 256 << 10;
-
-type Decoder = zstd::stream::read::Decoder<'static, BufReader<File>>;
+/// Bytes that hold at least the first block of a stream: a block is at most 128 KiB.
+const PROBE: u64 = 132 << 10;
 
 /// A zstd stream with random access.
 ///
 /// A file that fits into the given memory is unpacked there once. A larger one is streamed: reading forward costs one
 /// pass, a step back beyond the window starts a new pass.
 pub(crate) struct ZstdSource {
+    /// The name for people; the bytes are in `copy`.
     path: PathBuf,
+    copy: LocalCopy,
     size: u64,
-    decoder: Option<Decoder>,
+    decoder: Option<Decoder<'static, BufReader<File>>>,
     /// Unpacked bytes from `window_start` on.
     window: Vec<u8>,
     window_start: u64,
@@ -33,8 +38,8 @@ pub(crate) struct ZstdSource {
 
 impl ZstdSource {
     /// Opens a stream that must begin with `magic`; other content is refused before it is unpacked.
-    pub(crate) fn open(path: &Path, memory: u64, magic: &[u8]) -> Result<Self> {
-        let mut source = Self::begin(path, magic)?;
+    pub(crate) fn open(copy: LocalCopy, path: &Path, memory: u64, magic: &[u8]) -> Result<Self> {
+        let mut source = Self::begin(copy, path, magic)?;
         source.load(memory)?;
         if !source.whole {
             // A first pass finds the true size; what the frame claims is not trusted.
@@ -46,11 +51,12 @@ impl ZstdSource {
 
     /// Unpacks a stream whole, with what is wrong with it; more than `limit` bytes are an error, not memory.
     pub(crate) fn read_whole(
+        copy: LocalCopy,
         path: &Path,
         limit: u64,
         magic: &[u8],
     ) -> Result<(Vec<u8>, Option<String>)> {
-        let mut source = Self::begin(path, magic)?;
+        let mut source = Self::begin(copy, path, magic)?;
         source.load(limit)?;
         if !source.whole {
             let size = size_u64(source.window.len());
@@ -65,9 +71,10 @@ impl ZstdSource {
         Ok((source.window, damage))
     }
 
-    fn begin(path: &Path, magic: &[u8]) -> Result<Self> {
+    fn begin(copy: LocalCopy, path: &Path, magic: &[u8]) -> Result<Self> {
         let mut source = Self {
             path: path.to_path_buf(),
+            copy,
             size: 0,
             decoder: None,
             window: Vec::new(),
@@ -88,22 +95,20 @@ impl ZstdSource {
     }
 
     /// Looks whether a file begins like a zstd stream.
-    pub(crate) fn probe(path: &Path) -> Result<()> {
-        let mut decoder = File::open(path)
-            .and_then(Decoder::new)
-            .map_err(Error::io(path, "open"))?;
+    pub(crate) fn probe(source: &mut dyn Source) -> Result<()> {
+        let bytes = head(source, PROBE)?;
         let mut first = [0u8; 1];
-        decoder
-            .read_exact(&mut first)
+        Decoder::new(bytes.as_slice())
+            .and_then(|mut decoder| decoder.read_exact(&mut first))
             .map_err(|e| Error::Compression {
-                path: path.to_path_buf(),
+                path: source.path().to_path_buf(),
                 what: "zstd file",
                 reason: e.to_string(),
             })
     }
 
     fn restart(&mut self) -> Result<()> {
-        let file = File::open(&self.path).map_err(Error::io(&self.path, "open"))?;
+        let file = File::open(self.copy.path()).map_err(Error::io(&self.path, "open"))?;
         let mut decoder = Decoder::new(file).map_err(|e| self.broken(&e))?;
         // The window of a frame is memory that the file asks for: 128 MiB is the most that zstd takes by default.
         decoder.window_log_max(27).map_err(|e| self.broken(&e))?;
@@ -221,13 +226,21 @@ mod tests {
         file
     }
 
+    fn copy(path: &Path) -> LocalCopy {
+        LocalCopy::original(path)
+    }
+
+    fn open(path: &Path, memory: u64, magic: &[u8]) -> Result<ZstdSource> {
+        ZstdSource::open(copy(path), path, memory, magic)
+    }
+
     #[test]
     fn a_file_larger_than_the_memory_is_streamed_and_may_be_read_in_any_order() {
         let bytes: Vec<u8> = (0..40u32 << 20)
             .map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8)
             .collect();
         let file = packed(&bytes);
-        let mut source = ZstdSource::open(file.path(), 1 << 20, &bytes[..8]).unwrap();
+        let mut source = open(file.path(), 1 << 20, &bytes[..8]).unwrap();
         assert_eq!(source.size(), size_u64(bytes.len()));
         for at in [39 << 20, 0, 20 << 20, 5 << 20, (40 << 20) - 10] {
             let mut buffer = [0u8; 10];
@@ -246,7 +259,7 @@ mod tests {
         let file = packed(&bytes);
         let length = file.as_file().metadata().unwrap().len();
         file.as_file().set_len(length / 2).unwrap();
-        let source = ZstdSource::open(file.path(), 1 << 30, &bytes[..8]).unwrap();
+        let source = open(file.path(), 1 << 30, &bytes[..8]).unwrap();
         assert!(source.damage().is_some() && source.size() > 1 << 20 && source.size() < 4 << 20);
     }
 
@@ -255,7 +268,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), b"not zstd at all").unwrap();
         assert!(matches!(
-            ZstdSource::open(file.path(), 1 << 20, b""),
+            open(file.path(), 1 << 20, b""),
             Err(Error::Compression { .. })
         ));
     }
@@ -263,12 +276,12 @@ mod tests {
     #[test]
     fn a_bomb_is_refused_before_it_fills_the_memory() {
         let file = packed(&vec![0u8; 8 << 20]);
-        let wrong = ZstdSource::open(file.path(), 1 << 30, b"SQLite");
+        let wrong = open(file.path(), 1 << 30, b"SQLite");
         assert!(matches!(wrong, Err(Error::NotABag { .. })));
-        let large = ZstdSource::read_whole(file.path(), 1 << 20, b"\0\0");
+        let large = ZstdSource::read_whole(copy(file.path()), file.path(), 1 << 20, b"\0\0");
         assert!(matches!(large, Err(Error::TooLarge { size, .. }) if size < 2 << 20));
         assert_eq!(
-            ZstdSource::read_whole(file.path(), 9 << 20, b"\0")
+            ZstdSource::read_whole(copy(file.path()), file.path(), 9 << 20, b"\0")
                 .unwrap()
                 .0
                 .len(),

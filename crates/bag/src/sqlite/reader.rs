@@ -1,16 +1,15 @@
 //! The sqlite3 reader.
 
-use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, MAIN_DB, OpenFlags, OptionalExtension};
 
 use super::page::Page;
 use super::schema::Layout;
-use crate::source::ZstdSource;
+use crate::place::LocalCopy;
+use crate::source::{ZstdSource, head, is_compressed};
 use crate::storage::{FileInfo, Query, StorageReader};
-use crate::{BagMetadata, Error, Message, Result};
+use crate::{BagMetadata, Error, FileSource, LocalPlace, Message, Place, Result, Source};
 
 /// A compressed database is unpacked in memory; a larger one is refused, never unpacked to disk.
 const MAX_MEMORY: u64 = 1 << 30;
@@ -21,6 +20,8 @@ const MAX_MEMORY: u64 = 1 << 30;
 /// A `.db3.zstd` is unpacked in memory, up to 1 GiB.
 pub struct SqliteReader {
     connection: Connection,
+    /// Declared behind the connection: that is closed before a fetched file goes.
+    _copy: LocalCopy,
     path: PathBuf,
     info: FileInfo,
     /// Database ids by dense id, ascending.
@@ -31,16 +32,19 @@ pub struct SqliteReader {
 impl SqliteReader {
     /// Opens a database; the file is never written.
     pub fn open(path: &Path) -> Result<Self> {
+        Self::open_in(&LocalPlace, path)
+    }
+
+    /// Opens a database of any place, through a local copy of it.
+    pub fn open_in(place: &dyn Place, path: &Path) -> Result<Self> {
         let failed = Error::sqlite(path);
-        let file_size = fs::metadata(path).map_err(Error::io(path, "open"))?.len();
+        let copy = place.local_copy(path)?;
+        let size = std::fs::metadata(copy.path()).map_err(Error::io(path, "open"))?;
         let mut damage = Vec::new();
-        let connection = if path
-            .extension()
-            .is_some_and(|extension| extension == "zstd")
-        {
-            open_compressed(path, &mut damage)?
+        let connection = if is_compressed(path) {
+            open_compressed(&copy, path, &mut damage)?
         } else {
-            open_plain(path)?
+            open_plain(&copy, path)?
         };
         let layout = Layout::detect(&connection).map_err(&failed)?;
         let topics = layout.topics(&connection).map_err(&failed)?;
@@ -48,11 +52,12 @@ impl SqliteReader {
         let mut reader = Self {
             info: FileInfo {
                 topics,
-                file_size,
+                file_size: size.len(),
                 damage,
                 ..FileInfo::default()
             },
             connection,
+            _copy: copy,
             path: path.to_path_buf(),
             ids,
             page: Page::default(),
@@ -65,8 +70,13 @@ impl SqliteReader {
     }
 
     /// Looks whether a file is a database with the tables of a bag, without counting anything.
-    pub(crate) fn probe(path: &Path) -> Result<()> {
-        let connection = open_plain(path)?;
+    ///
+    /// Where the file would have to be fetched for that, only its first bytes are looked at.
+    pub(crate) fn probe_in(place: &dyn Place, path: &Path) -> Result<()> {
+        let Some(copy) = place.at_hand(path) else {
+            return check_header(place.open(path)?.as_mut()).map(|_| ());
+        };
+        let connection = open_plain(&copy, path)?;
         let topics = Layout::detect(&connection).and_then(|layout| layout.topics(&connection));
         topics.map(|_| ()).map_err(Error::sqlite(path))
     }
@@ -178,31 +188,36 @@ impl SqliteReader {
 }
 
 /// Opens a file for reading without ever touching it.
-fn open_plain(path: &Path) -> Result<Connection> {
-    let mut header = [0u8; 20];
-    let read = fs::File::open(path)
-        .and_then(|mut file| file.read(&mut header))
-        .map_err(Error::io(path, "read"))?;
-    if read > 0 && !header.starts_with(b"SQLite format 3\0") {
-        return Err(Error::NotABag {
-            path: path.to_path_buf(),
-            reason: "it is not an sqlite3 database",
-        });
-    }
-    let mut wal = path.to_path_buf().into_os_string();
+fn open_plain(copy: &LocalCopy, path: &Path) -> Result<Connection> {
+    let mut file = FileSource::open(copy.path())?.named(path);
+    let header = check_header(&mut file)?;
+    let mut wal = copy.path().to_path_buf().into_os_string();
     wal.push("-wal");
-    let has_wal = fs::metadata(&wal).is_ok_and(|metadata| metadata.len() > 0);
+    let has_wal = std::fs::metadata(&wal).is_ok_and(|metadata| metadata.len() > 0);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
     // In WAL mode sqlite would create files next to the bag, or fail in a directory that it cannot write.
-    let immutable = header[18] == 2 && !has_wal;
+    let wal_mode = header.get(18) == Some(&2);
+    let immutable = copy.is_private() || (wal_mode && !has_wal);
     let uri = format!(
         "file:{}?mode=ro{}",
-        escape(path),
+        escape(copy.path()),
         if immutable { "&immutable=1" } else { "" }
     );
     Connection::open_with_flags(uri, flags).map_err(Error::sqlite(path))
+}
+
+/// The first bytes of a database; an empty file is one, too.
+fn check_header(source: &mut dyn Source) -> Result<Vec<u8>> {
+    let header = head(source, 20)?;
+    if !header.is_empty() && !header.starts_with(b"SQLite format 3\0") {
+        return Err(Error::NotABag {
+            path: source.path().to_path_buf(),
+            reason: "it is not an sqlite3 database",
+        });
+    }
+    Ok(header)
 }
 
 /// A path as part of a `file:` URI.
@@ -223,8 +238,9 @@ fn escape(path: &Path) -> String {
     escaped
 }
 
-fn open_compressed(path: &Path, damage: &mut Vec<String>) -> Result<Connection> {
-    let (mut bytes, cut) = ZstdSource::read_whole(path, MAX_MEMORY, b"SQLite format 3\0")?;
+fn open_compressed(copy: &LocalCopy, path: &Path, damage: &mut Vec<String>) -> Result<Connection> {
+    let (mut bytes, cut) =
+        ZstdSource::read_whole(copy.clone(), path, MAX_MEMORY, b"SQLite format 3\0")?;
     damage.extend(cut);
     // A database in memory has no WAL; the header must not ask for one.
     for at in [18, 19] {

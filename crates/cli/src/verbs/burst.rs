@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let reader = arguments.bag.open()?;
+    let reader = arguments.bag.open(&context.bags)?;
     let options = Options {
         start_paused: true,
         range: PlayRange {

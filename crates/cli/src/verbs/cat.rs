@@ -73,7 +73,7 @@ enum CatFormat {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let mut reader = BagReader::open_all(&arguments.bags)?;
+    let mut reader = context.bags.open_all(&arguments.bags)?;
     let info = reader.info().clone();
     if arguments.format == CatFormat::Frames && arguments.field.is_some() {
         let text = "--field prints text, --format frames does not";
@@ -175,6 +175,7 @@ fn print(
                 count += 1;
             }
             Ok(None) => break,
+            Err(error) if !error.is_damage() => return Err(error.into()),
             Err(error) => {
                 context.printer.warning(&error.to_string());
                 printed.lost.push(error.to_string());

@@ -104,7 +104,8 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let reader = arguments.inputs.open()?;
+    crate::bags::check_writable(&arguments.output)?;
+    let reader = arguments.inputs.open(&context.bags)?;
     if is_options_file(&arguments.output) {
         let given = arguments.given_flags();
         if !given.is_empty() {

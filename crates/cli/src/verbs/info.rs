@@ -76,12 +76,16 @@ pub(crate) enum Format {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let mut info = BagInfo::open(&arguments.bag)?;
+    let mut info = context.bags.info(&arguments.bag)?;
     check_storage(&arguments.storage, &info.storage_identifier)?;
     let wants_sizes = arguments.verbose || arguments.sort == Some(Sort::Size);
     if wants_sizes && !is_counted(&info) {
         // A bag that cannot be read to its end is still shown, with what the metadata says.
-        if let Err(error) = info.count_messages(&arguments.bag) {
+        let counted = context
+            .bags
+            .open(&arguments.bag)
+            .and_then(|reader| Ok(info.count_messages(reader)?));
+        if let Err(error) = counted {
             info.damage.push(error.to_string());
         }
     }

@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     }
     arguments.time.check()?;
     arguments.pace.check()?;
-    let reader = arguments.bag.open()?;
+    let reader = arguments.bag.open(&context.bags)?;
     let options = plan::options(arguments, &reader)?;
     let session = Session {
         bag: &arguments.bag,

@@ -41,6 +41,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    crate::bags::check_writable(&arguments.bag)?;
     let claimed = claimed_messages(&arguments.bag);
     let report = timeloom_bag::recover(&arguments.bag, arguments.metadata_version);
     let report = report.map_err(|error| already_recovered(error, &arguments.bag))?;

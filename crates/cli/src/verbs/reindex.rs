@@ -48,6 +48,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let bag = &arguments.bag;
+    crate::bags::check_writable(bag)?;
     if bag.is_file() {
         let text = format!(
             "{} is a file: only a directory has a metadata.yaml",

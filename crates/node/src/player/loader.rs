@@ -170,7 +170,7 @@ impl Loader {
                 Err(error) => {
                     failures += 1;
                     self.damage(&error);
-                    if failures >= FAILURES {
+                    if failures >= FAILURES || !error.is_damage() {
                         self.push(block);
                         self.finish();
                         return;
@@ -216,8 +216,14 @@ impl Loader {
         }
     }
 
+    /// Tells what could not be read.
     fn damage(&self, error: &timeloom_bag::Error) {
-        self.reporter.report(Notice::Damage(error.to_string()));
+        let text = error.to_string();
+        self.reporter.report(if error.is_damage() {
+            Notice::Damage(text)
+        } else {
+            Notice::Unreadable(text)
+        });
     }
 }
 

@@ -7,6 +7,8 @@ use std::sync::Arc;
 pub enum Notice {
     /// A stretch of a bag cannot be read; playing goes on behind it.
     Damage(String),
+    /// The place that the bag is in failed, in words; playing ends there.
+    Unreadable(String),
     /// A topic cannot be played.
     TopicSkipped {
         /// The topic.
@@ -78,6 +80,7 @@ impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Damage(text) => write!(f, "damaged, played on behind it: {text}"),
+            Self::Unreadable(text) => write!(f, "reading ended early: {text}"),
             Self::TopicSkipped { topic, reason } => write!(f, "{topic} is not played: {reason}"),
             Self::MixedQos { topic } => write!(
                 f,

@@ -263,7 +263,7 @@ fn bounds(info: &FileInfo) -> Option<RunRange> {
 fn keeping_damage(board: &Arc<Board>, reporter: Reporter, found: &[String]) -> Reporter {
     let board = Arc::clone(board);
     let keeping = Reporter::new(move |notice| {
-        if let Notice::Damage(text) = notice {
+        if let Notice::Damage(text) | Notice::Unreadable(text) = notice {
             board.details().damage.push(text.clone());
         }
         reporter.report(notice.clone());

@@ -68,7 +68,9 @@ pub(super) fn run(
                 export.take(&info, &message, context)?;
                 progress.update(range.fraction(&info, message.log_time_ns), export.exported);
             }
-            Err(error) if arguments.on_damage() == OnDamage::Skip => damage.push(error.to_string()),
+            Err(error) if arguments.on_damage() == OnDamage::Skip && error.is_damage() => {
+                damage.push(error.to_string());
+            }
             Err(error) => return Err(error.into()),
         }
     }

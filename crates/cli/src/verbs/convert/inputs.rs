@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use timeloom_bag::BagReader;
 
+use crate::bags::Bags;
 use crate::verbs::info::check_storage;
 
 /// One input and the storage that it must have; empty for any.
@@ -23,8 +24,8 @@ pub(crate) struct InputArguments {
 
 impl InputArguments {
     /// Opens all inputs as one bag.
-    pub(crate) fn open(&self) -> anyhow::Result<BagReader> {
-        let reader = BagReader::open_all(&self.paths())?;
+    pub(crate) fn open(&self, bags: &Bags) -> anyhow::Result<BagReader> {
+        let reader = bags.open_all(&self.paths())?;
         for (input, bag) in self.inputs.iter().zip(reader.bags()) {
             check_storage(
                 &input.storage,

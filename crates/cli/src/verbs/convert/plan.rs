@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use timeloom_bag::convert::{ConvertOutput, ConvertReport, OnDamage, convert as convert_bags};
+use timeloom_bag::convert::{ConvertOutput, ConvertReport, OnDamage, convert_from};
 use timeloom_bag::metadata::read_metadata_file;
 use timeloom_bag::storage::FileInfo;
 use timeloom_bag::{BagOptions, BagReader, StorageReader as _};
@@ -50,7 +50,9 @@ pub(super) fn convert(
 ) -> anyhow::Result<Outcome> {
     refuse_damage(&reader, inputs, on_damage)?;
     let info = reader.info().clone();
-    drop(reader);
+    for plan in &plans {
+        crate::bags::check_writable(&plan.directory)?;
+    }
     if let Some(plan) = plans.iter().find(|plan| plan.directory.exists()) {
         return Err(timeloom_bag::Error::Exists {
             path: plan.directory.clone(),
@@ -61,7 +63,7 @@ pub(super) fn convert(
     let range = whole_range(&plans);
     let outputs = plans.into_iter().map(Plan::into_output).collect();
     let mut progress = context.progress("converting");
-    let result = convert_bags(&inputs.paths(), outputs, on_damage, &mut |state| {
+    let result = convert_from(reader, outputs, on_damage, &mut |state| {
         progress.update(range.fraction(&info, state.log_time_ns), state.messages);
     });
     drop(progress);

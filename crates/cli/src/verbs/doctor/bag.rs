@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 use timeloom_bag::storage::StorageReader as _;
-use timeloom_bag::{BagInfo, BagReader, Query, TopicInfo};
+use timeloom_bag::{BagInfo, Query, TopicInfo};
 
 use super::topic_health::TopicHealth;
 use crate::context::Context;
@@ -60,8 +60,8 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
 
 /// Reads the bag to its end; what cannot be read is a problem and no error.
 fn examine(bag: &Path, context: &Context) -> anyhow::Result<Examination> {
-    let info = BagInfo::open(bag)?;
-    let mut reader = BagReader::open(bag)?;
+    let info = context.bags.info(bag)?;
+    let mut reader = context.bags.open(bag)?;
     let held = reader.info().clone();
     let decoders = Decoders::new(&held.topics, &held.ros_distro);
     let mut health = vec![TopicHealth::default(); held.topics.len()];

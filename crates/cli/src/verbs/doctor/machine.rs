@@ -209,6 +209,9 @@ fn features() -> Vec<&'static str> {
     if cfg!(feature = "zenoh") {
         features.push("Zenoh");
     }
+    if cfg!(feature = "remote") {
+        features.push("object storage");
+    }
     features
 }
 

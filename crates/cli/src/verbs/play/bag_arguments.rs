@@ -12,6 +12,7 @@ use timeloom_msg::qos::parse_overrides;
 use timeloom_node::player::{Options, ReadAheadLimits, Selection};
 use timeloom_node::{NodeOptions, Remap};
 
+use crate::bags::Bags;
 use crate::environment::text;
 use crate::failure::Failure;
 use crate::selection_arguments::{SelectionArguments, absolute};
@@ -88,11 +89,11 @@ pub(crate) enum LogLevel {
 
 impl BagArguments {
     /// Opens the bags and checks that what is asked for is there.
-    pub(crate) fn open(&self) -> anyhow::Result<BagReader> {
+    pub(crate) fn open(&self, bags: &Bags) -> anyhow::Result<BagReader> {
         if let Some(path) = &self.storage_config_file {
             fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
         }
-        let reader = self.inputs.open()?;
+        let reader = self.inputs.open(bags)?;
         for bag in reader.bags() {
             let found = bag.files.first().map_or("", |file| file.storage.name());
             check_storage(&self.storage, found)?;

@@ -145,6 +145,7 @@ fn types(node: &RosNode) -> TypeFinder {
 /// Where to: as asked for, or the name that rosbag2 gives.
 fn output(arguments: &Arguments) -> anyhow::Result<PathBuf> {
     if let Some(output) = &arguments.output.output {
+        crate::bags::check_writable(output)?;
         return Ok(output.clone());
     }
     let now = Clock::<System>::new().now().nanos();

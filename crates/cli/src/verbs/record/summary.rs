@@ -130,7 +130,7 @@ fn mean_bandwidth(topic: &TopicStatus) -> f64 {
 }
 
 /// A size like `1.2 MiB`.
-pub(super) fn bytes(count: u64) -> String {
+pub(crate) fn bytes(count: u64) -> String {
     bytes_of(count as f64)
 }
 

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use timeloom_bag::{BagReader, StorageReader as _, TopicInfo};
+use timeloom_bag::place::is_address;
+use timeloom_bag::{StorageReader as _, TopicInfo};
 use timeloom_sync::Sample;
 
 use super::device_field::{FieldArguments, SampleFields};
@@ -16,7 +17,7 @@ use crate::suggestion::nearest;
 
 /// Whether a path is a bag rather than a table.
 pub(crate) fn is_bag(path: &Path) -> bool {
-    path.is_dir() || timeloom_bag::StorageId::from_path(path).is_some()
+    is_address(path) || path.is_dir() || timeloom_bag::StorageId::from_path(path).is_some()
 }
 
 /// What is done with each sample.
@@ -39,7 +40,7 @@ pub(crate) fn read_topic(
     context: &mut Context,
     take: &mut TakeSample<'_>,
 ) -> anyhow::Result<BagAccount> {
-    let mut reader = BagReader::open(bag)?;
+    let mut reader = context.bags.open(bag)?;
     let info = reader.info().clone();
     let topic = chosen(&info.topics, topic)?;
     let decoders = Decoders::new(&info.topics, &info.ros_distro);
@@ -58,6 +59,7 @@ pub(crate) fn read_topic(
         let message = match reader.next_message() {
             Ok(Some(message)) => message,
             Ok(None) => break,
+            Err(error) if !error.is_damage() => return Err(error.into()),
             Err(error) => {
                 context.printer.warning(&error.to_string());
                 account.damaged = true;

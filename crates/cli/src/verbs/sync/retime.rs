@@ -67,7 +67,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let reader = BagReader::open(&arguments.bag)?;
+    crate::bags::check_writable(&arguments.output)?;
+    let reader = context.bags.open(&arguments.bag)?;
     let info = reader.info().clone();
     check_topics(arguments, &info.topics)?;
     if arguments.output.exists() {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use timeloom_bag::{BagReader, StorageReader as _};
+use timeloom_bag::StorageReader as _;
 use timeloom_time::Duration;
 use timeloom_trace::{
     AccountOf, AccountScope, Engine, EngineOptions, Linker, Plan, RecorderAccount, Report,
@@ -109,7 +109,7 @@ impl AnalysisArguments {
         sink: &mut dyn Sink,
         context: &mut Context,
     ) -> anyhow::Result<Intake> {
-        let mut reader = BagReader::open(bag)?;
+        let mut reader = context.bags.open(bag)?;
         let info = reader.info().clone();
         context.printer.warnings(&info.damage);
         let range = self.range.resolve(&info)?;
@@ -143,7 +143,7 @@ impl AnalysisArguments {
     ) -> anyhow::Result<Analysis> {
         let mut engine = Engine::new(self.options(plan));
         let intake = self.read(bag, plan, &mut engine, context)?;
-        self.add_accounts(bag, &mut engine)?;
+        self.add_accounts(bag, &mut engine, context)?;
         let mut report = engine.report();
         report.notes.splice(0..0, notes(&intake));
         Ok(Analysis {
@@ -154,8 +154,13 @@ impl AnalysisArguments {
     }
 
     /// What the recorder says was published: of the topics themselves, and of their tags.
-    fn add_accounts(&self, bag: &Path, engine: &mut Engine) -> anyhow::Result<()> {
-        let reader = BagReader::open(bag)?;
+    fn add_accounts(
+        &self,
+        bag: &Path,
+        engine: &mut Engine,
+        context: &Context,
+    ) -> anyhow::Result<()> {
+        let reader = context.bags.open(bag)?;
         let metadata = reader.info().metadata.clone();
         let is_part = self.range.start.is_some() || self.range.end.is_some();
         let scope = if is_part {

@@ -136,6 +136,7 @@ impl BagInput<'_> {
             let message = match self.reader.next_message() {
                 Ok(Some(message)) => message,
                 Ok(None) => break,
+                Err(error) if !error.is_damage() => return Err(error.into()),
                 Err(error) => {
                     context.printer.warning(&error.to_string());
                     intake.damaged += 1;
@@ -182,6 +183,7 @@ impl BagInput<'_> {
             let message = match self.reader.next_message() {
                 Ok(Some(message)) => message,
                 Ok(None) => break,
+                Err(error) if !error.is_damage() => return Err(error.into()),
                 // What is damaged is told in the second pass.
                 Err(_) => continue,
             };

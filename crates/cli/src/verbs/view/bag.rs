@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use timeloom_bag::{BagReader, StorageReader as _};
+use timeloom_bag::StorageReader as _;
 use timeloom_node::player::{
     Control, Notice, PlayRange, Player, PlayerHandle, Reporter, Services, Status,
 };
@@ -77,7 +77,7 @@ impl Notices {
 }
 
 pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let reader = BagReader::open_all(&arguments.bags)?;
+    let reader = context.bags.open_all(&arguments.bags)?;
     let info = reader.info().clone();
     let selection = arguments.selection.selection();
     selection.check_names(&info.topics)?;
@@ -100,7 +100,7 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let distro = info.ros_distro.parse().unwrap_or_default();
     let _services = Services::start(&node, handle.clone(), distro)?;
     let view = PlayerView::new(handle.clone(), contents, tap, Arc::clone(&place.viewer));
-    view.count_messages(BagReader::open_all(&arguments.bags)?)?;
+    view.count_messages(context.bags.open_all(&arguments.bags)?)?;
     let view: Arc<dyn Source> = Arc::new(view);
     let server = arguments.server.start(view, &title, context)?;
     handle.control(Control::Play(PlayRange::default()))?;

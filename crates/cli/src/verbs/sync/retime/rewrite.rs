@@ -134,6 +134,7 @@ pub(super) fn run(
         let message = match reader.next_message() {
             Ok(Some(message)) => message,
             Ok(None) => break,
+            Err(error) if !error.is_damage() => return Err(error.into()),
             Err(error) => {
                 rewritten.damage.push(error.to_string());
                 continue;

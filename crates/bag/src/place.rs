@@ -1,0 +1,98 @@
+//! Where bags are: what lists names and opens files. Folders of this machine here, object storage elsewhere.
+
+mod local;
+
+pub use local::LocalPlace;
+
+use std::any::Any;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::{Result, Source};
+
+/// A place that bags are read from.
+///
+/// A path is whatever the place understands: a path of this machine, or an address such as `s3://bucket/bag`. Names are
+/// joined to it with `/`. Calls block until the place has answered.
+pub trait Place: Send + Sync {
+    /// What is at a path; an error when there is nothing.
+    fn kind(&self, path: &Path) -> Result<PlaceKind>;
+
+    /// Size of the file at a path; `None` when there is no file of that name.
+    fn size(&self, path: &Path) -> Result<Option<u64>>;
+
+    /// The files directly in a folder. A place that cannot list gives an error.
+    fn list(&self, folder: &Path) -> Result<Vec<PlaceEntry>>;
+
+    /// Opens a file for reading at any place of it.
+    fn open(&self, path: &Path) -> Result<Box<dyn Source>>;
+
+    /// The file as a file of this machine, if that costs nothing.
+    fn at_hand(&self, path: &Path) -> Option<LocalCopy>;
+
+    /// The file as a file of this machine, for what cannot be read in pieces; may fetch all of it.
+    fn local_copy(&self, path: &Path) -> Result<LocalCopy>;
+}
+
+/// Whether a path is an address with a scheme, such as `s3://bucket/bag`, rather than a path of this machine.
+pub fn is_address(path: &Path) -> bool {
+    let scheme = path.to_str().and_then(|text| text.split_once("://"));
+    let plain = |c: char| c.is_ascii_alphanumeric() || "+.-".contains(c);
+    scheme.is_some_and(|(scheme, _)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(plain)
+    })
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlaceKind {
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+}
+
+/// A file in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlaceEntry {
+    /// The whole path, not only the name.
+    pub path: PathBuf,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// A file of this machine; a fetched one lasts as long as this value.
+#[derive(Clone)]
+pub struct LocalCopy {
+    path: PathBuf,
+    /// Whatever removes a fetched file when it is dropped.
+    keep: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl LocalCopy {
+    /// A file that stays.
+    pub fn original(path: &Path) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            keep: None,
+        }
+    }
+
+    /// A file that was fetched and is removed when `keep` is dropped.
+    pub fn fetched(path: &Path, keep: Arc<dyn Any + Send + Sync>) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            keep: Some(keep),
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether nobody else can know this file, let alone change it.
+    pub(crate) fn is_private(&self) -> bool {
+        self.keep.is_some()
+    }
+}

@@ -1,0 +1,80 @@
+//! The one door to bags: from an argument to an open bag, wherever that is.
+
+#[cfg(feature = "remote")]
+mod fetch_line;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use timeloom_bag::place::is_address;
+use timeloom_bag::{BagInfo, BagReader, Place};
+use timeloom_time::{Clock, Steady};
+
+use crate::failure::Failure;
+
+/// Opens the bags that arguments name: paths of this machine and addresses such as `s3://bucket/bag`.
+pub(crate) struct Bags {
+    place: Arc<dyn Place>,
+}
+
+impl Bags {
+    /// `shows_progress`: whether fetching a whole file is shown on a line of its own.
+    #[cfg(feature = "remote")]
+    pub(crate) fn new(shows_progress: bool, clock: Clock<Steady>) -> Self {
+        let line = fetch_line::FetchLine::new(shows_progress, clock);
+        let options = timeloom_remote::RemoteOptions {
+            on_fetch: Some(Arc::new(move |fetch| line.tell(fetch))),
+            ..timeloom_remote::RemoteOptions::default()
+        };
+        Self {
+            place: Arc::new(timeloom_remote::RemotePlace::new(options)),
+        }
+    }
+
+    /// Without the feature `remote`, there are only files.
+    #[cfg(not(feature = "remote"))]
+    pub(crate) fn new(_shows_progress: bool, _clock: Clock<Steady>) -> Self {
+        Self {
+            place: Arc::new(timeloom_bag::LocalPlace),
+        }
+    }
+
+    /// Opens several bags as one.
+    pub(crate) fn open_all<P: AsRef<Path>>(&self, paths: &[P]) -> anyhow::Result<BagReader> {
+        for path in paths {
+            check_built_in(path.as_ref())?;
+        }
+        Ok(BagReader::open_in(Arc::clone(&self.place), paths)?)
+    }
+
+    /// Opens one bag.
+    pub(crate) fn open(&self, path: &Path) -> anyhow::Result<BagReader> {
+        self.open_all(&[path])
+    }
+
+    /// What a bag holds.
+    pub(crate) fn info(&self, path: &Path) -> anyhow::Result<BagInfo> {
+        check_built_in(path)?;
+        Ok(BagInfo::open_in(Arc::clone(&self.place), path)?)
+    }
+}
+
+fn check_built_in(path: &Path) -> Result<(), Failure> {
+    if cfg!(feature = "remote") || !is_address(path) {
+        return Ok(());
+    }
+    let text = format!("{}: this binary reads files only", path.display());
+    Err(Failure::new(text).hint(
+        "released binaries read addresses; build this one with `cargo build -p timeloom-cli --features remote`",
+    ))
+}
+
+/// Refuses an address where something is to be written.
+pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
+    if !is_address(path) {
+        return Ok(());
+    }
+    let text = format!("{}: bags are only written to this machine", path.display());
+    Err(Failure::usage(text)
+        .hint("write a directory here, then copy it there with the tool of your cloud"))
+}

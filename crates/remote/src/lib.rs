@@ -1,0 +1,19 @@
+#![doc = include_str!("../README.md")]
+
+mod address;
+mod block_cache;
+mod credentials;
+mod download;
+mod error;
+mod object;
+mod object_source;
+mod options;
+mod plan;
+mod read_ahead;
+mod remote_place;
+mod runtime;
+mod stores;
+
+pub use error::{Error, Result};
+pub use options::{Fetch, FetchListener, FetchReason, RemoteOptions};
+pub use remote_place::{RemotePlace, open};

@@ -1,0 +1,229 @@
+//! The place that `timeloom-bag` reads from.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use object_store::ObjectStore as _;
+use timeloom_bag::metadata::METADATA_FILE;
+use timeloom_bag::place::{LocalCopy, LocalPlace, Place, PlaceEntry, PlaceKind};
+use timeloom_bag::{FileSource, Source, StorageId};
+
+use crate::address::{Address, ObjectAddress, Store};
+use crate::block_cache::BlockCache;
+use crate::download::Download;
+use crate::object::Object;
+use crate::object_source::ObjectSource;
+use crate::runtime::Task;
+use crate::stores::Stores;
+use crate::{Error, FetchReason, RemoteOptions, Result};
+
+/// Addresses (`s3://`, `gs://`, `http://`, `https://`, `file://`) and paths of this machine, with the default options.
+pub fn open() -> Arc<dyn Place> {
+    Arc::new(RemotePlace::new(RemoteOptions::default()))
+}
+
+/// Files behind addresses, and those of this machine behind plain paths.
+///
+/// A file keeps the version in which it was seen first, for as long as the place lives. Copies of files that cannot be
+/// read in parts are kept as long, and removed then.
+pub struct RemotePlace {
+    options: RemoteOptions,
+    stores: Stores,
+    cache: Arc<BlockCache>,
+    /// Every file gets a number of its own in the cache, even when two threads find it at once.
+    numbers: AtomicU64,
+    found: Mutex<HashMap<PathBuf, Found>>,
+    copies: Mutex<HashMap<PathBuf, LocalCopy>>,
+}
+
+/// What is known about a path.
+#[derive(Clone)]
+enum Found {
+    /// There is nothing.
+    Nothing,
+    /// A file, with its number in the cache.
+    Object(Arc<Object>, u64),
+    /// A file of a server that gives no ranges, hence here.
+    Whole(LocalCopy),
+}
+
+impl RemotePlace {
+    /// Nothing is connected before the first call.
+    pub fn new(options: RemoteOptions) -> Self {
+        Self {
+            cache: Arc::new(BlockCache::new(options.cache_bytes)),
+            options,
+            stores: Stores::default(),
+            numbers: AtomicU64::new(0),
+            found: Mutex::default(),
+            copies: Mutex::default(),
+        }
+    }
+
+    fn find(&self, path: &Path, address: &ObjectAddress) -> Result<Found> {
+        let known = lock(&self.found).get(path).cloned();
+        if let Some(found) = known {
+            return Ok(found);
+        }
+        let store = self.stores.get(address, &self.options)?;
+        let (key, uri) = (address.key.clone(), address.uri.clone());
+        let answer = Task::start(Object::find(Arc::clone(&store), key.clone(), uri))?.wait()?;
+        let found = match answer {
+            Ok((object, tail)) => {
+                let file = self.numbers.fetch_add(1, Ordering::Relaxed);
+                let at = object.size() - tail.len() as u64;
+                self.cache.put(file, at, &tail);
+                Found::Object(Arc::new(object), file)
+            }
+            Err(Error::NotFound { .. }) => Found::Nothing,
+            Err(Error::NoRanges { .. }) => {
+                let download = Download::new(&address.uri, &self.options, FetchReason::NoRanges);
+                Found::Whole(download.in_one(store, key)?)
+            }
+            Err(error) => return Err(error),
+        };
+        lock(&self.found).insert(path.to_path_buf(), found.clone());
+        Ok(found)
+    }
+
+    /// Files below an address, directly.
+    fn list_objects(&self, folder: &Path, address: &ObjectAddress) -> Result<Vec<PlaceEntry>> {
+        if let Store::Web(_) = address.store {
+            return Err(Error::NotListable {
+                uri: address.uri.clone(),
+            });
+        }
+        let store = self.stores.get(address, &self.options)?;
+        let (key, uri) = (address.key.clone(), address.uri.clone());
+        let listed = Task::start(async move {
+            let listed = store.list_with_delimiter(Some(&key)).await;
+            listed.map_err(|error| Error::from_store(&uri, &error))
+        })?
+        .wait()??;
+        let named = listed.objects.into_iter().filter_map(|object| {
+            Some(PlaceEntry {
+                path: folder.join(object.location.filename()?),
+                size: object.size,
+            })
+        });
+        Ok(named.collect())
+    }
+
+    /// A name says nothing for sure: a folder is what has `metadata.yaml` or anything else below it.
+    fn object_kind(&self, path: &Path, address: &ObjectAddress) -> Result<PlaceKind> {
+        if address.is_file || (StorageId::from_path(path).is_some() && !address.is_folder) {
+            return match self.find(path, address)? {
+                Found::Nothing => Err(missing(address)),
+                Found::Object(..) | Found::Whole(_) => Ok(PlaceKind::File),
+            };
+        }
+        let metadata = path.join(METADATA_FILE);
+        let below = match Address::parse(&metadata)? {
+            Address::Object(below) => self.find(&metadata, &below),
+            Address::Local(_) => Ok(Found::Nothing),
+        };
+        if matches!(below, Ok(Found::Object(..) | Found::Whole(_))) {
+            return Ok(PlaceKind::Folder);
+        }
+        let listed = self.list_objects(path, address);
+        if address.is_folder || listed.as_ref().is_ok_and(|listed| !listed.is_empty()) {
+            listed?;
+            return Ok(PlaceKind::Folder);
+        }
+        match self.find(path, address)? {
+            Found::Nothing => {
+                // Who may not look is not told that there is nothing.
+                below?;
+                Err(missing(address))
+            }
+            Found::Object(..) | Found::Whole(_) => Ok(PlaceKind::File),
+        }
+    }
+}
+
+fn missing(address: &ObjectAddress) -> Error {
+    Error::NotFound {
+        uri: address.uri.clone(),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Place for RemotePlace {
+    fn kind(&self, path: &Path) -> timeloom_bag::Result<PlaceKind> {
+        match Address::parse(path)? {
+            Address::Local(path) => LocalPlace.kind(&path),
+            Address::Object(address) => Ok(self.object_kind(path, &address)?),
+        }
+    }
+
+    fn size(&self, path: &Path) -> timeloom_bag::Result<Option<u64>> {
+        match Address::parse(path)? {
+            Address::Local(path) => LocalPlace.size(&path),
+            Address::Object(address) => match self.find(path, &address)? {
+                Found::Nothing => Ok(None),
+                Found::Object(object, _) => Ok(Some(object.size())),
+                Found::Whole(copy) => LocalPlace.size(copy.path()),
+            },
+        }
+    }
+
+    fn list(&self, folder: &Path) -> timeloom_bag::Result<Vec<PlaceEntry>> {
+        match Address::parse(folder)? {
+            Address::Local(folder) => LocalPlace.list(&folder),
+            Address::Object(address) => Ok(self.list_objects(folder, &address)?),
+        }
+    }
+
+    fn open(&self, path: &Path) -> timeloom_bag::Result<Box<dyn Source>> {
+        let address = match Address::parse(path)? {
+            Address::Local(path) => return LocalPlace.open(&path),
+            Address::Object(address) => address,
+        };
+        match self.find(path, &address)? {
+            Found::Nothing => Err(missing(&address).into()),
+            Found::Object(object, file) => Ok(Box::new(ObjectSource::new(
+                path,
+                object,
+                file,
+                Arc::clone(&self.cache),
+            ))),
+            Found::Whole(copy) => Ok(Box::new(FileSource::open(copy.path())?.named(path))),
+        }
+    }
+
+    fn at_hand(&self, path: &Path) -> Option<LocalCopy> {
+        match Address::parse(path).ok()? {
+            Address::Local(path) => Some(LocalCopy::original(&path)),
+            Address::Object(_) => match lock(&self.found).get(path)? {
+                Found::Whole(copy) => Some(copy.clone()),
+                Found::Nothing | Found::Object(..) => lock(&self.copies).get(path).cloned(),
+            },
+        }
+    }
+
+    fn local_copy(&self, path: &Path) -> timeloom_bag::Result<LocalCopy> {
+        let address = match Address::parse(path)? {
+            Address::Local(path) => return LocalPlace.local_copy(&path),
+            Address::Object(address) => address,
+        };
+        if let Some(copy) = self.at_hand(path) {
+            return Ok(copy);
+        }
+        let (object, file) = match self.find(path, &address)? {
+            Found::Nothing => return Err(missing(&address).into()),
+            Found::Whole(copy) => return Ok(copy),
+            Found::Object(object, file) => (object, file),
+        };
+        let reason = FetchReason::NotReadableInParts;
+        let download = Download::new(&address.uri, &self.options, reason);
+        let source = ObjectSource::new(path, object, file, Arc::clone(&self.cache));
+        let copy = download.in_parts(source)?;
+        lock(&self.copies).insert(path.to_path_buf(), copy.clone());
+        Ok(copy)
+    }
+}

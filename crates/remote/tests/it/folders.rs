@@ -1,0 +1,117 @@
+//! Bags that are folders.
+
+use timeloom_bag::{BagInfo, BagReader, Error, StorageReader as _};
+
+use crate::bag::{all, all_local, file_of, golden, place};
+use crate::server::Server;
+
+#[test]
+fn golden_bags_read_as_they_do_here() {
+    let mut count = 0;
+    for entry in std::fs::read_dir(golden("")).unwrap() {
+        let bag = entry.unwrap().path();
+        if !bag.join("metadata.yaml").is_file() {
+            continue;
+        }
+        let server = Server::new();
+        server.put_folder("a folder/bag", &bag);
+        let uri = server.url("a%20folder/bag");
+        let place = place();
+        let info = BagInfo::open_in(place.clone(), uri.as_ref()).unwrap();
+        assert_eq!(info, BagInfo::open(&bag).unwrap(), "{}", bag.display());
+        assert_eq!(
+            all(place, &uri).unwrap(),
+            all_local(&bag),
+            "{}",
+            bag.display()
+        );
+        count += 1;
+    }
+    assert!(count >= 10, "{count}");
+}
+
+#[test]
+fn bags_here_and_there_are_read_as_one() {
+    let server = Server::new();
+    server.put_folder("bag", &golden("mcap_plain"));
+    let there = server.url("bag");
+    let here = format!(
+        "file://{}",
+        golden("sqlite3_plain").canonicalize().unwrap().display()
+    );
+    let both = BagReader::open_in(place(), &[there.as_str(), here.as_str()]).unwrap();
+    let alone = all_local(&golden("mcap_plain")).len() + all_local(&golden("sqlite3_plain")).len();
+    assert_eq!(usize::try_from(both.info().message_count()).unwrap(), alone);
+}
+
+#[test]
+fn a_web_server_without_metadata_is_told_to_name_the_file() {
+    let server = Server::new();
+    let file = file_of(&golden("mcap_plain"));
+    server.put("bag/only.mcap", std::fs::read(file).unwrap());
+    let error = BagReader::open_in(place(), &[server.url("bag/")])
+        .map(drop)
+        .unwrap_err();
+    assert!(error.to_string().contains("cannot list"), "{error}");
+    assert!(all(place(), &server.url("bag/only.mcap")).is_ok());
+}
+
+#[test]
+fn metadata_cannot_lead_out_of_its_folder() {
+    let text = std::fs::read_to_string(golden("mcap_plain").join("metadata.yaml")).unwrap();
+    for outside in ["../secret.mcap", "/secret.mcap", "a/../../secret.mcap"] {
+        let server = Server::new();
+        server.put(
+            "secret.mcap",
+            std::fs::read(file_of(&golden("mcap_plain"))).unwrap(),
+        );
+        let wrong = text.replace("mcap_plain_0.mcap", outside);
+        server.put("bag/metadata.yaml", wrong.into_bytes());
+        let error = BagReader::open_in(place(), &[server.url("bag")])
+            .map(drop)
+            .unwrap_err();
+        assert!(matches!(error, Error::UnsafePath { .. }), "{error}");
+        let requests = server.requests();
+        assert!(
+            !requests.iter().any(|request| request.contains("secret")),
+            "{requests:?}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_was_cut_off_gives_what_it_holds_and_says_so() {
+    let bytes = std::fs::read(file_of(&golden("mcap_plain"))).unwrap();
+    let cut = bytes[..200_000].to_vec();
+    let directory = tempfile::TempDir::new().unwrap();
+    let local = directory.path().join("cut.mcap");
+    std::fs::write(&local, &cut).unwrap();
+    let server = Server::new();
+    server.put("cut.mcap", cut);
+    let reader = BagReader::open_in(place(), &[server.url("cut.mcap")]).unwrap();
+    assert_eq!(
+        reader.info().damage,
+        BagReader::open(&local).unwrap().info().damage
+    );
+    assert!(!reader.info().damage.is_empty());
+    assert_eq!(
+        all(place(), &server.url("cut.mcap")).unwrap(),
+        all_local(&local)
+    );
+}
+
+#[test]
+fn empty_and_strange_files_are_refused() {
+    let server = Server::new();
+    server.put("empty.mcap", Vec::new());
+    server.put("page", b"<html>no bag</html>".to_vec());
+    for (name, text) in [
+        ("empty.mcap", "is not an MCAP file"),
+        ("page", "is neither an MCAP file"),
+    ] {
+        let error = BagReader::open_in(place(), &[server.url(name)])
+            .map(drop)
+            .unwrap_err();
+        assert!(error.to_string().contains(text), "{error}");
+    }
+}
