@@ -8,6 +8,9 @@ use url::Url;
 
 use crate::{Error, Result};
 
+/// What `object_store` takes no keys with.
+const UNUSABLE: &str = "a part of the path is empty, `.`, `..` or not UTF-8";
+
 /// Which store an address leads to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Store {
@@ -81,7 +84,7 @@ fn bucket(rest: &str, text: &str, store: fn(String) -> Store) -> Result<Address>
     }
     Ok(Address::Object(ObjectAddress {
         store: store(bucket.to_owned()),
-        key: Key::parse(key).map_err(|e| bad(e.to_string()))?,
+        key: Key::parse(key).map_err(|_detail| bad(UNUSABLE.into()))?,
         uri: text.to_owned(),
         is_file: false,
         is_folder: key.is_empty() || key.ends_with('/'),
@@ -94,7 +97,7 @@ fn web(text: &str) -> Result<Address> {
         reason,
     };
     let url = Url::parse(text).map_err(|e| bad(e.to_string()))?;
-    let key = Key::from_url_path(url.path()).map_err(|e| bad(e.to_string()))?;
+    let key = Key::from_url_path(url.path()).map_err(|_detail| bad(UNUSABLE.into()))?;
     let mut origin = url.clone();
     origin.set_path("");
     origin.set_fragment(None);

@@ -39,8 +39,18 @@ mod record_rules;
 mod record_types_live;
 #[cfg(feature = "zenoh")]
 mod record_zenoh;
+#[cfg(feature = "remote")]
+mod remote;
+#[cfg(feature = "remote")]
+mod remote_live;
+#[cfg(feature = "remote")]
+#[expect(dead_code, reason = "the tests of timeloom-remote also count bytes")]
+#[path = "../../../remote/tests/it/server.rs"]
+mod remote_server;
 mod repair;
 mod robot;
+#[cfg(feature = "remote")]
+mod s3;
 mod support;
 mod sync;
 mod sync_bags;
