@@ -6,7 +6,7 @@ mod key_value;
 mod params_file;
 mod rules;
 mod setup;
-mod summary;
+pub(super) mod summary;
 mod view;
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -5,6 +5,7 @@ use timeloom_msg::qos::Reliability;
 use timeloom_time::{Duration, WaitOptions};
 use timeloom_wire::NodeName;
 
+use super::direct::{self, DirectArguments};
 use super::ledger::Ledger;
 use super::producers::{self, Producer};
 use super::profile::Profile;
@@ -20,6 +21,7 @@ EXAMPLES
   timeloom bench load 100MBs_raw                                       20 topics, 40 seconds
   timeloom bench load automotive --scale 0.1                           the same topics, a tenth of the rates
   timeloom bench load producers.yaml --duration 60 --format json > ledger.json
+  timeloom bench load 100MBs_raw --without-transport my_bag -s sqlite3     the recorder alone, without a network
 
 Built in are the producers of rosbag2's benchmarks: 100MBs_raw, 200MBs_raw, 300MBs_raw, automotive, mixed_110Mbs,
 mixed_110Mbs_low_pubs_count. A file has the same YAML as theirs. Every message says its topic and its number, so
@@ -55,6 +57,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]
+    direct: DirectArguments,
+    #[command(flatten)]
     live: LiveArguments,
 }
 
@@ -73,32 +77,43 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     if let Some(duration) = arguments.duration {
         profile = profile.lasting(duration.as_secs_f64());
     }
+    let threads = arguments.threads(&profile);
+    context.printer.aside(&format!(
+        "{} with {:.1} MB a second",
+        counted(profile.publishers(), "publisher"),
+        profile.bytes_per_second() / 1e6
+    ));
+    if let Some(directory) = &arguments.direct.without_transport {
+        let (ledger, lost) = direct::run(&arguments.direct, directory, &profile, threads, context)?;
+        print(&ledger, arguments.format, context)?;
+        let outcome = tell(&ledger, context);
+        return Ok(if lost { Outcome::DataLost } else { outcome });
+    }
     let live = Live::join_as(
         NodeName::new("/", "timeloom_bench")?,
         &arguments.live,
         context,
     )?;
     let producers = Producer::all(live.node(), &profile)?;
-    context.printer.aside(&format!(
-        "{} with {:.1} MB a second",
-        counted(profile.publishers(), "publisher"),
-        profile.bytes_per_second() / 1e6
-    ));
     if profile.wait_for_subscriptions && !arguments.no_wait && !wait(&live, &producers, context) {
         return Err(Failure::new("ended before every publisher had a subscription").into());
     }
-    let threads = arguments.threads(&profile);
     let token = live.interrupt().token();
     let (producers, mut ledger) = producers::run(producers, threads, &live.clock(), token);
     ledger.acknowledged = acknowledged(&live, &profile, &producers);
     // Before anything is torn down: whoever waits for the ledger must not see a publisher leave first.
-    let text = match arguments.format {
+    print(&ledger, arguments.format, context)?;
+    Ok(tell(&ledger, context))
+}
+
+fn print(ledger: &Ledger, format: Format, context: &mut Context) -> anyhow::Result<()> {
+    let text = match format {
         Format::Text => ledger.to_text(),
         Format::Json => format!("{:#}\n", ledger.to_json()),
     };
     context.printer.data().write_all(text.as_bytes())?;
     context.printer.flush()?;
-    Ok(tell(&ledger, context))
+    Ok(())
 }
 
 /// Blocks until every publisher has a subscription, or Ctrl-C.
