@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     verb: Option<Verb>,
     #[command(flatten)]
-    versus: versus::Arguments,
+    versus: versus::VersusArguments,
 }
 
 #[derive(Debug, Subcommand)]

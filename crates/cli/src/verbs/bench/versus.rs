@@ -20,7 +20,7 @@ use crate::verbs::info::Format;
 
 /// How the comparison is run.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct VersusArguments {
     /// Only jobs whose name begins so
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &VersusArguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let work = Work::new(arguments.work.as_deref())?;
     let peers = Peers::find(&work.0)?;
     let sizes = Sizes::new(arguments.scale);
