@@ -28,6 +28,15 @@ pub(crate) struct LiveArguments {
 }
 
 impl LiveArguments {
+    /// Those of `--localhost` and nothing else.
+    pub(crate) fn local() -> Self {
+        Self {
+            spin_time: Duration::from_secs(2),
+            localhost: true,
+            no_daemon: false,
+        }
+    }
+
     /// What the environment asks for.
     pub(crate) fn environment() -> anyhow::Result<Environment> {
         Ok(Environment::read(&|name| std::env::var(name).ok())?)

@@ -5,6 +5,8 @@
 )]
 
 mod bad_input;
+mod bench;
+mod bench_live;
 mod cat;
 mod clock_live;
 mod convert;

@@ -4,6 +4,7 @@
     reason = "in helpers of tests too a failure is a failed test"
 )]
 
+mod a_day;
 mod captured;
 mod clock;
 mod lidar;

@@ -14,5 +14,5 @@ mod pace;
 mod requests;
 mod seek;
 mod services;
-mod theatre;
+pub(crate) mod theatre;
 mod timing;

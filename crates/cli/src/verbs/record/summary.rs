@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::json_text::{counted, grouped};
 
 /// Says what the bag holds and what it does not; true when something was lost.
-pub(super) fn print(report: &Report, context: &mut Context) -> bool {
+pub(crate) fn print(report: &Report, context: &mut Context) -> bool {
     let total = report.total();
     if report.reason != EndReason::Asked {
         context.printer.note(&format!("ended: {}", report.reason));

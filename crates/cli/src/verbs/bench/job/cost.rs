@@ -1,0 +1,24 @@
+//! CPU time of this process, all threads: what others on the machine do meanwhile is not in it.
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike as _};
+
+/// Measures from its start.
+pub(super) struct Cost(f64);
+
+impl Cost {
+    pub(super) fn start() -> anyhow::Result<Self> {
+        Ok(Self(cpu_seconds()?))
+    }
+
+    /// Seconds of CPU for each of so many.
+    pub(super) fn per(&self, items: u64) -> anyhow::Result<f64> {
+        Ok((cpu_seconds()? - self.0) / items.max(1) as f64)
+    }
+}
+
+fn cpu_seconds() -> anyhow::Result<f64> {
+    let usage = getrusage(UsageWho::RUSAGE_SELF)?;
+    let seconds = |time: TimeVal| time.num_microseconds() as f64 * 1e-6;
+    Ok(seconds(usage.user_time()) + seconds(usage.system_time()))
+}

@@ -1,0 +1,260 @@
+//! `timeloom bench verify`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Value as Json, json};
+use timeloom_bag::{BagInfo, BagReader, Query, StorageReader as _, TopicInfo};
+
+use super::ledger::Ledger;
+use super::payload::{Content, Payload};
+use crate::context::Context;
+use crate::json_text::{counted, grouped};
+use crate::outcome::Outcome;
+use crate::verbs::info::Format;
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  timeloom bench verify my_bag                              every byte of every message, and all numbers
+  timeloom bench verify my_bag --ledger ledger.json         published = recorded + lost, for each topic
+  timeloom bench verify my_bag/my_bag_3.mcap --format json  one file of a bag
+
+The exit code is 3 when something is missing, and 1 when a message is damaged or not accounted for.";
+
+/// Check the messages of `timeloom bench load` in a bag, byte by byte, and account for all of them
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The bag: a directory, or one .mcap or .db3 file
+    #[arg(value_name = "BAG")]
+    bag: PathBuf,
+    /// What `timeloom bench load --format json` has printed
+    #[arg(long, value_name = "FILE")]
+    ledger: Option<PathBuf>,
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+}
+
+/// What a bag holds of one topic.
+#[derive(Debug, Default)]
+struct Found {
+    /// How many messages are as they were sent.
+    whole: u64,
+    damaged: u64,
+    /// How many have a number that is not above the one before: twice, or in another order.
+    disordered: u64,
+    first: Option<u64>,
+    last: Option<u64>,
+    /// What the ledger says.
+    published: Option<u64>,
+    /// What the recorder says was lost, in transport and by itself.
+    lost: Option<(u64, u64)>,
+}
+
+impl Found {
+    fn add(&mut self, number: Option<u64>) {
+        let Some(number) = number else {
+            self.damaged += 1;
+            return;
+        };
+        self.whole += 1;
+        self.disordered += u64::from(self.last.is_some_and(|last| number <= last));
+        self.first = Some(self.first.map_or(number, |first| first.min(number)));
+        self.last = Some(self.last.map_or(number, |last| last.max(number)));
+    }
+
+    /// How many are not there: of those that were published, else of those between the first and the last.
+    fn missing(&self) -> u64 {
+        let between = match (self.first, self.last) {
+            (Some(first), Some(last)) => last - first + 1,
+            _ => 0,
+        };
+        let expected = self.published.unwrap_or(between);
+        expected.saturating_sub(self.whole + self.damaged)
+    }
+
+    /// Published = recorded + lost; as far as both are known.
+    fn unexplained(&self) -> Option<i64> {
+        let (transport, recorder) = self.lost?;
+        let published = i64::try_from(self.published?).ok()?;
+        let there = i64::try_from(self.whole + self.damaged + transport + recorder).ok()?;
+        Some(published - there)
+    }
+
+    fn is_broken(&self) -> bool {
+        let unexplained = self.unexplained().is_some_and(|count| count != 0);
+        self.damaged > 0 || self.disordered > 0 || unexplained
+    }
+
+    fn to_json(&self) -> Json {
+        json!({
+            "recorded": self.whole,
+            "damaged": self.damaged,
+            "disordered": self.disordered,
+            "first": self.first,
+            "last": self.last,
+            "missing": self.missing(),
+            "published": self.published,
+            "lost_in_transport": self.lost.map(|lost| lost.0),
+            "lost_in_recorder": self.lost.map(|lost| lost.1),
+            "unexplained": self.unexplained(),
+        })
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let mut topics: BTreeMap<String, Found> = BTreeMap::new();
+    if let Some(path) = &arguments.ledger {
+        for (name, count) in Ledger::published(path)? {
+            topics.entry(name).or_default().published = Some(count);
+        }
+    }
+    let left_out = read(&arguments.bag, &mut topics)?;
+    for topic in &BagInfo::open(&arguments.bag)?.topics {
+        if let (Some(found), Some(said)) = (topics.get_mut(&topic.name), &topic.statistics) {
+            found.lost = Some((
+                said.messages_lost_in_transport,
+                said.messages_lost_in_recorder(),
+            ));
+        }
+    }
+    let text = match arguments.format {
+        Format::Text => table(&topics),
+        Format::Json => format!("{:#}\n", as_json(&topics)),
+    };
+    context.printer.data().write_all(text.as_bytes())?;
+    if left_out > 0 {
+        let text = format!("left out: {} of other topics", counted(left_out, "message"));
+        context.printer.aside(&text);
+    }
+    let broken = topics.values().filter(|found| found.is_broken()).count() as u64;
+    if broken > 0 {
+        let text = format!(
+            "{} with messages that are damaged, out of order or not accounted for",
+            counted(broken, "topic")
+        );
+        context.printer.warning(&text);
+        return Ok(Outcome::ProblemFound);
+    }
+    let missing: u64 = topics.values().map(Found::missing).sum();
+    Ok(Outcome::lost_if(missing > 0))
+}
+
+/// Reads every message; how many are of topics that no load has.
+fn read(bag: &std::path::Path, topics: &mut BTreeMap<String, Found>) -> anyhow::Result<u64> {
+    let mut reader = BagReader::open(bag)?;
+    let names = reader.info().topics.clone();
+    reader.start(&Query::default())?;
+    let mut payloads: BTreeMap<(usize, usize), Option<Payload>> = BTreeMap::new();
+    let mut left_out = 0;
+    while let Some(message) = reader.next_message()? {
+        let at = message.topic.index();
+        let Some((topic, content)) = names.get(at).and_then(of_a_load) else {
+            left_out += 1;
+            continue;
+        };
+        let length = message.data.len();
+        let payload = payloads
+            .entry((at, length))
+            .or_insert_with(|| payload(content, &topic.name, length));
+        let number = payload.as_ref().and_then(|of| of.number(message.data));
+        topics.entry(topic.name.clone()).or_default().add(number);
+    }
+    Ok(left_out)
+}
+
+fn of_a_load(topic: &TopicInfo) -> Option<(&TopicInfo, Content)> {
+    let (root, number) = topic.name.rsplit_once('_')?;
+    let numbered = !root.is_empty() && number.parse::<u64>().is_ok();
+    let content = Content::of_type(&topic.type_name)?;
+    numbered.then_some((topic, content))
+}
+
+/// What messages of that length must be; `None` if there can be none.
+fn payload(content: Content, topic: &str, length: usize) -> Option<Payload> {
+    let least = Payload::new(content, topic, 8).ok()?.len();
+    if !content.has_data() {
+        return Payload::new(content, topic, 0).ok();
+    }
+    // What stands behind the data is padded or not: the size that comes out right is searched around the first guess.
+    let guess = (length + 8).checked_sub(least)?;
+    (guess.saturating_sub(4)..=guess + 4)
+        .filter_map(|size| Payload::new(content, topic, size).ok())
+        .find(|payload| payload.len() == length)
+}
+
+fn as_json(topics: &BTreeMap<String, Found>) -> Json {
+    let sum = |count: fn(&Found) -> u64| topics.values().map(count).sum::<u64>();
+    let all = topics.iter().map(|(name, of)| (name.clone(), of.to_json()));
+    json!({
+        "total": {
+            "recorded": sum(|found| found.whole),
+            "damaged": sum(|found| found.damaged),
+            "missing": sum(Found::missing),
+        },
+        "topics": all.collect::<serde_json::Map<_, _>>(),
+    })
+}
+
+fn table(topics: &BTreeMap<String, Found>) -> String {
+    let width = topics.keys().map(String::len).max().unwrap_or(0).max(5);
+    let mut text = format!(
+        "{:<width$} {:>10} {:>10} {:>8} {:>8} {:>12} {:>11}\n",
+        "topic", "published", "recorded", "missing", "damaged", "lost on wire", "unexplained"
+    );
+    let known = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), grouped);
+    for (name, found) in topics {
+        let unexplained = found.unexplained();
+        let line = writeln!(
+            text,
+            "{name:<width$} {:>10} {:>10} {:>8} {:>8} {:>12} {:>11}",
+            known(found.published),
+            grouped(found.whole),
+            grouped(found.missing()),
+            grouped(found.damaged),
+            known(found.lost.map(|lost| lost.0)),
+            unexplained.map_or_else(|| "-".to_owned(), |count| count.to_string()),
+        );
+        // Writing to a string does not fail.
+        line.unwrap_or_default();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_length_finds_its_payload() {
+        for content in [Content::ByteArray, Content::Image, Content::PointCloud2] {
+            for size in [8, 9, 100, 1001] {
+                let sent = Payload::new(content, "/load_1", size).unwrap();
+                let found = payload(content, "/load_1", sent.len()).unwrap();
+                assert_eq!(
+                    found.number(&sent.message(7)),
+                    Some(7),
+                    "{content:?} {size}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_counted_to_the_end() {
+        let mut found = Found::default();
+        for number in [3, 4, 7] {
+            found.add(Some(number));
+        }
+        assert_eq!((found.missing(), found.unexplained()), (2, None));
+        found.published = Some(10);
+        found.lost = Some((6, 1));
+        assert_eq!((found.missing(), found.unexplained()), (7, Some(0)));
+        assert!(!found.is_broken());
+        found.add(Some(7));
+        assert!(found.is_broken(), "{found:?}");
+    }
+}

@@ -1,0 +1,85 @@
+//! A day of virtual time: exact counts at its end, and no error that adds up.
+
+use std::sync::Arc;
+
+use timeloom_bag::BagOptions;
+use timeloom_node::player::Options;
+use timeloom_time::Duration;
+use timeloom_wire::PublishOptions;
+use timeloom_wire::loopback::{Chance, Faults, Scope};
+
+use crate::player::theatre::{Line, TOPIC, Theatre, play};
+use crate::recorder_world::{BEST_EFFORT, RELIABLE, World, account, recorded, text, topic};
+
+const DAY: u32 = 24 * 60 * 60;
+
+/// Once a second, 24 files, and a weak link beside it that loses every seventh message.
+///
+/// The recorder looks around ten times a second, so that a day takes minutes: an hour is enough for every change, and
+/// `TIMELOOM_SOAK_HOURS=24` makes it a day.
+#[test]
+fn hours_of_recording_have_every_message_or_its_loss() {
+    let hours = std::env::var("TIMELOOM_SOAK_HOURS").map_or(1, |text| text.parse().unwrap());
+    let count = hours * 3600;
+    let world = World::new();
+    let odometry = world.publisher("odometry", "/odom", RELIABLE);
+    let position = world.publisher("position", "/gps", BEST_EFFORT);
+    let mut options = world.options();
+    options.bag = Arc::new(move || BagOptions {
+        max_file_duration_ns: i64::from(count) * 1_000_000_000 / 24,
+        ..BagOptions::default()
+    });
+    let recorder = world.record(options);
+    let weak = Faults {
+        drop: Chance::EveryNth(7),
+        ..Faults::NONE
+    };
+    world.network.set_faults(Scope::topic("/gps"), weak);
+    let begin = world.clock.now();
+    for number in 0..count {
+        if number == count - 1 {
+            // The last one comes, so that what lies behind it is not unknown.
+            world.network.set_faults(Scope::topic("/gps"), Faults::NONE);
+        }
+        for publisher in [&odometry, &position] {
+            let sent = publisher.publish(text(number, 20), PublishOptions::default());
+            sent.unwrap();
+        }
+        let next = begin.saturating_add(Duration::from_secs(i64::from(number) + 1));
+        let _woke = world.clock.sleep_until(next);
+    }
+    let report = recorder.finish().unwrap().remove(0);
+    let (all, lost) = (u64::from(count), u64::from((count - 1) / 7));
+    assert_eq!(account(topic(&report.topics, "/odom")), (all, 0, 0));
+    assert_eq!(
+        account(topic(&report.topics, "/gps")),
+        (all - lost, lost, 0)
+    );
+    assert_eq!(report.metadata.files.len(), 24);
+    let bag = recorded(&world.bag());
+    assert!(bag["/odom"].iter().copied().eq(0..count));
+    assert_eq!(bag["/gps"].len() as u64, all - lost);
+}
+
+/// Each message a day long at its second, to the millisecond: neither rate nor sleep drifts.
+#[test]
+fn a_day_of_playing_is_on_time_to_its_last_message() {
+    let theatre = Theatre::new();
+    let audience = theatre.audience(TOPIC);
+    let lines: Vec<Line> = (0..DAY)
+        .map(|second| Line(TOPIC, i64::from(second) * 1000, second))
+        .collect();
+    let bag = theatre.bag("day", &lines);
+    let begin = theatre.clock.now();
+    let player = theatre.player(&bag, Options::default());
+    play(&player);
+    player.wait();
+    theatre.settle();
+    assert!(audience.numbers().into_iter().eq(0..DAY));
+    let drift = (0..)
+        .zip(audience.millis())
+        .map(|(second, at)| at - second * 1000);
+    let worst = drift.map(i64::abs).max();
+    assert!(worst <= Some(1), "{worst:?} ms");
+    assert!(theatre.clock.now() - begin >= Duration::from_secs(i64::from(DAY) - 1));
+}
