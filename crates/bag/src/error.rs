@@ -115,6 +115,14 @@ pub enum Error {
         /// The path as written in the metadata.
         path: String,
     },
+    /// A file of the bag is a link that leaves the bag's directory.
+    #[error("{} leads to {}, which is outside the bag directory", path.display(), target.display())]
+    LeavesBag {
+        /// The file of the bag.
+        path: PathBuf,
+        /// Where it really is.
+        target: PathBuf,
+    },
     /// `SQLite` reports an error.
     #[error("{}: sqlite: {source}", path.display())]
     Sqlite {

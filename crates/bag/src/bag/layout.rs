@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use super::namer::split_number;
 use crate::compression::UnpackingReader;
 use crate::mcap::McapReader;
-use crate::metadata::{FileRecord, METADATA_FILE, read_metadata_file, safe_relative_path};
+use crate::metadata::{
+    FileRecord, METADATA_FILE, read_metadata_file, safe_relative_path, stays_inside,
+};
 use crate::sqlite::SqliteReader;
 use crate::{BagMetadata, Error, Result, StorageId, StorageReader};
 
@@ -94,6 +96,7 @@ impl BagLayout {
                 .find(|path| path.is_file());
             match found {
                 Some(path) => {
+                    stays_inside(&self.path, &path)?;
                     let storage = detect_storage(&path)?;
                     self.files.push(BagFile {
                         path,
@@ -163,6 +166,7 @@ pub(crate) fn bag_files(directory: &Path) -> Result<Vec<BagFile>> {
     for entry in fs::read_dir(directory).map_err(Error::io(directory, "list"))? {
         let path = entry.map_err(Error::io(directory, "list"))?.path();
         if let (true, Some(storage)) = (path.is_file(), StorageId::from_path(&path)) {
+            stays_inside(directory, &path)?;
             files.push(BagFile {
                 path,
                 storage,

@@ -6,6 +6,7 @@
 
 mod captured;
 mod clock;
+mod fuzz;
 mod lidar;
 mod parameters;
 mod player;
