@@ -3,7 +3,7 @@
 
 export PATH := $(PATH):$(HOME)/.cargo/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test loom bench lint fmt package
+.PHONY: help setup demo test loom audit bench lint fmt package
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,9 +20,12 @@ test: ## run every test: workspace, documentation examples, no_std build, loom m
 	@scripts/setup.sh rust packages
 	@scripts/test.sh
 
-loom: ## run the loom models of the clock alone
+loom: ## run the loom models alone
 	@scripts/setup.sh rust packages
 	@scripts/loom.sh
+
+audit: ## check licences and sources of all dependencies against deny.toml
+	@cargo xtask audit
 
 bench: ## run the benchmarks and fill BENCHMARKS.md (ONLY=time.now: ids with this prefix)
 	@scripts/setup.sh rust packages

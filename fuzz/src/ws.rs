@@ -27,8 +27,8 @@ fn check_head(data: &[u8]) {
     assert!(length <= data.len());
     let (host, origin) = (head.header("host"), head.header("origin"));
     let admitted = Doorman::default().admit(host.as_deref(), origin.as_deref());
-    // Whoever comes under a name that is not an address is not let in.
-    if host.as_deref() == Some("evil.example") {
+    // Whoever comes under a name that is not an address, or under nobody's, is not let in.
+    if host.as_deref() == Some("evil.example") || origin.as_deref() == Some("null") {
         assert!(admitted.is_err());
     }
     let offered = head.header("sec-websocket-protocol").unwrap_or_default();

@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use xtask::{bench, tidy};
+use xtask::{audit, bench, tidy};
 
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
+  audit                                          check licences and sources of all dependencies
   bench [--only ID_PREFIX] [--date YYYY-MM-DD]   run the benchmarks, fill BENCHMARKS.md
   tidy                                           check the house rules
 ";
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
         None => ("", &[][..]),
     };
     let done = match command {
+        "audit" if rest.is_empty() => audit::run(root(), &mut io::stdout()),
         "bench" => match bench::Options::parse(rest) {
             Ok(options) => bench::run(root(), &options, &mut io::stdout()),
             Err(message) => return usage(&message),

@@ -6,7 +6,7 @@ mod read;
 mod write;
 
 pub use file::{METADATA_FILE, read_metadata_file, write_metadata_file};
-pub(crate) use file::{read_metadata, safe_relative_path, sync_directory};
+pub(crate) use file::{create_afresh, read_metadata, safe_relative_path, sync_directory};
 
 use crate::yaml::Node;
 use crate::{MessageDefinition, TopicInfo, TopicStatistics};

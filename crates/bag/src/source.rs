@@ -28,6 +28,19 @@ pub trait Source: Send {
     /// the first of them is read.
     fn announce(&mut self, _stretches: &mut dyn Iterator<Item = Range<u64>>) {}
 
+    /// An error when there are fewer bytes than that; asked before memory is taken for them.
+    fn check_range(&self, offset: u64, length: u64) -> Result<()> {
+        if offset.saturating_add(length) <= self.size() {
+            return Ok(());
+        }
+        Err(Error::Truncated {
+            path: self.path().to_path_buf(),
+            offset,
+            needed: length,
+            available: self.size().saturating_sub(offset),
+        })
+    }
+
     /// What is wrong with the way the bytes are stored, in words.
     fn damage(&self) -> Option<String> {
         None

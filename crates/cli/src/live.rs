@@ -4,6 +4,8 @@ mod arguments;
 mod endpoint_lines;
 mod feed;
 mod full_screen;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
 mod interrupt;
 mod json_value;
 mod key;

@@ -1,5 +1,12 @@
 //! The binary `timeloom`: it turns arguments into options of the libraries, prints, and chooses the exit code.
 
+// As a fuzz target (fuzz/Cargo.toml), libFuzzer brings the `main`.
+#![cfg_attr(
+    fuzzing,
+    no_main,
+    allow(dead_code, reason = "libFuzzer calls the parsers alone")
+)]
+
 mod bags;
 mod cli;
 mod context;
@@ -11,6 +18,8 @@ mod environment;
 mod extras;
 mod failure;
 mod field_path;
+#[cfg(any(test, fuzzing))]
+mod fuzzing;
 mod hint;
 mod json_text;
 mod live;

@@ -199,7 +199,7 @@ impl Core {
         if !self.own_changed.load(Ordering::Acquire) || !self.may_tell() {
             return;
         }
-        self.own_changed.store(false, Ordering::Release);
+        self.own_changed.swap(false, Ordering::AcqRel);
         let info = self.own.info();
         let written = Written {
             source_time: self.clock.now().nanos(),

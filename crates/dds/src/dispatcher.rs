@@ -165,8 +165,9 @@ impl Worker {
     fn run(&mut self, job: Job) -> ControlFlow<()> {
         match job {
             Job::Answer(bell) => {
-                // Before the work: what comes meanwhile rings again.
-                bell.rung().store(false, Ordering::Release);
+                // Before the work: what comes meanwhile rings again. A swap, not a store: it reads the last ring, so
+                // that what was done before that ring is seen below.
+                bell.rung().swap(false, Ordering::AcqRel);
                 self.notes.catch(|| bell.answer());
             }
             Job::AnswerAt(time, bell) => self.later.push((time, bell)),

@@ -15,6 +15,8 @@ mod handle;
 mod jumps;
 mod loader;
 mod lockstep;
+#[cfg(all(test, loom))]
+mod loom_models;
 mod mailbox;
 mod meter;
 mod notice;

@@ -14,6 +14,8 @@ mod end_reason;
 mod entry;
 mod graph_index;
 mod intake;
+#[cfg(all(test, loom))]
+mod loom_models;
 mod moment;
 mod note;
 mod notifier;

@@ -1,5 +1,8 @@
 //! Inputs of parsers, changed at random from a fixed seed: the fuzz targets on stable Rust.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 /// A small generator of random numbers (xorshift), the same on every run.
 #[derive(Clone, Debug)]
 pub struct Mutator {
@@ -72,16 +75,55 @@ impl Mutator {
     }
 }
 
-/// Runs a fuzz target on inputs, and on each of them changed `rounds` times; `TIMELOOM_FUZZ_ROUNDS` asks for more.
-pub fn fuzz(target: fn(&[u8]), inputs: &[Vec<u8>], rounds: u32, words: &[&str]) {
+/// Runs a fuzz target on what is kept for it in `fuzz/`, on inputs, and on each of those changed `rounds` times.
+///
+/// `TIMELOOM_FUZZ_ROUNDS` asks for more rounds; `TIMELOOM_FUZZ_SEEDS` names a folder for the inputs, from which
+/// libFuzzer may start.
+pub fn fuzz(name: &str, target: fn(&[u8]), inputs: &[Vec<u8>], rounds: u32, words: &[&str]) {
     let asked = std::env::var("TIMELOOM_FUZZ_ROUNDS").ok();
     let rounds = asked.and_then(|text| text.parse().ok()).unwrap_or(rounds);
+    if let Some(folder) = std::env::var_os("TIMELOOM_FUZZ_SEEDS") {
+        keep(&Path::new(&folder).join(name), inputs);
+    }
+    for (_, kept) in corpus(name) {
+        target(&kept);
+    }
     let mut mutator = Mutator::new(0x9e37_79b9_7f4a_7c15).with_words(words);
     for input in inputs {
         target(input);
         for _ in 0..rounds {
             target(&mutator.mutate(input));
         }
+    }
+}
+
+/// What is kept for a fuzz target, with its path: the smallest inputs that reach all of its code, and those that
+/// once failed.
+///
+/// # Panics
+/// If there is no corpus: a test that replays nothing would pass for ever.
+pub fn corpus(name: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
+    let kept = files(&fuzz.join("corpus").join(name));
+    assert!(!kept.is_empty(), "fuzz/corpus/{name} is empty");
+    let mut all = kept;
+    all.extend(files(&fuzz.join("regressions").join(name)));
+    all
+}
+
+/// The files of a folder in the order of their names; none if there is no folder.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    let read = |path: PathBuf| fs::read(&path).ok().map(|bytes| (path, bytes));
+    paths.into_iter().filter_map(read).collect()
+}
+
+fn keep(folder: &Path, inputs: &[Vec<u8>]) {
+    fs::create_dir_all(folder).expect("a folder for seeds");
+    for (number, input) in inputs.iter().enumerate() {
+        fs::write(folder.join(format!("seed_{number:02}")), input).expect("a seed");
     }
 }
 

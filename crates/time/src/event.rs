@@ -39,8 +39,12 @@ impl Event {
     }
 
     /// Sets it and wakes all who wait. Never blocks for long.
+    ///
+    /// What was done before is seen by whoever clears or takes it afterwards.
     pub fn set(&self) {
-        self.0.set.store(true, Ordering::SeqCst);
+        // Every change is a swap: it reads the change before it, and with it all that was done before that. With a
+        // store, loom finds a `clear` that comes after a `set` and still does not see the work that it announced.
+        self.0.set.swap(true, Ordering::SeqCst);
         let waiting = std::mem::take(&mut *lock(&self.0.waiting));
         for cell in waiting {
             cell.signal();
@@ -54,7 +58,7 @@ impl Event {
 
     /// Unsets it.
     pub fn clear(&self) {
-        self.0.set.store(false, Ordering::SeqCst);
+        self.0.set.swap(false, Ordering::SeqCst);
     }
 
     /// Unsets it and says whether it was set: of many threads, one gets `true`.

@@ -62,7 +62,8 @@ mod sleep_descriptor;
 #[cfg(feature = "std")]
 mod snapshot_cell;
 #[cfg(feature = "std")]
-mod sync;
+#[doc(hidden)]
+pub mod sync;
 #[cfg(feature = "std")]
 mod time_base;
 #[cfg(feature = "std")]

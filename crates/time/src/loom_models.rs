@@ -13,13 +13,11 @@ use crate::clock_state::{ClockState, Mode};
 use crate::playback_rate::PlaybackRate;
 use crate::segment::Segment;
 use crate::snapshot_cell::{Contended, SnapshotCell};
-use crate::{CancelToken, Clock, JumpHandler, JumpThreshold, OnJump, Ros, Time, WaitOptions, Woke};
-
-fn model(preemptions: usize, check: impl Fn() + Send + Sync + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
-    builder.check(check);
-}
+use crate::sync::model;
+use crate::{
+    CancelToken, Clock, Event, JumpHandler, JumpThreshold, OnJump, Ros, Time, TimeBase,
+    WaitOptions, Woke,
+};
 
 fn at(nanos: i64) -> Time<Ros> {
     Time::from_nanos(nanos)
@@ -197,5 +195,58 @@ fn a_shutdown_is_never_missed() {
         };
         assert_eq!(clock.sleep_until(at(2)), Woke::ShutDown);
         stopper.join().unwrap();
+    });
+}
+
+#[test]
+fn an_event_wakes_whoever_waits_for_it() {
+    model(2, || {
+        let event = Event::new(&TimeBase::machine());
+        let setter = {
+            let event = event.clone();
+            thread::spawn(move || event.set())
+        };
+        event.wait();
+        assert!(event.is_set());
+        setter.join().unwrap();
+    });
+}
+
+/// A set between two clears is seen by one taker and no more.
+#[test]
+fn an_event_is_taken_once() {
+    model(2, || {
+        let event = Event::new(&TimeBase::machine());
+        let taker = {
+            let event = event.clone();
+            thread::spawn(move || u32::from(event.take()))
+        };
+        event.set();
+        let taken = u32::from(event.take());
+        assert_eq!(taken + taker.join().unwrap() + u32::from(event.take()), 1);
+    });
+}
+
+/// How a queue hands work over: the taker clears, looks, and waits; the giver gives, and sets.
+#[test]
+fn work_that_is_announced_by_an_event_is_found() {
+    model(2, || {
+        let event = Event::new(&TimeBase::machine());
+        let work = Arc::new(AtomicBool::new(false));
+        let giver = {
+            let (event, work) = (event.clone(), Arc::clone(&work));
+            thread::spawn(move || {
+                work.store(true, Ordering::Release);
+                event.set();
+            })
+        };
+        loop {
+            event.clear();
+            if work.load(Ordering::Acquire) {
+                break;
+            }
+            event.wait();
+        }
+        giver.join().unwrap();
     });
 }

@@ -1,17 +1,19 @@
-//! The synchronisation primitives of this crate: std's, or loom's in a `--cfg loom` build.
+//! The synchronisation primitives of this project: std's, or loom's in a `--cfg loom` build.
 //!
-//! Everything that threads share goes through here, so that the models in `tests/loom.rs` check the
-//! code that ships and not a copy of it.
+//! What threads share by a protocol of their own goes through here, in this crate and in those above it, so that the
+//! models in each `loom_models.rs` check the code that ships and not a copy of it.
 
 #[cfg(loom)]
-pub(crate) use loom::sync::{
+pub use loom;
+#[cfg(loom)]
+pub use loom::sync::{
     Condvar, Mutex, MutexGuard,
     atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, fence},
 };
 #[cfg(loom)]
 pub(crate) use loom::thread::{ThreadId, current};
 #[cfg(not(loom))]
-pub(crate) use std::sync::{
+pub use std::sync::{
     Condvar, Mutex, MutexGuard,
     atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, fence},
 };
@@ -21,7 +23,7 @@ pub(crate) use std::thread::{ThreadId, current};
 use std::sync::PoisonError;
 
 /// Locks, and goes on after a panic elsewhere: every critical section here leaves its data consistent.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -57,4 +59,12 @@ pub(crate) fn spin() {
     loom::thread::yield_now();
     #[cfg(not(loom))]
     std::hint::spin_loop();
+}
+
+/// Runs a model under every interleaving of its threads up to so many preemptions.
+#[cfg(loom)]
+pub fn model(preemptions: usize, check: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(check);
 }

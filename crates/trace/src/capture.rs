@@ -2,6 +2,8 @@
 
 mod input;
 mod input_set;
+#[cfg(all(test, loom))]
+mod loom_models;
 mod output;
 mod ring;
 mod synchronizer;

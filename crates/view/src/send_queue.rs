@@ -1,5 +1,7 @@
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
+
+use timeloom_time::sync::{Condvar, Mutex, MutexGuard, lock};
 
 use crate::channel::ChannelId;
 use crate::outgoing::{Class, Outgoing};
@@ -60,7 +62,7 @@ impl SendQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Queues a message; never blocks on the client.
@@ -287,5 +289,55 @@ mod tests {
             prop_assert_eq!(sent + queue.dropped(), sizes.len() as u64);
             prop_assert_eq!(queue.lock().data_bytes, 0);
         }
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_models {
+    use std::sync::Arc;
+
+    use timeloom_time::sync::loom::thread;
+    use timeloom_time::sync::model;
+
+    use super::*;
+
+    /// What was queued before the end is sent, and the sender hears of the end.
+    #[test]
+    fn what_is_queued_is_sent_and_the_end_is_heard() {
+        model(3, || {
+            let queue = Arc::new(SendQueue::new(1000));
+            let giver = {
+                let queue = Arc::clone(&queue);
+                thread::spawn(move || {
+                    queue.push(Outgoing::text("a".into())).unwrap();
+                    queue.push(Outgoing::text("b".into())).unwrap();
+                    queue.finish();
+                })
+            };
+            let mut sent = 0;
+            loop {
+                match queue.take().len() {
+                    0 => break,
+                    some => sent += some,
+                }
+            }
+            assert_eq!(sent, 2);
+            giver.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn a_conversation_that_is_cut_off_ends_for_its_sender() {
+        model(3, || {
+            let queue = Arc::new(SendQueue::new(1000));
+            let cutter = {
+                let queue = Arc::clone(&queue);
+                thread::spawn(move || queue.abandon())
+            };
+            let late = queue.push(Outgoing::text("a".into()));
+            assert_eq!(late, Ok(()));
+            while !queue.take().is_empty() {}
+            cutter.join().unwrap();
+        });
     }
 }

@@ -8,6 +8,9 @@ use crate::gid::Gid;
 /// never counted. A sample that comes late, after a gap was counted, takes its place back; one from before the
 /// first moves the beginning back. Any numbers a peer may send are taken without a panic.
 ///
+/// Any number of writers is taken in bounded memory: above [`LossTracker::MOST_WRITERS`], those that were silent
+/// longest are forgotten. What they lost stays in the sum; one that speaks again begins a new account.
+///
 /// ```
 /// use timeloom_wire::{Gid, LossTracker, SequenceStep};
 /// let mut losses = LossTracker::default();
@@ -20,11 +23,17 @@ use crate::gid::Gid;
 #[derive(Clone, Debug, Default)]
 pub struct LossTracker {
     writers: BTreeMap<Gid, Writer>,
+    /// Counts the samples: which writer was heard last.
+    samples: u64,
+    /// What was lost of writers that were forgotten.
+    forgotten: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Writer {
     account: WriterAccount,
+    /// The sample by which it was heard last.
+    heard: u64,
     /// Gaps that a late sample may still fill, newest last; bounded.
     open: Vec<Gap>,
 }
@@ -71,9 +80,14 @@ pub enum SequenceStep {
 const MAX_OPEN_GAPS: usize = 64;
 
 impl LossTracker {
+    /// More writers than this are not remembered: no robot has as many on one topic.
+    pub const MOST_WRITERS: usize = 4096;
+
     /// Takes in a sample's number.
     pub fn sample(&mut self, writer: Gid, sequence: u64) -> SequenceStep {
+        self.samples += 1;
         let Some(known) = self.writers.get_mut(&writer) else {
+            self.make_room();
             let account = WriterAccount {
                 first: sequence,
                 last: sequence,
@@ -85,12 +99,31 @@ impl LossTracker {
                 writer,
                 Writer {
                     account,
+                    heard: self.samples,
                     open: Vec::new(),
                 },
             );
             return SequenceStep::First;
         };
+        known.heard = self.samples;
         known.step(sequence)
+    }
+
+    /// Forgets a quarter of the writers, those that were silent longest, if there is no room for another; gives
+    /// them, for whoever keeps more of them than is kept here.
+    pub fn make_room(&mut self) -> Vec<(Gid, WriterAccount)> {
+        if self.writers.len() < Self::MOST_WRITERS {
+            return Vec::new();
+        }
+        let mut heard: Vec<u64> = self.writers.values().map(|known| known.heard).collect();
+        let (_, last, _) = heard.select_nth_unstable(Self::MOST_WRITERS / 4);
+        let last = *last;
+        let silent = self.writers.extract_if(.., |_, known| known.heard <= last);
+        let silent: Vec<_> = silent.map(|(gid, known)| (gid, known.account)).collect();
+        for (_, account) in &silent {
+            self.forgotten = self.forgotten.saturating_add(account.lost);
+        }
+        silent
     }
 
     /// A writer said that its last number is `last`: what was sent up to there and not received is lost.
@@ -113,7 +146,7 @@ impl LossTracker {
         self.writers.get(writer).map(|known| &known.account)
     }
 
-    /// What is known of all writers.
+    /// What is known of all writers that are not forgotten.
     pub fn accounts(&self) -> impl Iterator<Item = (&Gid, &WriterAccount)> {
         self.writers
             .iter()
@@ -122,9 +155,8 @@ impl LossTracker {
 
     /// How many samples are lost in all.
     pub fn lost(&self) -> u64 {
-        self.writers
-            .values()
-            .fold(0, |sum, known| sum.saturating_add(known.account.lost))
+        let lost = self.writers.values().map(|known| known.account.lost);
+        lost.fold(self.forgotten, u64::saturating_add)
     }
 }
 
@@ -261,6 +293,23 @@ mod tests {
         losses.writer_ended(&WRITER, 9);
         assert_eq!(losses.sample(WRITER, 7), SequenceStep::Late);
         assert_eq!(losses.lost(), 3);
+    }
+
+    #[test]
+    fn made_up_writers_take_bounded_memory_and_their_losses_stay() {
+        let mut losses = LossTracker::default();
+        let many = 3 * LossTracker::MOST_WRITERS as u64;
+        for number in 0..many {
+            let mut made_up = Gid::UNKNOWN;
+            made_up.0[..8].copy_from_slice(&number.to_le_bytes());
+            losses.sample(made_up, 1);
+            losses.sample(made_up, 3);
+            // Whoever speaks all the time is never forgotten.
+            assert_ne!(losses.sample(WRITER, number), SequenceStep::Duplicate);
+            assert!(losses.accounts().count() <= LossTracker::MOST_WRITERS);
+        }
+        assert_eq!(losses.lost(), many, "one of each");
+        assert_eq!(losses.account(&WRITER).unwrap().received, many);
     }
 
     proptest! {

@@ -5,6 +5,8 @@ mod client;
 mod config;
 mod departure;
 mod dispatcher;
+#[doc(hidden)]
+pub mod fuzzing;
 mod losses;
 mod node;
 mod notes;

@@ -155,8 +155,10 @@ fn find_metadata(place: &dyn Place, bag: &Path) -> Result<Option<BagMetadata>> {
 fn candidates(bag: &Path, parent: Option<&Path>, relative: &Path) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     let base = relative.file_name().map(PathBuf::from);
+    // Never the neighbour's: a bag that names another one does not open it.
     let roots = parent
         .map(|parent| parent.join(relative))
+        .filter(|path| path.starts_with(bag))
         .into_iter()
         .chain([bag.join(relative)])
         .chain(base.map(|base| bag.join(base)));

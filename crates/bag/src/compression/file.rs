@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use crate::metadata::sync_directory;
+use crate::metadata::{create_afresh, sync_directory};
 use crate::{Error, Result};
 
 /// Compresses a file to `<file>.zstd` and removes the original when that is safely on disk.
@@ -32,7 +32,7 @@ pub fn compress_file(path: &Path, level: i32) -> Result<PathBuf> {
 fn pack(from: &Path, to: &Path, level: i32) -> io::Result<()> {
     let input = File::open(from)?;
     let size = input.metadata()?.len();
-    let mut encoder = zstd::stream::write::Encoder::new(File::create(to)?, level)?;
+    let mut encoder = zstd::stream::write::Encoder::new(create_afresh(to)?, level)?;
     encoder.set_pledged_src_size(Some(size))?;
     encoder.include_contentsize(true)?;
     io::copy(&mut BufReader::with_capacity(1 << 20, input), &mut encoder)?;

@@ -44,6 +44,7 @@ fn failed(path: &Path, error: &std::io::Error) -> Error {
 pub(crate) struct UnpackingReader {
     inner: Box<dyn StorageReader>,
     path: PathBuf,
+    limit: u64,
     unpacked: Vec<u8>,
 }
 
@@ -52,6 +53,7 @@ impl UnpackingReader {
         Self {
             inner,
             path: path.to_path_buf(),
+            limit: MAX_MESSAGE,
             unpacked: Vec::new(),
         }
     }
@@ -83,16 +85,16 @@ impl StorageReader for UnpackingReader {
             zstd::stream::read::Decoder::new(message.data).map_err(|e| broken(e.to_string()))?;
         // Read one byte more than is allowed: a bomb is noticed, not unpacked.
         decoder
-            .take(MAX_MESSAGE + 1)
+            .take(self.limit + 1)
             .read_to_end(&mut self.unpacked)
             .map_err(|e| broken(e.to_string()))?;
         let size = size_u64(self.unpacked.len());
-        if size > MAX_MESSAGE {
+        if size > self.limit {
             return Err(Error::TooLarge {
                 path: self.path.clone(),
                 what: "message",
                 size,
-                limit: MAX_MESSAGE,
+                limit: self.limit,
             });
         }
         Ok(true)
@@ -104,5 +106,57 @@ impl StorageReader for UnpackingReader {
             data: &self.unpacked,
             ..message
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BagOptions, BagWriter, TopicInfo};
+
+    /// A bag of one message that is packed already.
+    fn reader(packed: &[u8], limit: u64) -> (tempfile::TempDir, UnpackingReader) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("bag");
+        let mut writer = BagWriter::create(&path, BagOptions::default()).unwrap();
+        let topic = writer
+            .add_topic(&TopicInfo::new("/a", "std_msgs/msg/String"))
+            .unwrap();
+        let message = Message {
+            topic,
+            log_time_ns: 1,
+            publish_time_ns: 1,
+            sequence: 1,
+            data: packed,
+        };
+        writer.write(&[message], 1).into_result().unwrap();
+        writer.finish().unwrap().1.into_result().unwrap();
+        let file = path.join("bag_0.mcap");
+        let inner = Box::new(crate::mcap::McapReader::open(&file).unwrap());
+        let mut reader = UnpackingReader::new(inner, &file);
+        reader.limit = limit;
+        reader.start(&Query::default()).unwrap();
+        (directory, reader)
+    }
+
+    #[test]
+    fn a_bomb_is_refused_before_it_fills_the_memory() {
+        let bomb = zstd::bulk::compress(&vec![0; 64 << 20], 1).unwrap();
+        assert!(bomb.len() < 8 << 10, "{}", bomb.len());
+        let (_directory, mut reader) = reader(&bomb, 1 << 20);
+        let refused = reader.advance();
+        assert!(
+            matches!(refused, Err(Error::TooLarge { .. })),
+            "{refused:?}"
+        );
+        assert!(reader.unpacked.capacity() <= 4 << 20);
+    }
+
+    #[test]
+    fn a_message_that_fits_is_unpacked() {
+        let packed = zstd::bulk::compress(&[7; 1000], 1).unwrap();
+        let (_directory, mut reader) = reader(&packed, 1000);
+        assert!(reader.advance().unwrap());
+        assert_eq!(reader.message().unwrap().data, [7; 1000]);
     }
 }

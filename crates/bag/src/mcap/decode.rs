@@ -95,3 +95,53 @@ pub(crate) fn unpack_partial(compression: &str, stored: &[u8], limit: u64) -> Ve
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+    use crate::source::FileSource;
+
+    const BOMB: usize = 64 << 20;
+    const CLAIMED: u64 = 1 << 20;
+
+    fn zstd_bomb() -> Vec<u8> {
+        zstd::bulk::compress(&vec![0; BOMB], 1).unwrap()
+    }
+
+    fn lz4_bomb() -> Vec<u8> {
+        let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+        encoder.write_all(&vec![0; BOMB]).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// A chunk may be small on disk, claim a size that is allowed, and unpack to far more.
+    #[test]
+    fn a_chunk_that_unpacks_to_more_than_it_claims_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let source = FileSource::open(file.path()).unwrap();
+        for (compression, stored) in [("zstd", zstd_bomb()), ("lz4", lz4_bomb())] {
+            let mut out = Vec::new();
+            let done = Unpacker::default().unpack(&source, compression, &stored, CLAIMED, &mut out);
+            assert!(done.is_err(), "{compression}");
+            assert!(
+                out.capacity() < BOMB / 4,
+                "{compression}: {}",
+                out.capacity()
+            );
+        }
+    }
+
+    #[test]
+    fn a_chunk_that_was_cut_off_unpacks_to_no_more_than_the_limit() {
+        for (compression, stored) in [("zstd", zstd_bomb()), ("lz4", lz4_bomb())] {
+            let cut = &stored[..stored.len() - 1];
+            let out = unpack_partial(compression, cut, CLAIMED);
+            assert!(
+                !out.is_empty() && size_u64(out.len()) < 2 * CLAIMED,
+                "{compression}"
+            );
+        }
+    }
+}

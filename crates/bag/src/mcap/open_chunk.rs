@@ -84,6 +84,7 @@ impl OpenChunk {
                 limit: limits.max_chunk_bytes,
             });
         }
+        source.check_range(block.offset, block.length)?;
         let length = usize::try_from(block.length).unwrap_or(usize::MAX);
         self.stored.resize(length, 0);
         source.read_at(block.offset, &mut self.stored)?;

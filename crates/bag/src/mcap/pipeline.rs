@@ -1,5 +1,6 @@
 //! From full chunk to file: on the calling thread, or on a pool and a sink thread in the same order.
 
+mod loss_report;
 mod threads;
 
 use self::threads::Threads;

@@ -19,6 +19,8 @@ use crate::{BagMetadata, Error, LocalPlace, Message, MessageDefinition, Place, R
 
 /// Memory into which a compressed file may be unpacked whole.
 const FILE_MEMORY: u64 = 256 << 20;
+/// Metadata of a bag is never longer; what is, is not read.
+const MAX_METADATA: u64 = 256 << 20;
 
 /// Reads one MCAP file, `.mcap` or `.mcap.zstd`. See [`StorageReader`] for the contract.
 ///
@@ -258,7 +260,8 @@ impl McapReader {
     fn read_metadata(&mut self, places: &[(u64, u64)]) -> Result<()> {
         for (offset, length) in places.iter().rev().take(64) {
             let size = usize::try_from(*length).unwrap_or(usize::MAX);
-            if *length > self.source.size() || size < RECORD_HEAD {
+            let fits = *length <= MAX_METADATA && self.source.check_range(*offset, *length).is_ok();
+            if !fits || size < RECORD_HEAD {
                 continue;
             }
             let mut bytes = vec![0; size];

@@ -1,7 +1,7 @@
 //! `metadata.yaml` on disk: bounded when read, atomic when written, never pointing outside the bag.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
 use super::BagMetadata;
@@ -46,13 +46,23 @@ pub(crate) fn read_metadata(source: &mut dyn Source) -> Result<BagMetadata> {
 pub fn write_metadata_file(bag: &Path, metadata: &BagMetadata) -> Result<()> {
     let target = bag.join(METADATA_FILE);
     let temporary = bag.join(".metadata.yaml.tmp");
-    let mut file = File::create(&temporary).map_err(Error::io(&temporary, "create"))?;
+    let mut file = create_afresh(&temporary).map_err(Error::io(&temporary, "create"))?;
     file.write_all(metadata.to_yaml().as_bytes())
         .map_err(Error::io(&temporary, "write"))?;
     file.sync_all().map_err(Error::io(&temporary, "sync"))?;
     drop(file);
     fs::rename(&temporary, &target).map_err(Error::io(&target, "replace"))?;
     sync_directory(bag)
+}
+
+/// Creates a file in place of one that was left behind. A bag may come from anywhere: a link of that name is removed,
+/// and what it leads to is not touched.
+pub(crate) fn create_afresh(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    File::create_new(path)
 }
 
 /// Makes names that were created or renamed in a directory survive a power cut.

@@ -6,6 +6,7 @@ mod bag;
 mod conformance;
 mod convert;
 mod damage;
+mod escape;
 mod extras;
 mod full_disk;
 mod fuzz;

@@ -16,6 +16,8 @@ use timeloom_bag::convert::OnDamage;
 use timeloom_bag::{BagReader, StorageReader as _};
 
 use self::inputs::InputArguments;
+#[cfg(any(test, fuzzing))]
+pub(crate) use self::options_file::fuzz_options;
 use self::plan::Plan;
 use self::remap::Remap;
 use self::writer_settings::WriterArguments;

@@ -29,7 +29,13 @@ fn fuzz_node_lists() {
         "000100000110794e3fcc63d62398dd4e000001c101000000020000002f000000090000006c697374656e65720000000000000000010000000110794e3fcc63d62398dd4e00000603",
         "00010000010f78fd717b3e5400000000000001c101000000020000002f000000090000006c697374656e65720000000001000000010f78fd717b3e54000000000000050403000000010f78fd717b3e540000000000000303010f78fd717b3e540000000000000403010f78fd717b3e540000000000000603",
     ];
-    fuzz(dds_nodes::fuzz_dds_nodes, &inputs.map(bytes), ROUNDS, &[]);
+    fuzz(
+        "dds_nodes",
+        dds_nodes::fuzz_dds_nodes,
+        &inputs.map(bytes),
+        ROUNDS,
+        &[],
+    );
 }
 
 #[test]
@@ -46,7 +52,13 @@ fn fuzz_endpoints() {
         "ros_discovery_info\0rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_\0".to_owned(),
     ];
     let inputs = inputs.map(String::into_bytes);
-    fuzz(dds_endpoint::fuzz_dds_endpoint, &inputs, ROUNDS, &[]);
+    fuzz(
+        "dds_endpoint",
+        dds_endpoint::fuzz_dds_endpoint,
+        &inputs,
+        ROUNDS,
+        &[],
+    );
 }
 
 /// A request in the encoding of Cyclone from `type_description_rtps.txt`, and inline `QoS` as Fast DDS sends it.
@@ -56,5 +68,11 @@ fn fuzz_service_headers() {
     let guid = "010f78fd717b3e540000000000000504";
     let qos = format!("83001800{guid}ffffffff000000000f801800{guid}ffffffff0000000001000000");
     let inputs = [request.to_vec(), bytes(&qos)];
-    fuzz(dds_service::fuzz_dds_service, &inputs, ROUNDS, &[]);
+    fuzz(
+        "dds_service",
+        dds_service::fuzz_dds_service,
+        &inputs,
+        ROUNDS,
+        &[],
+    );
 }

@@ -9,6 +9,9 @@ mod idl;
 #[path = "../../../../fuzz/src/msg.rs"]
 #[expect(unreachable_pub, reason = "the fuzz crate exports it")]
 mod msg;
+#[path = "../../../../fuzz/src/qos.rs"]
+#[expect(unreachable_pub, reason = "the fuzz crate exports it")]
+mod qos;
 
 use std::collections::BTreeMap;
 
@@ -50,7 +53,7 @@ fn fuzz_payloads() {
             inputs.push(input);
         }
     }
-    fuzz(cdr::fuzz_cdr, &inputs, ROUNDS, &[]);
+    fuzz("cdr", cdr::fuzz_cdr, &inputs, ROUNDS, &[]);
 }
 
 #[test]
@@ -94,7 +97,7 @@ fn fuzz_definitions() {
             .to_vec(),
     );
     inputs.push(b"int8 order\n---\nint8[] s\n---\nT t\n".to_vec());
-    fuzz(msg::fuzz_msg, &inputs, ROUNDS, &words);
+    fuzz("msg", msg::fuzz_msg, &inputs, ROUNDS, &words);
 }
 
 #[test]
@@ -133,7 +136,29 @@ fn fuzz_idl() {
         "================================================================================\nIDL: p/msg/T\nmodule p { module msg { struct T { p::msg::U u; }; }; };\n====\nIDL: p/msg/U\nmodule p { module msg { struct U { uint8 structure_needs_at_least_one_member; }; }; };",
     ];
     let inputs: Vec<Vec<u8>> = inputs.iter().map(|text| text.as_bytes().to_vec()).collect();
-    fuzz(idl::fuzz_idl, &inputs, 8 * ROUNDS, &words);
+    fuzz("idl", idl::fuzz_idl, &inputs, 8 * ROUNDS, &words);
     timeloom_msg::Schema::parse_ros2idl("p/msg/T", str::from_utf8(&inputs[0]).unwrap()).unwrap();
     timeloom_msg::Schema::parse_ros2idl("p/msg/T", str::from_utf8(&inputs[2]).unwrap()).unwrap();
+}
+
+#[test]
+fn fuzz_qos() {
+    let inputs = [
+        "- history: 1\n  depth: 10\n  reliability: 1\n  durability: 2\n  deadline: {sec: 9223372036, nsec: 854775807}\n  lifespan: {sec: 1, nsec: 0}\n  liveliness: 1\n  liveliness_lease_duration: {sec: 0, nsec: 5}\n  avoid_ros_namespace_conventions: false\n",
+        "- {history: keep_all, depth: 0, reliability: best_effort, durability: volatile, liveliness: manual_by_topic}\n",
+        "/chatter:\n  history: keep_last\n  depth: 3\n  reliability: reliable\n  deadline: {sec: 1, nsec: 2}\n/tf: {history: keep_all}\n",
+    ];
+    let inputs: Vec<Vec<u8>> = inputs.iter().map(|text| text.as_bytes().to_vec()).collect();
+    let words = [
+        "-1",
+        "18446744073709551615",
+        "[",
+        "{",
+        "&a ",
+        "*a",
+        "!!int ",
+        "\n",
+        "best_available",
+    ];
+    fuzz("qos", qos::fuzz_qos, &inputs, 8 * ROUNDS, &words);
 }

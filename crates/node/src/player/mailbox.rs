@@ -1,8 +1,7 @@
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use timeloom_time::CancelToken;
+use timeloom_time::sync::{AtomicBool, Mutex, MutexGuard, Ordering, lock};
 
 use super::control::{Answer, Control, Refusal};
 
@@ -121,7 +120,7 @@ impl Mailbox {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner)
     }
 }
 

@@ -1,7 +1,6 @@
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use timeloom_time::sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 use timeloom_time::{Event, TimeBase};
 
 use super::options::ReadAheadLimits;
@@ -257,6 +256,6 @@ impl ReadAhead {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }

@@ -1,5 +1,4 @@
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
+use timeloom_time::sync::{Mutex, MutexGuard, lock};
 use timeloom_time::{Duration, Event, TimeBase};
 
 use super::budget::{Budget, Purse};
@@ -57,7 +56,7 @@ impl Queue {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Puts a message in; gives how many of its topic are lost for it, itself perhaps among them.

@@ -1,15 +1,25 @@
 use std::collections::BTreeMap;
 
-use timeloom_wire::{Gid, LossKnowledge, LossTracker, SequenceStep};
+use timeloom_wire::{Gid, LossKnowledge, LossTracker, SequenceStep, WriterAccount};
 
 /// What is known of the samples of one topic before they reach the recorder.
 ///
 /// A loss is seen by gaps in a writer's numbers and by the middleware's own count. The two overlap: per writer, the
 /// one that knows more counts.
+///
+/// Writers that were forgotten, because more were seen than are remembered, are in the sums of `closed`.
 #[derive(Debug, Default)]
 pub(super) struct TransportAccount {
     tracker: LossTracker,
     writers: BTreeMap<Gid, Writer>,
+    closed: Closed,
+}
+
+/// The sums of writers that are forgotten.
+#[derive(Debug, Default)]
+struct Closed {
+    lost: u64,
+    unknown: UnknownMessages,
 }
 
 #[derive(Debug, Default)]
@@ -48,6 +58,7 @@ impl TransportAccount {
         let Some(sequence) = sequence else {
             return true;
         };
+        self.make_room();
         let step = self.tracker.sample(gid, sequence);
         if step == SequenceStep::Duplicate {
             return false;
@@ -75,8 +86,29 @@ impl TransportAccount {
     pub(super) fn told(&mut self, gid: Gid, change: u64, how: LossKnowledge, asked: Asked) {
         // Gaps are counted here already, sample by sample.
         if how == LossKnowledge::Status && asked == Asked::Yes {
+            self.make_room();
             let writer = self.writers.entry(gid).or_default();
             writer.told = writer.told.saturating_add(change);
+        }
+    }
+
+    /// Closes the accounts of those that were silent longest, if there are too many.
+    fn make_room(&mut self) {
+        for (gid, account) in self.tracker.make_room() {
+            let writer = self.writers.remove(&gid).unwrap_or_default();
+            self.closed.unknown.add(&account, &writer);
+            self.closed.lost = self.closed.lost.saturating_add(writer.lost());
+        }
+        // Of the others, something was told and nothing came.
+        if self.writers.len() > 2 * LossTracker::MOST_WRITERS {
+            let (tracker, closed) = (&self.tracker, &mut self.closed);
+            self.writers.retain(|gid, writer| {
+                let stays = *gid == Gid::UNKNOWN || tracker.account(gid).is_some();
+                if !stays {
+                    closed.lost = closed.lost.saturating_add(writer.lost());
+                }
+                stays
+            });
         }
     }
 
@@ -110,28 +142,39 @@ impl TransportAccount {
             if *gid == Gid::UNKNOWN {
                 0
             } else {
-                writer.gaps.max(writer.told)
+                writer.lost()
             }
         };
         let named = self.writers.iter().map(known);
-        let named = named.fold(0, u64::saturating_add);
+        let named = named.fold(self.closed.lost, u64::saturating_add);
         let unnamed = self.writers.get(&Gid::UNKNOWN).map_or(0, |w| w.told);
         named.max(unnamed)
     }
 
     /// What may be missing and cannot be known.
     pub(super) fn unknown(&self) -> UnknownMessages {
-        let mut unknown = UnknownMessages::default();
+        let mut unknown = self.closed.unknown;
+        let nothing = Writer::default();
         for (gid, account) in self.tracker.accounts() {
-            // Told losses may lie before the first sample.
-            let writer = self.writers.get(gid);
-            let explained = writer.map_or(0, |w| w.told.saturating_sub(w.gaps));
-            let before = account.first.saturating_sub(1).saturating_sub(explained);
-            unknown.before_first = unknown.before_first.saturating_add(before);
-            let told = writer.map_or(0, |w| w.last_told);
-            unknown.open_writers += usize::from(told < account.last);
+            unknown.add(account, self.writers.get(gid).unwrap_or(&nothing));
         }
         unknown
+    }
+}
+
+impl Writer {
+    fn lost(&self) -> u64 {
+        self.gaps.max(self.told)
+    }
+}
+
+impl UnknownMessages {
+    fn add(&mut self, account: &WriterAccount, writer: &Writer) {
+        // Told losses may lie before the first sample.
+        let explained = writer.told.saturating_sub(writer.gaps);
+        let before = account.first.saturating_sub(1).saturating_sub(explained);
+        self.before_first = self.before_first.saturating_add(before);
+        self.open_writers += usize::from(writer.last_told < account.last);
     }
 }
 
@@ -227,6 +270,26 @@ mod tests {
         assert_eq!(account.lost(), 2, "not asked for");
         account.last_told(&TWO, 9, Asked::Yes);
         assert_eq!(account.lost(), 2, "nothing came of it");
+    }
+
+    #[test]
+    fn made_up_writers_take_bounded_memory_and_the_account_still_adds_up() {
+        let mut account = TransportAccount::default();
+        let many = 3 * LossTracker::MOST_WRITERS;
+        for number in 0..many {
+            let mut gid = Gid([9; 16]);
+            gid.0[..8].copy_from_slice(&(number as u64).to_le_bytes());
+            feed(&mut account, gid, &[2, 4]);
+            account.told(gid, 3, LossKnowledge::Status, Asked::Yes);
+            gid.0[15] = 10;
+            account.told(gid, 1, LossKnowledge::Status, Asked::Yes);
+            assert!(account.writers.len() <= 2 * LossTracker::MOST_WRITERS + 1);
+        }
+        // Of each, three are told, one of them is the gap; of a silent one beside it, one is told.
+        assert_eq!(account.lost(), 4 * many as u64);
+        let unknown = account.unknown();
+        assert_eq!((unknown.before_first, unknown.open_writers), (0, many));
+        assert!(account.last_seen().len() <= LossTracker::MOST_WRITERS);
     }
 
     proptest! {

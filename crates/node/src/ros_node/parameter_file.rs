@@ -28,15 +28,27 @@ impl Section {
     }
 }
 
+/// Whether a name fits a pattern, in as many steps as the two have parts, multiplied: a file may say anything.
 fn matches(pattern: &[String], name: &[String]) -> bool {
-    let Some((first, rest)) = pattern.split_first() else {
-        return name.is_empty();
-    };
-    match first.as_str() {
-        "**" => (0..=name.len()).any(|skip| matches(rest, &name[skip..])),
-        "*" => !name.is_empty() && matches(rest, &name[1..]),
-        part => name.first().is_some_and(|own| own == part) && matches(rest, &name[1..]),
+    // Whether the pattern so far fits that many parts of the name.
+    let mut fits = vec![false; name.len() + 1];
+    fits[0] = true;
+    for part in pattern {
+        fits = if part == "**" {
+            let mut any = false;
+            let reached = fits.iter().map(|fit| {
+                any |= fit;
+                any
+            });
+            reached.collect()
+        } else {
+            let fits_part = |own: &String| part == "*" || part == own;
+            let longer = fits.iter().zip(name);
+            let longer = longer.map(|(fit, own)| *fit && fits_part(own));
+            std::iter::once(false).chain(longer).collect()
+        };
     }
+    fits.last() == Some(&true)
 }
 
 /// A node's name in a file or on a line; without a slash it is one in `/`.
@@ -276,6 +288,22 @@ mod tests {
         let sections = parse("talker:\n  ros__parameters: {x: 1}\n").unwrap();
         assert!(sections[0].is_for("/talker"));
         assert!(!sections[0].is_for("/robot/talker"));
+    }
+
+    /// Found by reading: each `**` tried every rest of the name, so that thirty of them never came to an end.
+    #[test]
+    fn a_pattern_of_many_wildcards_ends() {
+        let section = |node: String| Section {
+            node,
+            parameters: Vec::new(),
+        };
+        let many = "/**".repeat(20_000);
+        let name = "/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p";
+        assert!(section(many.clone()).is_for(name));
+        assert!(!section(format!("{many}/q")).is_for(name));
+        assert!(section("/**/b/**/*/p/**".to_owned()).is_for(name));
+        assert!(!section("/*".to_owned()).is_for("/"));
+        assert!(section("/**".to_owned()).is_for("/"));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod a_day;
 mod captured;
 mod clock;
+mod fuzz;
 mod lidar;
 mod parameters;
 mod player;

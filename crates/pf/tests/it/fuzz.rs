@@ -18,7 +18,7 @@ const ROUNDS: u32 = 100;
 fn fuzz_packets() {
     let mut inputs = vec![small_packet(1, 1), dump()];
     inputs.push((1..=3).flat_map(|number| small_packet(7, number)).collect());
-    fuzz(pf_packet::fuzz_pf_packet, &inputs, ROUNDS, &[]);
+    fuzz("pf_packet", pf_packet::fuzz_pf_packet, &inputs, ROUNDS, &[]);
 }
 
 #[test]
@@ -35,5 +35,5 @@ fn fuzz_replies() {
     );
     let close = format!("HTTP/1.0 200 OK\r\n\r\n{body}");
     let inputs: Vec<Vec<u8>> = [length, chunks, close].map(String::into_bytes).to_vec();
-    fuzz(pf_reply::fuzz_pf_reply, &inputs, ROUNDS, &[]);
+    fuzz("pf_reply", pf_reply::fuzz_pf_reply, &inputs, ROUNDS, &[]);
 }

@@ -2,6 +2,7 @@
 
 mod anchor;
 mod conformance;
+mod fuzz;
 mod held_out;
 mod jumps;
 mod output;

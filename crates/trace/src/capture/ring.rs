@@ -1,7 +1,6 @@
 //! The last messages of one input, for any number of writers and readers, without waiting.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
-
+use timeloom_time::sync::{AtomicI64, AtomicU64, Ordering, fence};
 use timeloom_time::{Ros, Time};
 
 use crate::moment::Moment;

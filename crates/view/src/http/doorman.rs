@@ -14,8 +14,8 @@ const KNOWN_PAGES: [&str; 4] = [
 ///
 /// Two things are looked at. The `Host` must be an address, this machine's own name, or one that was allowed;
 /// otherwise a page could reach the server under a name of its own (DNS rebinding). And the `Origin`, if a browser
-/// names one, must be of this machine, the page that the server itself served, a desktop program (`file://`,
-/// `null`), Foxglove's or Lichtblick's, or allowed.
+/// names one, must be of this machine, the page that the server itself served, a desktop program (`file://`),
+/// Foxglove's or Lichtblick's, or allowed. `null` is nobody's name: every page can have it, by a frame in a sandbox.
 #[derive(Clone, Debug, Default)]
 pub struct Doorman {
     allowed: Vec<String>,
@@ -84,7 +84,7 @@ impl Doorman {
 
     fn trusts(&self, origin: &str, authority: &str) -> bool {
         let lower = origin.to_ascii_lowercase();
-        if lower == "null" || lower.starts_with("file://") || lower.starts_with("app://") {
+        if lower.starts_with("file://") || lower.starts_with("app://") {
             return true;
         }
         let listed = |known: &str| known == lower || known == "*";
@@ -108,7 +108,6 @@ mod tests {
     fn programs_and_local_pages_come_in() {
         for origin in [
             None,
-            Some("null"),
             Some("file://"),
             Some("http://localhost:8080"),
             Some("http://127.0.0.1:8765"),
@@ -123,6 +122,7 @@ mod tests {
     #[test]
     fn other_pages_stay_out() {
         for origin in [
+            "null",
             "https://evil.example",
             "https://localhost.evil.example",
             "https://app.foxglove.dev.evil.example",
@@ -153,6 +153,8 @@ mod tests {
         assert_eq!(doorman.admit(Some("robot.local:8765"), page), Ok(()));
         assert_eq!(doorman.admit(Some("127.0.0.1:8765"), page), Ok(()));
         assert!(doorman.admit(Some("other.local"), None).is_err());
+        let sandboxed = Doorman::new(["null".into()]);
+        assert_eq!(sandboxed.admit(Some("localhost"), Some("null")), Ok(()));
         let all = Doorman::new(["*".into()]);
         assert_eq!(all.admit(Some("x"), Some("https://y")), Ok(()));
     }

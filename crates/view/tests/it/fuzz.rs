@@ -67,7 +67,7 @@ fn nothing_that_a_client_sends_makes_the_parsers_panic() {
           Origin: null\r\nSec-WebSocket-Protocol: foxglove.sdk.v1\r\n\r\n"
             .to_vec(),
     );
-    fuzz(ws::fuzz_ws, &inputs, 200, &[]);
+    fuzz("ws", ws::fuzz_ws, &inputs, 200, &[]);
 }
 
 #[test]

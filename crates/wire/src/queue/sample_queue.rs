@@ -1,5 +1,6 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use timeloom_time::sync::{Mutex, MutexGuard, lock};
 use timeloom_time::{Duration, Event, TimeBase};
 
 use super::bounded::{Bounded, Dropped, Overflow, QueueLimits, Weigh};
@@ -95,7 +96,7 @@ impl SampleQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn wake(&self, mut state: MutexGuard<'_, State>) {
@@ -224,5 +225,50 @@ mod tests {
         assert_eq!(queue.take_events().len(), MAX_EVENTS);
         assert_eq!(queue.dropped_events(), 3);
         assert!(queue.take_events().is_empty());
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_models {
+    use timeloom_time::sync::loom::thread;
+    use timeloom_time::sync::model;
+
+    use super::*;
+    use crate::gid::Gid;
+    use timeloom_time::Time;
+
+    /// Samples, then the transport's pause, while the taker looks and waits: it hears of all of them.
+    #[test]
+    fn the_taker_misses_nothing() {
+        model(2, || {
+            let limits = QueueLimits {
+                messages: 100,
+                bytes: 1000,
+            };
+            let queue = SampleQueue::new(&TimeBase::machine(), limits, Overflow::DropOldest);
+            let transport = {
+                let queue = Arc::clone(&queue);
+                thread::spawn(move || {
+                    for number in 0..2 {
+                        queue.sample(Sample {
+                            payload: bytes::Bytes::from_static(&[0; 10]),
+                            source_time: None,
+                            receive_time: Time::from_nanos(1),
+                            writer: Gid([1; 16]),
+                            sequence: Some(number),
+                        });
+                        queue.pause();
+                    }
+                })
+            };
+            let mut samples = Vec::new();
+            while samples.len() < 2 {
+                // There is no time in a model: a wake-up that is lost is a deadlock.
+                queue.wait(Duration::from_secs(3600));
+                queue.take(&mut samples);
+            }
+            transport.join().unwrap();
+            assert_eq!(queue.dropped(), Dropped::default());
+        });
     }
 }

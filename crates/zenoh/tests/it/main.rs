@@ -9,6 +9,7 @@
 mod bad_peers;
 mod blob;
 mod conformance;
+mod fuzz;
 mod graph;
 mod local;
 mod loss;

@@ -1,12 +1,13 @@
 //! Packing on a pool, writing on one sink thread, in the order in which chunks were submitted.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
+use super::loss_report::LossReport;
 use crate::mcap::chunk::{Chunk, Packer};
 use crate::mcap::options::{McapCompression, McapOptions};
 use crate::mcap::sink::Sink;
@@ -23,30 +24,9 @@ enum Step {
 /// What the sink thread tells the writer.
 #[derive(Default)]
 struct Shared {
-    outcome: Mutex<WriteOutcome>,
-    lossy: AtomicBool,
+    losses: LossReport,
     position: AtomicU64,
     index_memory: AtomicUsize,
-}
-
-impl Shared {
-    fn report(&self, outcome: WriteOutcome) {
-        if !outcome.is_ok() {
-            self.outcome
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .absorb(outcome);
-            self.lossy.store(true, Ordering::Release);
-        }
-    }
-
-    fn take(&self, outcome: &mut WriteOutcome) {
-        if self.lossy.swap(false, Ordering::AcqRel) {
-            outcome.absorb(std::mem::take(
-                &mut *self.outcome.lock().unwrap_or_else(PoisonError::into_inner),
-            ));
-        }
-    }
 }
 
 /// The running threads of one file.
@@ -140,7 +120,7 @@ impl Threads {
     }
 
     pub(crate) fn losses(&self, outcome: &mut WriteOutcome) {
-        self.shared.take(outcome);
+        self.shared.losses.take(outcome);
     }
 
     pub(crate) fn drain(&mut self, sync: bool, outcome: &mut WriteOutcome) {
@@ -180,7 +160,7 @@ impl Threads {
         }
         drop(self.steps);
         let sink = self.sink.join();
-        self.shared.take(outcome);
+        self.shared.losses.take(outcome);
         match sink {
             Ok(sink) if whole => Ok(sink),
             _ => Err(Error::ThreadGone { thread: "sink" }),
@@ -225,11 +205,11 @@ fn sink_all(
                     if let Some(Err(error)) = sync.then(|| sink.sync()) {
                         outcome.fail(error);
                     }
-                    shared.report(std::mem::take(&mut outcome));
+                    shared.losses.report(std::mem::take(&mut outcome));
                     answer.send(()).unwrap_or_default();
                 }
             }
-            shared.report(outcome);
+            shared.losses.report(outcome);
             shared.position.store(sink.position(), Ordering::Release);
             shared
                 .index_memory

@@ -66,6 +66,7 @@ impl<'s> Walk<'s> {
     }
 
     fn bytes(&mut self, offset: u64, length: u64) -> Result<&[u8]> {
+        self.source.check_range(offset, length)?;
         let end = offset + length;
         if offset < self.window_start || end > self.window_start + size_u64(self.window.len()) {
             let fill = length

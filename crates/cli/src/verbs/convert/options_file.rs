@@ -98,6 +98,14 @@ pub(super) fn read(
     Ok(plans)
 }
 
+/// Reads a text as such a file.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn fuzz_options(text: &str) {
+    if let Ok(document) = yaml::parse(text) {
+        drop(outputs(&document));
+    }
+}
+
 fn outputs(document: &Node) -> anyhow::Result<Vec<Plan>> {
     let shape = "expected one key `output_bags` with a list of bags";
     let entries = document.as_map().ok_or_else(|| Failure::new(shape))?;

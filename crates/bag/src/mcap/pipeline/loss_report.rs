@@ -1,0 +1,65 @@
+use timeloom_time::sync::{AtomicBool, Mutex, Ordering, lock};
+
+use crate::WriteOutcome;
+
+/// What the sink could not write, on its way to the writer: one look costs no lock as long as there is nothing.
+#[derive(Default)]
+pub(super) struct LossReport {
+    outcome: Mutex<WriteOutcome>,
+    /// Set after the outcome, cleared before it is taken: what comes meanwhile sets it again.
+    lossy: AtomicBool,
+}
+
+impl LossReport {
+    /// Adds an outcome that is not fine.
+    pub(super) fn report(&self, outcome: WriteOutcome) {
+        if !outcome.is_ok() {
+            lock(&self.outcome).absorb(outcome);
+            self.lossy.store(true, Ordering::Release);
+        }
+    }
+
+    /// Moves what was reported since the last time to `outcome`.
+    pub(super) fn take(&self, outcome: &mut WriteOutcome) {
+        if self.lossy.swap(false, Ordering::AcqRel) {
+            outcome.absorb(std::mem::take(&mut *lock(&self.outcome)));
+        }
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_models {
+    use std::sync::Arc;
+
+    use timeloom_time::sync::loom::thread;
+    use timeloom_time::sync::model;
+
+    use super::*;
+    use crate::{LossCause, TopicId};
+
+    fn one_lost() -> WriteOutcome {
+        let mut outcome = WriteOutcome::default();
+        outcome.lose(TopicId(0), LossCause::Storage, 0, 0);
+        outcome
+    }
+
+    /// Whatever was reported before the sink ended is taken, once.
+    #[test]
+    fn no_loss_stays_behind() {
+        model(3, || {
+            let report = Arc::new(LossReport::default());
+            let sink = {
+                let report = Arc::clone(&report);
+                thread::spawn(move || {
+                    report.report(one_lost());
+                    report.report(one_lost());
+                })
+            };
+            let (mut early, mut late) = (WriteOutcome::default(), WriteOutcome::default());
+            report.take(&mut early);
+            sink.join().unwrap();
+            report.take(&mut late);
+            assert_eq!(early.messages_lost() + late.messages_lost(), 2);
+        });
+    }
+}

@@ -1,0 +1,135 @@
+//! Models of what the player's threads tell each other, checked by loom (`make loom`). They drive the code that ships;
+//! there is no time in them: a wake-up that is lost is a deadlock.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use timeloom_bag::TopicId;
+use timeloom_time::sync::loom::thread;
+use timeloom_time::sync::model;
+use timeloom_time::{Clock, Event, Ros, Time, TimeBase, WaitOptions};
+
+use super::control::Control;
+use super::mailbox::{Letter, Mailbox};
+use super::options::ReadAheadLimits;
+use super::read_ahead::{Block, ReadAhead, ReadPlan, Taken, Work};
+use super::source::{Item, Part, Position};
+
+/// A clock that stands still: only the bell ends a wait.
+fn still() -> Clock<Ros> {
+    let clock = Clock::new();
+    clock.set_override(Time::from_nanos(1));
+    clock.activate_override();
+    clock
+}
+
+fn wait(mailbox: &Mailbox, clock: &Clock<Ros>) {
+    if let Some(bell) = mailbox.arm() {
+        clock.sleep_until_with(Time::from_nanos(2), &WaitOptions::new().cancel(&bell));
+    }
+}
+
+#[test]
+fn a_letter_ends_the_wait() {
+    model(2, || {
+        let (mailbox, clock) = (Arc::new(Mailbox::default()), still());
+        let writer = {
+            let mailbox = Arc::clone(&mailbox);
+            thread::spawn(move || {
+                mailbox.post(Letter {
+                    control: Control::Pause,
+                    reply: Box::new(drop),
+                });
+            })
+        };
+        let letter = loop {
+            if let Some(letter) = mailbox.take() {
+                break letter;
+            }
+            wait(&mailbox, &clock);
+        };
+        assert_eq!(letter.control, Control::Pause);
+        writer.join().unwrap();
+    });
+}
+
+#[test]
+fn a_request_to_quit_ends_the_wait() {
+    model(2, || {
+        let (mailbox, clock) = (Arc::new(Mailbox::default()), still());
+        let quitter = {
+            let mailbox = Arc::clone(&mailbox);
+            thread::spawn(move || mailbox.quit())
+        };
+        while !mailbox.is_quitting() {
+            wait(&mailbox, &clock);
+        }
+        quitter.join().unwrap();
+    });
+}
+
+/// What the loader does for one plan of one message.
+fn load(ahead: &ReadAhead, bell: &Event) {
+    let mut epoch = 0;
+    loop {
+        match ahead.wait_for_work(epoch) {
+            Work::Plan(of, _) => {
+                epoch = of;
+                let mut block = Block::new(epoch);
+                block.push(Item {
+                    topic: TopicId(0),
+                    time: 1,
+                    index: 0,
+                    data: Bytes::from_static(b"x"),
+                    part: Part::Lap(0),
+                    file: None,
+                });
+                if ahead.push(block) {
+                    bell.set();
+                }
+                if ahead.finish(epoch) {
+                    bell.set();
+                }
+            }
+            Work::More | Work::Question => {}
+            Work::Close => return,
+        }
+    }
+}
+
+/// All that was read arrives, then the end, and the loader ends when it is told to.
+#[test]
+fn what_is_read_ahead_arrives() {
+    model(2, || {
+        let base = TimeBase::machine();
+        let limits = ReadAheadLimits {
+            messages: 1,
+            bytes: 100,
+        };
+        let (ahead, bell) = (Arc::new(ReadAhead::new(&base, limits)), Event::new(&base));
+        let loader = {
+            let (ahead, bell) = (Arc::clone(&ahead), bell.clone());
+            thread::spawn(move || load(&ahead, &bell))
+        };
+        ahead.restart(ReadPlan {
+            from: Position::at(0),
+            start: 0,
+            end: 9,
+            endless: false,
+            lap: 0,
+            latched: false,
+        });
+        let mut messages = 0;
+        loop {
+            bell.clear();
+            match ahead.take() {
+                Taken::Block(block) => messages += block.items.len(),
+                Taken::Starved => bell.wait(),
+                Taken::End => break,
+            }
+        }
+        assert_eq!(messages, 1);
+        ahead.close();
+        loader.join().unwrap();
+    });
+}
