@@ -63,14 +63,14 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// An error of DataFusion before anything ran.
+    /// An error of the engine before anything ran.
     pub(crate) fn plan(error: &DataFusionError) -> Self {
         Self::Sql {
             message: text(error),
         }
     }
 
-    /// An error of DataFusion while rows came.
+    /// An error of the engine while rows came.
     pub(crate) fn run(error: &DataFusionError) -> Self {
         let message = text(error);
         match error.find_root() {
@@ -80,7 +80,7 @@ impl Error {
     }
 }
 
-/// The first line of what DataFusion says, without its own names for kinds of errors.
+/// The first line of what the engine says, without its own names for kinds of errors.
 fn text(error: &DataFusionError) -> String {
     let message = error.find_root().message().into_owned();
     let line = message.lines().next().unwrap_or_default().trim();

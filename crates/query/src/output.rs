@@ -36,7 +36,7 @@ pub struct Writer(Form);
 
 enum Form {
     Text(text::TextWriter),
-    Json(json::JsonWriter),
+    Json,
     Csv(csv::CsvWriter),
 }
 
@@ -45,7 +45,7 @@ impl Writer {
     pub fn new(format: Format, layout: TextLayout, schema: &SchemaRef) -> Self {
         Self(match format {
             Format::Text => Form::Text(text::TextWriter::new(layout, schema)),
-            Format::Json => Form::Json(json::JsonWriter),
+            Format::Json => Form::Json,
             Format::Csv => Form::Csv(csv::CsvWriter::new(schema)),
         })
     }
@@ -57,7 +57,7 @@ impl Writer {
     pub fn write(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> Result<()> {
         match &mut self.0 {
             Form::Text(writer) => writer.write(batch, out),
-            Form::Json(writer) => writer.write(batch, out),
+            Form::Json => json::write(batch, out),
             Form::Csv(writer) => writer.write(batch, out),
         }
     }
@@ -69,7 +69,7 @@ impl Writer {
     pub fn finish(&mut self, out: &mut dyn Write) -> Result<()> {
         match &mut self.0 {
             Form::Text(writer) => writer.finish(out),
-            Form::Json(_) => Ok(()),
+            Form::Json => Ok(()),
             Form::Csv(writer) => writer.finish(out),
         }
     }

@@ -23,7 +23,7 @@ pub struct Registered {
     pub findings: Arc<Findings>,
 }
 
-/// Makes bags tables of any DataFusion session: the one function that a server or a cluster needs.
+/// Makes bags tables of any `DataFusion` session: the one function that a server or a cluster needs.
 ///
 /// The tables are ordinary table providers. Opens every bag, and blocks while it reads their indexes.
 ///

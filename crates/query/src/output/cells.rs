@@ -1,6 +1,9 @@
 //! Values of an array as text.
 
-use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, StructArray};
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, StructArray, make_array};
+use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::datatypes::{DataType, FieldRef, SchemaRef};
 use datafusion::arrow::util::display::{ArrayFormatter, DurationFormat, FormatOptions};
 
@@ -51,12 +54,12 @@ pub(super) fn flat_names(schema: &SchemaRef) -> Vec<String> {
 pub(super) fn flat_columns(batch: &RecordBatch) -> Vec<ArrayRef> {
     fn add(array: &ArrayRef, columns: &mut Vec<ArrayRef>) {
         match array.as_any().downcast_ref::<StructArray>() {
-            // `flatten` makes the fields of a null message null.
             Some(message) => {
-                let (_, fields, _) = message.clone().into_parts();
-                fields.iter().for_each(|field| add(field, columns));
+                for field in message.columns() {
+                    add(&with_nulls_of(field, message), columns);
+                }
             }
-            None => columns.push(array.clone()),
+            None => columns.push(Arc::clone(array)),
         }
     }
     let mut columns = Vec::new();
@@ -64,6 +67,13 @@ pub(super) fn flat_columns(batch: &RecordBatch) -> Vec<ArrayRef> {
         add(array, &mut columns);
     }
     columns
+}
+
+/// A field of a message is null where the message is, whatever is stored below it.
+fn with_nulls_of(field: &ArrayRef, message: &StructArray) -> ArrayRef {
+    let nulls = NullBuffer::union(field.nulls(), message.nulls());
+    let data = field.to_data().into_builder().nulls(nulls).build();
+    data.map_or_else(|_| Arc::clone(field), make_array)
 }
 
 /// Whether a type reads best with its ends in one line.

@@ -9,16 +9,13 @@ use datafusion::arrow::json::writer::LineDelimited;
 
 use crate::{Error, Result};
 
-pub(super) struct JsonWriter;
-
-impl JsonWriter {
-    pub(super) fn write(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> Result<()> {
-        let mut writer = WriterBuilder::new()
-            .with_explicit_nulls(true)
-            .build::<_, LineDelimited>(out);
-        writer.write(batch).map_err(failed)?;
-        writer.finish().map_err(failed)
-    }
+/// Writes rows; each batch stands for itself.
+pub(super) fn write(batch: &RecordBatch, out: &mut dyn Write) -> Result<()> {
+    let mut writer = WriterBuilder::new()
+        .with_explicit_nulls(true)
+        .build::<_, LineDelimited>(out);
+    writer.write(batch).map_err(failed)?;
+    writer.finish().map_err(failed)
 }
 
 fn failed(error: ArrowError) -> Error {

@@ -101,10 +101,13 @@ impl TextWriter {
                 line.push_str(GAP);
             }
             let cell = cut(cell, *width);
+            let padding = " ".repeat(width.saturating_sub(cell.chars().count()));
             if self.right.get(place) == Some(&true) {
-                line += &format!("{cell:>width$}");
+                line.push_str(&padding);
+                line.push_str(&cell);
             } else {
-                line += &format!("{cell:<width$}");
+                line.push_str(&cell);
+                line.push_str(&padding);
             }
         }
         writeln!(out, "{}", line.trim_end())?;

@@ -1,4 +1,4 @@
-//! The plan of a scan, as DataFusion runs it.
+//! The plan of a scan, as `DataFusion` runs it.
 
 use std::fmt;
 use std::sync::Arc;

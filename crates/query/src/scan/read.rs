@@ -32,10 +32,11 @@ pub(super) fn read(
         batches,
     };
     for piece in scan.partitions.get(partition).into_iter().flatten() {
-        if let Some(bag) = scan.set.bags.get(piece.bag) {
-            if reading.piece(piece, bag)? == Listener::Gone {
-                return Ok(());
-            }
+        let Some(bag) = scan.set.bags.get(piece.bag) else {
+            continue;
+        };
+        if reading.piece(piece, bag)? == Listener::Gone {
+            return Ok(());
         }
     }
     reading.send().map(|_| ())

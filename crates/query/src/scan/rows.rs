@@ -38,7 +38,7 @@ pub(super) struct Rows {
     message_schema: Option<Arc<Schema>>,
     decodes: bool,
     keeps_payload: bool,
-    rows: usize,
+    count: usize,
     bytes: u64,
 }
 
@@ -61,7 +61,7 @@ impl Rows {
             message_schema,
             decodes,
             keeps_payload: decodes || raw,
-            rows: 0,
+            count: 0,
             bytes: 0,
         })
     }
@@ -72,11 +72,11 @@ impl Rows {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES
+        self.count >= BATCH_ROWS || self.bytes >= BATCH_BYTES
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.rows == 0
+        self.count == 0
     }
 
     /// Adds a message; the error says why its values are null.
@@ -86,7 +86,7 @@ impl Rows {
         topic: &TopicInfo,
         message: &Message<'_>,
     ) -> Result<(), timeloom_msg::Error> {
-        self.rows += 1;
+        self.count += 1;
         if self.keeps_payload {
             self.bytes += message.size();
         }
@@ -128,8 +128,8 @@ impl Rows {
             .iter_mut()
             .map(finish)
             .collect::<Result<Vec<_>>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
-        (self.rows, self.bytes) = (0, 0);
+        let options = RecordBatchOptions::new().with_row_count(Some(self.count));
+        (self.count, self.bytes) = (0, 0);
         let schema = Arc::clone(&self.schema);
         Ok(RecordBatch::try_new_with_options(schema, arrays, &options)?)
     }

@@ -35,7 +35,7 @@ pub(crate) fn lineage_table(set: &Arc<BagSet>) -> Result<StreamingTable> {
         ("input_received", time_type()),
         ("node_ms", DataType::Float64),
     ]);
-    table(set, schema, link_rows::read)
+    table(set, &schema, link_rows::read)
 }
 
 /// The table `latency`: one row for each message at the end of a chain and each source message that it was made of.
@@ -51,7 +51,7 @@ pub(crate) fn latency_table(set: &Arc<BagSet>) -> Result<StreamingTable> {
         ("latency_ms", DataType::Float64),
         ("counted_from", DataType::Utf8View),
     ]);
-    table(set, schema, latency_rows::read)
+    table(set, &schema, latency_rows::read)
 }
 
 fn schema(columns: &[(&str, DataType)]) -> SchemaRef {
@@ -64,17 +64,17 @@ fn schema(columns: &[(&str, DataType)]) -> SchemaRef {
 /// Reads the rows of one bag.
 type Read = fn(&BagSet, &Bag, &SchemaRef, &Sender<Result<RecordBatch>>) -> Result<()>;
 
-fn table(set: &Arc<BagSet>, schema: SchemaRef, read: Read) -> Result<StreamingTable> {
+fn table(set: &Arc<BagSet>, schema: &SchemaRef, read: Read) -> Result<StreamingTable> {
     let partition = |bag| {
         Arc::new(TagPartition {
             set: Arc::clone(set),
             bag,
-            schema: Arc::clone(&schema),
+            schema: Arc::clone(schema),
             read,
         }) as Arc<dyn PartitionStream>
     };
     let partitions = (0..set.bags.len()).map(partition).collect();
-    StreamingTable::try_new(Arc::clone(&schema), partitions)
+    StreamingTable::try_new(Arc::clone(schema), partitions)
 }
 
 /// The tags of one bag as rows.

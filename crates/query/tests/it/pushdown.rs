@@ -57,7 +57,7 @@ fn conditions_of_time_and_bag_reach_the_reader() {
     };
     assert_eq!(read("data >= 0"), (200, 2));
     assert_eq!(
-        read("log_time >= 10000000000::timestamp AND log_time < 20000000000::timestamp"),
+        read("log_time >= 10::timestamp AND log_time < 20::timestamp"),
         (20, 2)
     );
     assert_eq!(read("log_time = '1970-01-01T00:00:05Z'"), (2, 2));

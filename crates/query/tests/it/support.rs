@@ -1,6 +1,6 @@
 //! Sessions over golden and made-up bags.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
@@ -76,17 +76,17 @@ pub(crate) fn topic(name: &str, type_name: &str, definition: Option<&str>) -> (T
 }
 
 /// Writes a bag of one topic: payload `n` at second `n`.
-pub(crate) fn record(path: PathBuf, topic: &TopicInfo, payloads: &[Vec<u8>]) -> String {
-    record_with(path, topic, payloads, BagOptions::default())
+pub(crate) fn record(path: impl AsRef<Path>, topic: &TopicInfo, payloads: &[Vec<u8>]) -> String {
+    record_with(path.as_ref(), topic, payloads, BagOptions::default())
 }
 
 pub(crate) fn record_with(
-    path: PathBuf,
+    path: &Path,
     topic: &TopicInfo,
     payloads: &[Vec<u8>],
     options: BagOptions,
 ) -> String {
-    let mut writer = BagWriter::create(&path, options).unwrap();
+    let mut writer = BagWriter::create(path, options).unwrap();
     let id = writer.add_topic(topic).unwrap();
     for (second, data) in (0_i64..).zip(payloads) {
         let message = Message {
