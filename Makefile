@@ -34,7 +34,7 @@ bench: ## run the benchmarks and fill BENCHMARKS.md (ONLY=time.now: ids with thi
 lint: ## check format, clippy and documentation; any warning fails
 	@scripts/setup.sh lint packages
 	cargo fmt --all --check
-	cargo clippy --workspace --features timeloom-cli/zenoh,timeloom-cli/remote --all-targets --quiet -- -D warnings
+	cargo clippy --workspace --features timeloom-cli/full --all-targets --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 fmt: ## format all Rust code

@@ -16,7 +16,7 @@ python3 -m venv "$work/venv-build"
 cargo deb --version >/dev/null 2>&1 || cargo install cargo-deb --locked
 
 step "binary"
-cargo build --release -p timeloom-cli --features "${FEATURES:-zenoh,remote}"
+cargo build --release -p timeloom-cli --features "${FEATURES:-full}"
 timeloom=$target/release/timeloom
 "$timeloom" manual "$work/man1"
 "$timeloom" completions bash > "$work/completions/timeloom.bash"
@@ -27,7 +27,7 @@ step "Debian package"
 cargo deb -q -p timeloom-cli --no-build --no-strip -o "$work/"
 
 step "wheel"
-"$work/venv-build/bin/maturin" build -q --release --features "${FEATURES:-zenoh,remote}" --out "$work"
+"$work/venv-build/bin/maturin" build -q --release --features "${FEATURES:-full}" --out "$work"
 
 step "try the Debian package in an empty root"
 deb=$(ls "$work"/timeloom_*.deb)

@@ -13,7 +13,7 @@ if grep -rqs TIMELOOM_PYTHON crates/*/tests; then
 fi
 
 # With every feature that a released binary has; the room is built for its own tests anyway.
-features=(--features timeloom-cli/zenoh,timeloom-cli/remote)
+features=(--features timeloom-cli/full)
 
 if cargo nextest --version >/dev/null 2>&1; then
     step "tests (nextest)"

@@ -41,10 +41,15 @@ impl Bags {
 
     /// Opens several bags as one.
     pub(crate) fn open_all<P: AsRef<Path>>(&self, paths: &[P]) -> anyhow::Result<BagReader> {
+        Ok(BagReader::open_in(self.place_of(paths)?, paths)?)
+    }
+
+    /// Where these bags are, for those who open them by themselves.
+    pub(crate) fn place_of<P: AsRef<Path>>(&self, paths: &[P]) -> anyhow::Result<Arc<dyn Place>> {
         for path in paths {
             check_built_in(path.as_ref())?;
         }
-        Ok(BagReader::open_in(Arc::clone(&self.place), paths)?)
+        Ok(Arc::clone(&self.place))
     }
 
     /// Opens one bag.

@@ -57,6 +57,22 @@ fn tracked_robots(sandbox: &Sandbox) {
     sandbox.write("budget.yaml", budget);
 }
 
+/// The bags that the pages are about.
+pub(crate) fn prepare(sandbox: &Sandbox) {
+    sandbox.copy("mcap_plain", "my_bag");
+    sandbox.copy("sqlite3_plain", "my_db");
+    let cut = sandbox
+        .copy("mcap_plain", "cut_bag")
+        .join("mcap_plain_0.mcap");
+    fs::File::options()
+        .write(true)
+        .open(cut)
+        .unwrap()
+        .set_len(200_000)
+        .unwrap();
+    tracked_robots(sandbox);
+}
+
 #[test]
 fn every_command_shows_what_it_prints() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
@@ -65,19 +81,12 @@ fn every_command_shows_what_it_prints() {
     pages.push(docs.join("tasks.md"));
     let mut count = 0;
     for path in pages {
+        if path.ends_with("query.md") {
+            // Its commands need a feature and quotes: see query.rs.
+            continue;
+        }
         let sandbox = Sandbox::new();
-        sandbox.copy("mcap_plain", "my_bag");
-        sandbox.copy("sqlite3_plain", "my_db");
-        let cut = sandbox
-            .copy("mcap_plain", "cut_bag")
-            .join("mcap_plain_0.mcap");
-        fs::File::options()
-            .write(true)
-            .open(cut)
-            .unwrap()
-            .set_len(200_000)
-            .unwrap();
-        tracked_robots(&sandbox);
+        prepare(&sandbox);
         for step in steps(&fs::read_to_string(&path).unwrap()) {
             let run = sandbox.run(&step.arguments);
             let real = run.stdout.clone() + &run.stderr;

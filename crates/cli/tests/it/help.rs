@@ -20,6 +20,7 @@ fn help_goes_to_stdout() {
       view         Show bags and running robots in a browser, in Foxglove and its relatives
       info         Show what a bag holds, without reading its messages
       cat          Print messages as JSON, with filters and limits
+      query        Ask many bags with SQL: topics are tables, fields are columns
       convert      Rewrite bags: slice, filter, rename, split, compress, merge, change the storage;
                    export to CSV and JSON lines
       reindex      Rebuild metadata.yaml from the files of a bag

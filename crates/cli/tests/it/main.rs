@@ -32,6 +32,8 @@ mod play_live;
 mod play_stage;
 mod play_usage;
 mod python_reader;
+#[cfg(feature = "query")]
+mod query;
 mod record_docs_live;
 mod record_hardship_live;
 mod record_live;

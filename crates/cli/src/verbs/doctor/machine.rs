@@ -212,6 +212,9 @@ fn features() -> Vec<&'static str> {
     if cfg!(feature = "remote") {
         features.push("object storage");
     }
+    if cfg!(feature = "query") {
+        features.push("SQL");
+    }
     features
 }
 

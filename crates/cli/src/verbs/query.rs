@@ -1,0 +1,73 @@
+//! `timeloom query`: SQL over many bags.
+
+#[cfg(feature = "query")]
+mod answer;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::convert::writer_settings::size;
+use crate::context::Context;
+use crate::outcome::Outcome;
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  timeloom query 'SELECT topic, messages, hz FROM topics' my_bag
+  timeloom query 'SELECT avg(linear_acceleration.z) FROM \"/imu\"' monday tuesday
+  timeloom query 'SELECT bag, max(size) FROM messages GROUP BY bag' bags/* --format csv
+  timeloom query 'SELECT * FROM \"/odom\" WHERE log_time < $$2026-11-15T10:00:00Z$$' my_bag -o odom.csv
+  timeloom query 'SELECT topic, lost FROM losses WHERE lost > 0 ORDER BY lost DESC' my_bag
+  timeloom query 'SHOW TABLES' my_bag
+  timeloom query 'DESCRIBE \"/imu\"' my_bag
+
+TABLES
+  bags, topics, messages, losses, lineage, latency, and one for each topic: a topic's name stands in double quotes";
+
+/// Ask many bags with SQL: topics are tables, fields are columns
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[cfg_attr(
+    not(feature = "query"),
+    expect(dead_code, reason = "the verb only says what is missing")
+)]
+pub(crate) struct Arguments {
+    /// The query, in the dialect of Apache DataFusion
+    #[arg(value_name = "SQL")]
+    sql: String,
+    /// The bags
+    #[arg(value_name = "BAG", required = true)]
+    bags: Vec<String>,
+    /// Form of the output; that of the file's name unless given
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<QueryFormat>,
+    /// Where to write; stdout unless given
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Memory for sorts, joins and groups, such as 512M or 4G; what does not fit goes to temporary files
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size)]
+    memory: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum QueryFormat {
+    /// A table for people
+    Text,
+    /// One line of JSON per row
+    Json,
+    /// Comma-separated values, nested messages with dots
+    Csv,
+}
+
+#[cfg(feature = "query")]
+pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    answer::run(arguments, context)
+}
+
+/// DataFusion is most of a build, so that it is not in every one.
+#[cfg(not(feature = "query"))]
+pub(crate) fn run(_arguments: &Arguments, _context: &mut Context) -> anyhow::Result<Outcome> {
+    let text = "this timeloom was built without SQL";
+    let hint = "build it with `cargo build --release -p timeloom-cli --features query`, or install a released package";
+    Err(crate::failure::Failure::new(text).hint(hint).into())
+}

@@ -1,0 +1,140 @@
+//! The bags of a query, as they were when they were opened.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use timeloom_bag::storage::FileInfo;
+use timeloom_bag::{StorageReader as _, TopicId, TopicStatistics};
+
+use crate::findings::Findings;
+use crate::{BagSource, Error, Result};
+
+/// All bags with what opens them.
+pub(crate) struct BagSet {
+    pub(crate) bags: Vec<Bag>,
+    pub(crate) source: Arc<dyn BagSource>,
+    pub(crate) findings: Arc<Findings>,
+}
+
+/// A bag before a message of it was read.
+#[derive(Debug)]
+pub(crate) struct Bag {
+    /// The name in column `bag`.
+    pub(crate) name: String,
+    /// As it was given, for the source.
+    pub(crate) uri: String,
+    pub(crate) storage: String,
+    pub(crate) files: u64,
+    pub(crate) info: FileInfo,
+    /// Whether messages may be missing.
+    pub(crate) is_damaged: bool,
+}
+
+impl fmt::Debug for BagSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.bags.iter().map(|bag| &bag.name))
+            .finish()
+    }
+}
+
+impl BagSet {
+    /// Opens every bag once and remembers what it holds.
+    pub(crate) fn open(source: Arc<dyn BagSource>, uris: &[String]) -> Result<Self> {
+        if uris.is_empty() {
+            return Err(Error::NoBags);
+        }
+        let findings = Arc::new(Findings::default());
+        let names = names(uris);
+        let mut bags = Vec::with_capacity(uris.len());
+        for (uri, name) in uris.iter().zip(names) {
+            bags.push(open(source.as_ref(), uri, name, &findings)?);
+        }
+        Ok(Self {
+            bags,
+            source,
+            findings,
+        })
+    }
+}
+
+fn open(source: &dyn BagSource, uri: &str, name: String, findings: &Findings) -> Result<Bag> {
+    let reader = source.open(uri).map_err(|source| Error::Bag {
+        bag: uri.to_owned(),
+        source,
+    })?;
+    let info = reader.info().clone();
+    // A `metadata.yaml` that is missing or wrong costs no message.
+    let costly = |damage: &&String| !damage.starts_with(timeloom_bag::metadata::METADATA_FILE);
+    for damage in info.damage.iter().filter(costly) {
+        findings.add_opened(format!("{name}: {damage}"));
+    }
+    let files = reader.bags().iter().flat_map(|bag| &bag.files);
+    Ok(Bag {
+        storage: files
+            .clone()
+            .next()
+            .map_or("", |file| file.storage.name())
+            .to_owned(),
+        files: u64::try_from(files.count()).unwrap_or(u64::MAX),
+        is_damaged: info.damage.iter().any(|damage| costly(&damage)),
+        uri: uri.to_owned(),
+        name,
+        info,
+    })
+}
+
+impl Bag {
+    /// The topics that a test takes, by id.
+    pub(crate) fn topics(&self, mut takes: impl FnMut(usize) -> bool) -> Vec<TopicId> {
+        (0..self.info.topics.len())
+            .filter(|index| takes(*index))
+            .filter_map(TopicId::from_index)
+            .collect()
+    }
+
+    /// Messages of some topics, as the index says.
+    pub(crate) fn count(&self, topics: &[TopicId]) -> u64 {
+        let count = |topic: &TopicId| self.info.message_counts.get(topic.index()).copied();
+        topics.iter().filter_map(count).sum()
+    }
+
+    /// The account of a topic, if the recorder left one.
+    pub(crate) fn statistics(&self, topic: &str) -> Option<TopicStatistics> {
+        let records = &self.info.metadata.as_ref()?.topics;
+        let record = records.iter().find(|record| record.topic.name == topic)?;
+        record.statistics
+    }
+}
+
+/// Short names that differ: the last part of each path, or all of it where that is not enough.
+fn names(uris: &[String]) -> Vec<String> {
+    let short = |uri: &String| {
+        let name = Path::new(uri.trim_end_matches('/')).file_name();
+        name.map_or_else(|| uri.clone(), |name| name.to_string_lossy().into_owned())
+    };
+    let mut uses: BTreeMap<String, usize> = BTreeMap::new();
+    for uri in uris {
+        *uses.entry(short(uri)).or_default() += 1;
+    }
+    let name = |uri: &String| match short(uri) {
+        name if uses.get(&name) == Some(&1) => name,
+        _ => uri.clone(),
+    };
+    uris.iter().map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bags_have_short_names_unless_two_are_the_same() {
+        let uris = ["/d/one/bag", "/d/two/bag/", "three.mcap"].map(str::to_owned);
+        assert_eq!(names(&uris), ["/d/one/bag", "/d/two/bag/", "three.mcap"]);
+        let uris = ["/d/one", "s3://b/two/"].map(str::to_owned);
+        assert_eq!(names(&uris), ["one", "two"]);
+    }
+}

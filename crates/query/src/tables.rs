@@ -1,0 +1,11 @@
+//! The tables that a set of bags is.
+
+mod catalog;
+mod lineage;
+mod message_table;
+mod topic_tables;
+
+pub(crate) use catalog::{bags_table, losses_table, topics_table};
+pub(crate) use lineage::{latency_table, lineage_table};
+pub(crate) use message_table::MessageTable;
+pub(crate) use topic_tables::topic_tables;

@@ -1,0 +1,117 @@
+//! One table per topic, with its fields as columns.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use timeloom_bag::TopicId;
+use timeloom_msg::Schema;
+use timeloom_msg::schema::StructType;
+
+use super::message_table::MessageTable;
+use crate::bag_set::BagSet;
+use crate::field::FieldNode;
+use crate::scan::{Column, Source};
+
+/// A topic's table, and what it is called.
+pub(crate) struct TopicTable {
+    pub(crate) topic: String,
+    pub(crate) name: String,
+    pub(crate) table: MessageTable,
+}
+
+/// A topic with one layout, in all bags that have it so.
+struct Variant {
+    type_name: String,
+    schema: Option<Arc<Schema>>,
+    topics: Vec<Vec<TopicId>>,
+}
+
+impl Variant {
+    fn layout(&self) -> Option<&StructType> {
+        self.schema.as_ref().map(|schema| schema.root().as_ref())
+    }
+}
+
+/// The tables of all topics. A topic with several types is several tables: `topic@type`.
+pub(crate) fn topic_tables(set: &Arc<BagSet>) -> Vec<TopicTable> {
+    let mut tables = Vec::new();
+    for (topic, variants) in variants(set) {
+        let alone = variants.len() == 1;
+        let names = names(&topic, &variants);
+        for (variant, name) in variants.into_iter().zip(names) {
+            let name = if alone { topic.clone() } else { name };
+            let columns = columns(variant.schema.as_deref());
+            let (schema, topics) = (variant.schema, variant.topics);
+            tables.push(TopicTable {
+                table: MessageTable::new(set, &name, columns, schema, topics),
+                topic: topic.clone(),
+                name,
+            });
+        }
+    }
+    tables
+}
+
+fn variants(set: &BagSet) -> BTreeMap<String, Vec<Variant>> {
+    let mut all: BTreeMap<String, Vec<Variant>> = BTreeMap::new();
+    for (place, bag) in set.bags.iter().enumerate() {
+        for (index, topic) in bag.info.topics.iter().enumerate() {
+            let Some(id) = TopicId::from_index(index) else {
+                continue;
+            };
+            let schema = set.source.schema(topic, &bag.info.ros_distro).ok();
+            let variants = all.entry(topic.name.clone()).or_default();
+            let same = variants.iter().position(|known| {
+                known.type_name == topic.type_name
+                    && known.layout() == schema.as_ref().map(|schema| schema.root().as_ref())
+            });
+            let at = same.unwrap_or_else(|| {
+                variants.push(Variant {
+                    type_name: topic.type_name.clone(),
+                    schema: schema.map(Arc::new),
+                    topics: vec![Vec::new(); set.bags.len()],
+                });
+                variants.len() - 1
+            });
+            if let Some(ids) = variants.get_mut(at).and_then(|v| v.topics.get_mut(place)) {
+                ids.push(id);
+            }
+        }
+    }
+    all
+}
+
+/// Names that tell the types of a topic apart, and the layouts of a type.
+fn names(topic: &str, variants: &[Variant]) -> Vec<String> {
+    let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut names = Vec::new();
+    for variant in variants {
+        let number = uses.entry(&variant.type_name).or_default();
+        *number += 1;
+        names.push(match *number {
+            1 => format!("{topic}@{}", variant.type_name),
+            number => format!("{topic}@{}@{number}", variant.type_name),
+        });
+    }
+    names
+}
+
+/// The columns of a topic: bag and times, then the fields; the payload itself where the type is not known.
+fn columns(schema: Option<&Schema>) -> Vec<Column> {
+    let mut columns = vec![
+        Column::new("bag", Source::Bag),
+        Column::new("log_time", Source::LogTime),
+        Column::new("publish_time", Source::PublishTime),
+    ];
+    let Some(schema) = schema else {
+        columns.push(Column::new("data", Source::Data));
+        return columns;
+    };
+    for (name, node) in FieldNode::columns(schema) {
+        // A field that is called like a column of ours gets another name: ours mean the same everywhere.
+        let taken = matches!(name.as_str(), "bag" | "log_time" | "publish_time");
+        let name = if taken { name + "_" } else { name };
+        columns.push(Column::new(&name, Source::Field(node)));
+    }
+    columns
+}

@@ -1,0 +1,14 @@
+//! SQL over bags, through the public API.
+#![expect(
+    clippy::unwrap_used,
+    reason = "in helpers of tests too a failure is a failed test"
+)]
+
+mod damage;
+mod lineage;
+mod pushdown;
+mod sql;
+mod support;
+mod tables;
+mod types;
+mod values;
