@@ -1,0 +1,7 @@
+//! What goes wrong on purpose, one family a file.
+
+pub(crate) mod clock;
+pub(crate) mod disk;
+pub(crate) mod kill;
+pub(crate) mod link;
+pub(crate) mod peers;
