@@ -12,9 +12,17 @@ import sys
 import tempfile
 import zlib
 
+import zstandard
 from mcap.exceptions import McapError
 from mcap.records import Channel, Message
 from mcap.stream_reader import StreamReader
+
+
+def crc(data):
+    """Of the message itself, also where each one was compressed."""
+    if data[:4] == b"\x28\xb5\x2f\xfd":
+        data = zstandard.ZstdDecompressor().decompressobj().decompress(data)
+    return zlib.crc32(data)
 
 
 def of_mcap(path):
@@ -25,7 +33,7 @@ def of_mcap(path):
                 if isinstance(record, Channel):
                     topics[record.id] = record.topic
                 elif isinstance(record, Message):
-                    found.append([topics[record.channel_id], zlib.crc32(record.data)])
+                    found.append([topics[record.channel_id], crc(record.data)])
         except (McapError, EOFError, ValueError, IndexError, KeyError, struct.error):
             # From here on it is not sealed.
             pass
@@ -42,7 +50,7 @@ def of_sqlite(path):
         connection = sqlite3.connect(copy)
         try:
             rows = connection.execute("SELECT name, data FROM messages JOIN topics ON topic_id = topics.id")
-            return [[topic, zlib.crc32(data)] for topic, data in rows]
+            return [[topic, crc(data)] for topic, data in rows]
         except sqlite3.Error:
             return []
         finally:

@@ -60,10 +60,29 @@ impl Claims {
         claims
     }
 
-    /// Whether what was published beyond what is known is said to be unknown.
-    pub(crate) fn explains(&self, published: u64, known: u64) -> bool {
-        published == known
-            || (published > known && (self.open > 0 || self.before >= published - known))
+    /// The law for all topics together, where only the sum of what was published is known.
+    pub(crate) fn settle_all(&self, published: u64, there: u64, tally: &mut Tally) {
+        let sum = |which: usize| {
+            self.topics
+                .values()
+                .map(|counts| counts[which])
+                .sum::<u64>()
+        };
+        let (recorded, transport, recorder) = (sum(0), sum(1), sum(2));
+        tally.published += published;
+        tally.recorded += recorded;
+        tally.lost_in_transport += transport;
+        tally.lost_in_recorder += recorder;
+        tally.unexplained(recorded.abs_diff(there), || {
+            format!("{recorded} are said to be recorded, {there} are there")
+        });
+        let known = recorded + transport + recorder;
+        let rest = published.abs_diff(known);
+        let said = published > known && (self.open > 0 || self.before >= rest);
+        tally.unknown += if said { rest } else { 0 };
+        tally.unexplained(if said { 0 } else { rest }, || {
+            format!("published {published}, and {self:?}")
+        });
     }
 
     /// From the table that the recorder prints at its end, where there is no bag to ask.

@@ -108,7 +108,7 @@ impl Campaign {
         }
         stage.heal()?;
         tally.survived = if tally.is_good() { tally.injected } else { 0 };
-        if tally.is_good() {
+        if tally.is_good() && std::env::var_os("CHAOS_KEEP").is_none() {
             std::fs::remove_dir_all(&place).unwrap_or_default();
         } else {
             let kept = self
@@ -121,8 +121,11 @@ impl Campaign {
                 fault.name,
                 kept.display()
             ));
-            for problem in &tally.problems {
+            for problem in tally.problems.iter().take(3) {
                 say(&format!("  {problem}"));
+            }
+            if let Some(more @ 1..) = tally.problems.len().checked_sub(3) {
+                say(&format!("  and {more} more"));
             }
         }
         self.add(fault.name, &tally);

@@ -18,7 +18,6 @@ pub(crate) struct Writer {
     pub(crate) topic: String,
     /// Whether it is of the topic's usual type.
     pub(crate) usual: bool,
-    pub(crate) reliable: bool,
     /// Length and CRC-32 of each message that was to be written.
     pub(crate) messages: Vec<(u32, u32)>,
     /// So many of them were written for sure. There may be one more if the peer was killed.
@@ -66,7 +65,6 @@ fn writer(path: &Path) -> Result<Writer, Failure> {
     Ok(Writer {
         topic: about["topic"].as_str().unwrap_or_default().to_owned(),
         usual: about["kind"] == "String",
-        reliable: about["reliable"] == true,
         messages,
         done: if done.len() == 8 { u64_of(&done) } else { 0 },
     })

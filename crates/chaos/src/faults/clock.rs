@@ -9,7 +9,7 @@ use timeloom_time::Duration;
 use crate::Failure;
 use crate::account::number;
 use crate::dice::Dice;
-use crate::playback::{self, Source};
+use crate::playback::{self, Played, Source};
 use crate::process::{BOUND, Ended, Process, pause};
 use crate::robot::{TOPICS, end, memory, millis, storage};
 use crate::stage::{Host, Stage};
@@ -83,7 +83,14 @@ pub(crate) fn second_owner(
     let ended = end(recorder, dice, tally)?;
     drop(first.end(Signal::INT)?);
     let count = played(&player, tally);
-    playback::judge(stage, place, &source, &ended, count, tally)
+    playback::judge(
+        stage,
+        place,
+        &source,
+        &ended,
+        Played::BackAndForth(count),
+        tally,
+    )
 }
 
 /// The only owner steps forward and back; recorder and player follow it.
@@ -119,5 +126,12 @@ pub(crate) fn steps(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mu
     pause(Duration::from_millis(200));
     let ended = end(recorder, dice, tally)?;
     let count = played(&player, tally);
-    playback::judge(stage, place, &source, &ended, count, tally)
+    playback::judge(
+        stage,
+        place,
+        &source,
+        &ended,
+        Played::BackAndForth(count),
+        tally,
+    )
 }

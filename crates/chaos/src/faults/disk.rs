@@ -176,7 +176,7 @@ pub(crate) fn stopped(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &
         recorder.signal(Signal::STOP)?;
         pause(millis(dice, 200, 3500));
         recorder.signal(Signal::CONT)?;
-        pause(millis(dice, 1500, 2500));
+        pause(millis(dice, 8500, 8500));
         Ok(())
     })?;
     tally.injected += 1;

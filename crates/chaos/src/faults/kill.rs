@@ -11,7 +11,7 @@ use crate::account::sort;
 use crate::bag::{self, Stored};
 use crate::dice::Dice;
 use crate::ledger::Ledger;
-use crate::playback::{self, Source};
+use crate::playback::{self, Played, Source};
 use crate::process::{Process, pause};
 use crate::robot::{Robot, TOPICS, end, memory, millis, storage};
 use crate::stage::{Host, Stage};
@@ -92,11 +92,7 @@ fn recovered(stage: &mut Stage, place: &Path, tally: &mut Tally) -> Done {
     });
     let (again, _, words) = bag::ask(stage, place, "recover bag")?;
     tally.check(again == 0, || format!("recovered twice: {again}: {words}"));
-    let cut = !report["files"].as_array().is_some_and(|files| {
-        files
-            .iter()
-            .all(|file| file["damage"].as_array().is_some_and(Vec::is_empty))
-    });
+    let cut = report["unfinished"] == true && said.contains("unknown: what the recorder");
     conserve(&ledger, &stored, cut, tally);
     Ok(())
 }
@@ -200,7 +196,7 @@ pub(crate) fn player(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &m
         pause(millis(dice, 50, 200));
         let ended = end(recorder, dice, tally)?;
         source.check_untouched(tally)?;
-        playback::judge(stage, &place, &source, &ended, None, tally)?;
+        playback::judge(stage, &place, &source, &ended, Played::UpToSomewhere, tally)?;
     }
     Ok(())
 }
