@@ -24,6 +24,8 @@ struct Writer {
     wanted: bool,
     /// The last number that it has said it has sent.
     last_told: u64,
+    /// Left without a word: it may have sent more since.
+    silent: bool,
 }
 
 /// Whether the recorder wants what comes now.
@@ -95,6 +97,13 @@ impl TransportAccount {
         *slot = slot.saturating_add(missing);
     }
 
+    /// A writer left without a word: what it told is not its last word.
+    pub(super) fn fell_silent(&mut self, gid: &Gid) {
+        if let Some(writer) = self.writers.get_mut(gid) {
+            writer.silent = true;
+        }
+    }
+
     /// The writers with the highest number that came of each.
     pub(super) fn last_seen(&self) -> Vec<(Gid, u64)> {
         let accounts = self.tracker.accounts();
@@ -128,8 +137,8 @@ impl TransportAccount {
             let explained = writer.map_or(0, |w| w.told.saturating_sub(w.gaps));
             let before = account.first.saturating_sub(1).saturating_sub(explained);
             unknown.before_first = unknown.before_first.saturating_add(before);
-            let told = writer.map_or(0, |w| w.last_told);
-            unknown.open_writers += usize::from(told < account.last);
+            let closed = writer.is_some_and(|w| w.last_told >= account.last && !w.silent);
+            unknown.open_writers += usize::from(!closed);
         }
         unknown
     }
@@ -227,6 +236,17 @@ mod tests {
         assert_eq!(account.lost(), 2, "not asked for");
         account.last_told(&TWO, 9, Asked::Yes);
         assert_eq!(account.lost(), 2, "nothing came of it");
+    }
+
+    #[test]
+    fn a_writer_that_left_without_a_word_may_have_sent_more() {
+        let mut account = TransportAccount::default();
+        feed(&mut account, ONE, &[1, 2]);
+        account.last_told(&ONE, 4, Asked::Yes);
+        account.fell_silent(&TWO);
+        assert_eq!((account.lost(), account.unknown().open_writers), (2, 0));
+        account.fell_silent(&ONE);
+        assert_eq!((account.lost(), account.unknown().open_writers), (2, 1));
     }
 
     proptest! {
