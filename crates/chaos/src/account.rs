@@ -85,6 +85,35 @@ impl Claims {
         });
     }
 
+    /// The law for a recording of which nothing is left: what was published until then is lost, and what came after it
+    /// may be, since the recorder has ended.
+    pub(crate) fn all_lost(&self, until_then: u64, published: u64, tally: &mut Tally) {
+        let sum = |which: usize| {
+            self.topics
+                .values()
+                .map(|counts| counts[which])
+                .sum::<u64>()
+        };
+        let (recorded, transport, recorder) = (sum(0), sum(1), sum(2));
+        tally.published += published;
+        tally.recorded += recorded;
+        tally.lost_in_transport += transport;
+        tally.lost_in_recorder += recorder;
+        tally.unexplained(recorded, || {
+            format!("{recorded} are said to be recorded: {self:?}")
+        });
+        let lost = transport + recorder;
+        // Best effort ones that came before the recorder was there are said to be unknown.
+        let short = until_then.saturating_sub(lost + self.before);
+        tally.unexplained(short, || {
+            format!("{until_then} were published before, and {self:?}")
+        });
+        tally.unexplained(lost.saturating_sub(published), || {
+            format!("{published} were published, and {self:?}")
+        });
+        tally.unknown += published.saturating_sub(lost);
+    }
+
     /// From the table that the recorder prints at its end, where there is no bag to ask.
     pub(crate) fn of_table(words: &str) -> Self {
         let mut claims = Self::read(&Value::Null, words);
@@ -156,6 +185,8 @@ struct Missing {
     head: u64,
     holes: u64,
     tail: u64,
+    /// How many publishers have such a tail.
+    tails: u64,
     unseen: u64,
 }
 
@@ -172,6 +203,7 @@ impl Missing {
             head: *first,
             holes: last + 1 - first - numbers.len() as u64,
             tail: published.saturating_sub(last + 1),
+            tails: u64::from(published > last + 1),
             unseen: 0,
         }
     }
@@ -180,6 +212,7 @@ impl Missing {
         self.head += other.head;
         self.holes += other.holes;
         self.tail += other.tail;
+        self.tails += other.tails;
         self.unseen += other.unseen;
     }
 
@@ -218,17 +251,25 @@ pub(crate) fn law(
         topic.missing.add(Missing::of(numbers, publisher.count));
     }
     // What is said to be unknown is said of all topics together.
-    let mut heads = 0;
+    let (mut heads, mut tails) = (0, 0);
     for (name, topic) in &topics {
-        heads += settle(name, topic, claims, tally);
+        let left = settle(name, topic, claims, tally);
+        heads += left.0;
+        tails += left.1;
     }
+    tally.unexplained(tails.saturating_sub(claims.open), || {
+        format!(
+            "{tails} publishers went on after the last one seen, it is said of {}: {topics:?}",
+            claims.open
+        )
+    });
     tally.unexplained(heads.saturating_sub(claims.before), || {
         format!("{heads} before the first ones, {} are said", claims.before)
     });
 }
 
-/// One topic; gives how many before the first ones are left to be explained.
-fn settle(name: &str, topic: &Topic, claims: &Claims, tally: &mut Tally) -> u64 {
+/// One topic; gives how many before the first ones, and how many publishers after the last, are left to be explained.
+fn settle(name: &str, topic: &Topic, claims: &Claims, tally: &mut Tally) -> (u64, u64) {
     let [recorded, transport, recorder] = claims.topics.get(name).copied().unwrap_or_default();
     tally.recorded += recorded;
     tally.lost_in_transport += transport;
@@ -261,7 +302,12 @@ fn settle(name: &str, topic: &Topic, claims: &Claims, tally: &mut Tally) -> u64 
     let unseen = explain(if claims.silent > 0 { missing.unseen } else { 0 });
     tally.unknown += before + after + unseen;
     tally.unexplained(open, || words("nobody says what became of some"));
-    before
+    let tails = match after {
+        0 => 0,
+        _ if after == missing.tail => missing.tails,
+        _ => 1,
+    };
+    (before, tails)
 }
 
 /// What the ledger says, with those that arrived although their peer was killed before it could write it down.
@@ -336,6 +382,38 @@ mod tests {
         let tally = tried(4, &[1, 2], [2, 0, 0], said);
         assert!(tally.is_good(), "{tally:?}");
         assert_eq!(tally.unknown, 2);
+    }
+
+    #[test]
+    fn each_publisher_that_went_on_is_to_be_named() {
+        let publisher = |topic: &str| Published {
+            topic: topic.to_owned(),
+            usual: true,
+            count: 3,
+        };
+        let names = ["/chaos/a", "/chaos/b"];
+        let publishers = names.map(|name| (name.to_owned(), publisher(name)));
+        let seen = names.map(|name| (name.to_owned(), BTreeSet::from([0, 1])));
+        let unexplained = |words: &str| {
+            let mut claims = Claims::read(&Value::Null, words);
+            claims.topics = names.map(|name| (name.to_owned(), [2, 0, 0])).into();
+            let mut tally = Tally::default();
+            law(
+                &publishers.clone().into(),
+                &seen.clone().into(),
+                &claims,
+                &mut tally,
+            );
+            tally.unexplained
+        };
+        assert_eq!(
+            unexplained("unknown: whether 2 publishers sent something"),
+            0
+        );
+        assert_eq!(
+            unexplained("unknown: whether 1 publisher sent something"),
+            1
+        );
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl Campaign {
         }
         stage.heal()?;
         tally.survived = if tally.is_good() { tally.injected } else { 0 };
-        if tally.is_good() && std::env::var_os("CHAOS_KEEP").is_none() {
+        if tally.is_good() {
             std::fs::remove_dir_all(&place).unwrap_or_default();
         } else {
             let kept = self

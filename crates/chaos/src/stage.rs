@@ -164,7 +164,8 @@ pub(crate) fn shell(line: &str, directory: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Cyclone DDS without multicast, and with a lease that notices the dead soon.
+/// Cyclone DDS without multicast, with a lease that notices the dead soon, and with a short time until two that have
+/// forgotten each other meet again: with these defaults it is half a minute.
 fn cyclone(host: Host) -> String {
     format!(
         "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
@@ -172,6 +173,7 @@ fn cyclone(host: Host) -> String {
          <AllowMulticast>false</AllowMulticast></General>\
          <Discovery><ParticipantIndex>auto</ParticipantIndex>\
          <MaxAutoParticipantIndex>30</MaxAutoParticipantIndex><LeaseDuration>2s</LeaseDuration>\
+         <SPDPInterval>1s</SPDPInterval>\
          <Peers><Peer Address=\"{}\"/><Peer Address=\"{}\"/></Peers></Discovery>\
          </Domain></CycloneDDS>",
         host.address(),

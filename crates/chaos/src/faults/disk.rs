@@ -5,7 +5,7 @@ use std::path::Path;
 use rustix::process::Signal;
 
 use crate::Failure;
-use crate::account::{self, Claims, law, published};
+use crate::account::{self, Claims};
 use crate::dice::Dice;
 use crate::ledger::Ledger;
 use crate::process::{BOUND, Process, pause};
@@ -144,7 +144,7 @@ pub(crate) fn sealed(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &m
     account::judge(stage, place, &ended, tally)
 }
 
-/// Somebody deletes the bag while it is written: it says so, and nothing of it counts as recorded.
+/// Somebody deletes the bag while it is written: the recorder says so and ends, and nothing counts as recorded.
 pub(crate) fn vanished(
     stage: &mut Stage,
     place: &Path,
@@ -152,20 +152,28 @@ pub(crate) fn vanished(
     tally: &mut Tally,
 ) -> Done {
     let arguments = format!("-o bag {}", storage(dice));
+    let mut until_then = Ledger::default();
     let recorder = recording(stage, place, dice, &arguments, 2000, |_, dice| {
+        until_then = Ledger::read(place)?;
         std::fs::remove_dir_all(place.join("bag"))?;
         pause(millis(dice, 200, 2000));
         Ok(())
     })?;
     tally.injected += 1;
     let ended = end(recorder, dice, tally)?;
-    tally.check(matches!(ended.code, Some(1 | 3)), || {
-        format!("it ended with {:?}", ended.code)
+    let said = ended.stderr.contains("is gone") && ended.stderr.contains("lost");
+    tally.check(ended.code == Some(3) && said, || {
+        format!("it ended with {:?} and said: {}", ended.code, ended.stderr)
     });
     let claims = Claims::of_table(&ended.stderr);
-    let ledger = Ledger::read(place)?;
-    let seen = account::Seen::new();
-    law(&published(&ledger, &seen), &seen, &claims, tally);
+    let sum = |ledger: &Ledger| {
+        ledger
+            .writers
+            .values()
+            .map(|writer| writer.done)
+            .sum::<u64>()
+    };
+    claims.all_lost(sum(&until_then), sum(&Ledger::read(place)?), tally);
     Ok(())
 }
 
@@ -176,7 +184,7 @@ pub(crate) fn stopped(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &
         recorder.signal(Signal::STOP)?;
         pause(millis(dice, 200, 3500));
         recorder.signal(Signal::CONT)?;
-        pause(millis(dice, 8500, 8500));
+        pause(millis(dice, 2500, 4000));
         Ok(())
     })?;
     tally.injected += 1;

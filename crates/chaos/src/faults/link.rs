@@ -109,7 +109,7 @@ fn recording(
         tally.injected += 1;
     }
     // Long enough for two that have forgotten each other to meet again.
-    pause(millis(dice, 1500, 2500));
+    pause(millis(dice, 2500, 4000));
     robot.stop()?;
     pause(millis(dice, 100, 300));
     let ended = end(recorder, dice, tally)?;
