@@ -42,6 +42,9 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault::new("recorder kill -9", 6, faults::kill::recorder),
     Fault::new("recover kill -9", 1, faults::kill::recover),
     Fault::new("player kill -9", 3, faults::kill::player),
+    Fault::new("zenoh link", 1, faults::zenoh::link),
+    Fault::new("zenoh peer kill -9", 1, faults::zenoh::peer),
+    Fault::new("zenoh recorder kill -9", 1, faults::zenoh::recorder),
 ];
 
 impl Fault {

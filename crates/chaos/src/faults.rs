@@ -5,3 +5,4 @@ pub(crate) mod disk;
 pub(crate) mod kill;
 pub(crate) mod link;
 pub(crate) mod peers;
+pub(crate) mod zenoh;

@@ -18,13 +18,22 @@ pub(crate) struct Writer {
     pub(crate) topic: String,
     /// Whether it is of the topic's usual type.
     pub(crate) usual: bool,
-    /// Length and CRC-32 of each message that was to be written.
-    pub(crate) messages: Vec<(u32, u32)>,
+    /// Each message that was to be written.
+    pub(crate) messages: Vec<Line>,
     /// So many of them were written for sure. There may be one more if the peer was killed.
     pub(crate) done: u64,
 }
 
-const RECORD: usize = 16;
+/// A message that was about to be written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line {
+    length: u32,
+    crc: u32,
+    /// When, in nanoseconds of the machine's clock.
+    pub(crate) time_ns: u64,
+}
+
+const RECORD: usize = 24;
 
 impl Ledger {
     pub(crate) fn read(directory: &Path) -> Result<Self, Failure> {
@@ -44,8 +53,8 @@ impl Ledger {
         let place = usize::try_from(number).ok();
         let written = self.writers.get(writer).zip(place);
         let written = written.and_then(|(writer, place)| writer.messages.get(place));
-        written.is_some_and(|(length, crc)| {
-            text.len() as u64 == u64::from(*length) && crc32fast::hash(text) == *crc
+        written.is_some_and(|line| {
+            text.len() as u64 == u64::from(line.length) && crc32fast::hash(text) == line.crc
         })
     }
 }
@@ -55,11 +64,16 @@ fn writer(path: &Path) -> Result<Writer, Failure> {
     let mut messages = Vec::new();
     for record in fs::read(path)?.chunks_exact(RECORD) {
         let (number, rest) = record.split_at(8);
-        let (length, crc) = rest.split_at(4);
+        let (length, rest) = rest.split_at(4);
+        let (crc, time) = rest.split_at(4);
         if u64_of(number) != messages.len() as u64 {
             return Err(format!("{} is out of order", path.display()).into());
         }
-        messages.push((u32_of(length), u32_of(crc)));
+        messages.push(Line {
+            length: u32_of(length),
+            crc: u32_of(crc),
+            time_ns: u64_of(time),
+        });
     }
     let done = fs::read(path.with_extension("done"))?;
     Ok(Writer {

@@ -5,12 +5,13 @@ use std::path::Path;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use timeloom_time::{Clock, System};
 
 use crate::Failure;
 use crate::account::sort;
 use crate::bag::{self, Stored};
 use crate::dice::Dice;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Line};
 use crate::playback::{self, Played, Source};
 use crate::process::{Process, pause};
 use crate::robot::{Robot, TOPICS, end, memory, millis, storage};
@@ -28,10 +29,10 @@ pub(crate) fn recorder(
 ) -> Done {
     let mut robot = Robot::start(stage, place, "")?;
     robot.go_at_once(dice, 3000)?;
-    for _ in 0..dice.between(4, 7) {
+    for _ in 0..dice.between(6, 10) {
         let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
-        killed(stage, place, dice, tally, &arguments)?;
-        recovered(stage, place, tally)?;
+        let died = killed(stage, place, dice, tally, &arguments)?;
+        recovered(stage, place, Some(died), tally)?;
         if !tally.problems.is_empty() {
             return Ok(());
         }
@@ -40,25 +41,34 @@ pub(crate) fn recorder(
     Ok(())
 }
 
+/// Gives the time of its death, in nanoseconds.
 fn killed(
     stage: &Stage,
     place: &Path,
     dice: &mut Dice,
     tally: &mut Tally,
     arguments: &str,
-) -> Done {
+) -> Result<u64, Failure> {
     let recorder = stage.record(place, arguments)?;
-    pause(millis(dice, 100, 2000));
+    // Most die young; some live long enough to have promises to keep.
+    let longest = *dice.pick(&[1200, 1200, 1200, 5000]);
+    pause(millis(dice, 100, longest));
+    let died = u64::try_from(Clock::<System>::new().now().nanos()).unwrap_or(0);
     let mut ended = recorder.end(Signal::KILL)?;
     tally.injected += 1;
     tally.kills += 1;
     ended.signal = None;
     memory(&ended, tally);
-    Ok(())
+    Ok(died)
 }
 
 /// What `info`, `recover` and `cat` make of a bag whose recorder is dead.
-fn recovered(stage: &mut Stage, place: &Path, tally: &mut Tally) -> Done {
+pub(crate) fn recovered(
+    stage: &mut Stage,
+    place: &Path,
+    died: Option<u64>,
+    tally: &mut Tally,
+) -> Done {
     if !place.join("bag").exists() {
         return Ok(());
     }
@@ -94,6 +104,9 @@ fn recovered(stage: &mut Stage, place: &Path, tally: &mut Tally) -> Done {
     tally.check(again == 0, || format!("recovered twice: {again}: {words}"));
     let cut = report["unfinished"] == true && said.contains("unknown: what the recorder");
     conserve(&ledger, &stored, cut, tally);
+    if let Some(died) = died {
+        check_age(&ledger, &stored, died, tally);
+    }
     Ok(())
 }
 
@@ -151,6 +164,23 @@ fn conserve(ledger: &Ledger, stored: &[Stored], cut: bool, tally: &mut Tally) {
     }
 }
 
+/// What comes is written after half a second at the latest: more than that, and time for a busy machine, no kill costs.
+fn check_age(ledger: &Ledger, stored: &[Stored], died: u64, tally: &mut Tally) {
+    const KEPT_AFTER_NS: u64 = 2_500_000_000;
+    for (name, numbers) in sort(ledger, stored, &mut Tally::default()) {
+        let Some(writer) = ledger.writers.get(&name) else {
+            continue;
+        };
+        let last = numbers.last().and_then(|last| usize::try_from(*last).ok());
+        let after = writer.messages.get(last.unwrap_or(0) + 1..);
+        let is_old = |line: &&Line| line.time_ns + KEPT_AFTER_NS < died;
+        let old = after.unwrap_or_default().iter().filter(is_old).count();
+        tally.unexplained(old as u64, || {
+            format!("{name}: {old} at the end came long before the kill")
+        });
+    }
+}
+
 /// `recover` itself is killed, again and again; in the end it does its work.
 pub(crate) fn recover(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let mut robot = Robot::start(stage, place, "")?;
@@ -169,7 +199,7 @@ pub(crate) fn recover(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &
         tally.injected += 1;
         tally.kills += 1;
     }
-    recovered(stage, place, tally)
+    recovered(stage, place, None, tally)
 }
 
 /// Players are killed; their bags stay as they were, and whoever records has no hole.
