@@ -81,11 +81,9 @@ impl Campaign {
             return None;
         }
         if next.deck.is_empty() {
-            let wanted = FAULTS
-                .iter()
-                .filter(|fault| fault.name.starts_with(&self.options.only));
-            for fault in wanted {
-                next.deck.extend((0..fault.share).map(|_| *fault));
+            for fault in FAULTS {
+                let share = self.options.share(fault);
+                next.deck.extend((0..share).map(|_| *fault));
             }
             let mut deck = std::mem::take(&mut next.deck);
             next.dice.shuffle(&mut deck);

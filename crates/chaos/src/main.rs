@@ -40,6 +40,10 @@ fn main() -> ExitCode {
 fn run() -> Result<ExitCode, Failure> {
     let options = Options::read(std::env::args_os().skip(1))?;
     if !namespace::is_inside() {
+        if options.smoke && !namespace::is_allowed() {
+            say("skipped: namespaces and TAP interfaces are not allowed here");
+            return Ok(ExitCode::SUCCESS);
+        }
         return namespace::enter();
     }
     say(&format!(

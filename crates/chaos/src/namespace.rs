@@ -11,21 +11,30 @@ pub(crate) fn is_inside() -> bool {
     std::env::var_os(INSIDE).is_some()
 }
 
-/// Runs this program again with its own network, mounts and processes; nothing of it is left when it ends.
-pub(crate) fn enter() -> Result<ExitCode, Failure> {
+const OWN: [&str; 3] = ["--net", "--mount", "--pid"];
+
+fn unshare() -> Command {
     let mut command = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {
         command.arg("--map-root-user");
     }
-    let status = command
-        .args([
-            "--net",
-            "--mount",
-            "--pid",
-            "--fork",
-            "--kill-child",
-            "--mount-proc",
-        ])
+    command
+        .args(OWN)
+        .args(["--fork", "--kill-child", "--mount-proc"]);
+    command
+}
+
+/// Whether namespaces with interfaces of their own can be made here.
+pub(crate) fn is_allowed() -> bool {
+    let tried = unshare()
+        .args(["sh", "-c", "ip tuntap add dev chaos mode tap"])
+        .output();
+    tried.is_ok_and(|tried| tried.status.success())
+}
+
+/// Runs this program again with its own network, mounts and processes; nothing of it is left when it ends.
+pub(crate) fn enter() -> Result<ExitCode, Failure> {
+    let status = unshare()
         .arg(std::env::current_exe()?)
         .args(std::env::args_os().skip(1))
         .env(INSIDE, "1")

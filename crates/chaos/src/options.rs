@@ -2,6 +2,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::Failure;
+use crate::fault::Fault;
 
 /// What the campaign is told.
 #[derive(Clone, Debug)]
@@ -12,6 +13,8 @@ pub(crate) struct Options {
     pub(crate) workers: u64,
     /// Only faults whose names begin so.
     pub(crate) only: String,
+    /// A few cases for `make test`; left out where namespaces are not allowed.
+    pub(crate) smoke: bool,
     /// Ends after so many cases, if not before.
     pub(crate) cases: u64,
     pub(crate) timeloom: PathBuf,
@@ -20,16 +23,33 @@ pub(crate) struct Options {
     pub(crate) keep: PathBuf,
 }
 
-/// A case for each worker and one more.
-const SMOKE_CASES: u64 = 8;
+/// What a smoke test has, one case of each.
+const SMOKE: [&str; 5] = [
+    "link all at once",
+    "peer kill -9",
+    "disk full",
+    "recorder kill -9",
+    "player kill -9",
+];
 
 pub(crate) const USAGE: &str = "\
 usage: timeloom-chaos [--minutes 5] [--seed N] [--workers 3] [--only FAULT] [--cases N] [--smoke]
                       [--timeloom BINARY] [--python PYTHON] [--keep DIRECTORY]
 
---smoke is one case of a few faults. PYTHON has cyclonedds and mcap (default: $TIMELOOM_PYTHON).";
+--smoke is one case of a few faults, and none where namespaces are not allowed. PYTHON has cyclonedds and mcap (default: $TIMELOOM_PYTHON).";
 
 impl Options {
+    /// How many cases of a fault stand in a deck.
+    pub(crate) fn share(&self, fault: &Fault) -> u64 {
+        if self.smoke {
+            u64::from(SMOKE.contains(&fault.name))
+        } else if fault.name.starts_with(&self.only) {
+            fault.share
+        } else {
+            0
+        }
+    }
+
     pub(crate) fn read(mut arguments: impl Iterator<Item = OsString>) -> Result<Self, Failure> {
         let python = std::env::var_os("TIMELOOM_PYTHON").unwrap_or("python3".into());
         let mut options = Self {
@@ -37,12 +57,13 @@ impl Options {
             seed: 0,
             workers: 3,
             only: String::new(),
+            smoke: false,
             cases: u64::MAX,
             timeloom: beside_us()?,
             python: python.into(),
             keep: std::env::temp_dir().join("timeloom-chaos"),
         };
-        let mut seed = None;
+        let (mut seed, mut smoke) = (None, false);
         while let Some(flag) = arguments.next() {
             let mut value = || {
                 let value = arguments.next();
@@ -54,12 +75,17 @@ impl Options {
                 Some("--workers") => options.workers = number(&value()?)?,
                 Some("--cases") => options.cases = number(&value()?)?,
                 Some("--only") => options.only = value()?.to_string_lossy().into_owned(),
-                Some("--smoke") => (options.minutes, options.cases) = (0.3, SMOKE_CASES),
+                Some("--smoke") => smoke = true,
                 Some("--timeloom") => options.timeloom = value()?.into(),
                 Some("--python") => options.python = value()?.into(),
                 Some("--keep") => options.keep = value()?.into(),
                 _ => return Err(format!("{} is unknown\n{USAGE}", flag.display()).into()),
             }
+        }
+        if smoke {
+            options.smoke = true;
+            (options.workers, options.cases) = (2, SMOKE.len() as u64);
+            seed = seed.or(Some(1));
         }
         options.seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
         options.timeloom = std::path::absolute(&options.timeloom)?;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::Failure;
 
 /// Longer than any answer takes, the longest wait inside a script included.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+const PATIENCE: std::time::Duration = std::time::Duration::from_mins(1);
 
 /// A Python program that answers each line of JSON with one; it does not outlive this value.
 pub(crate) struct Script {

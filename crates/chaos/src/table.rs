@@ -22,7 +22,9 @@ pub(crate) fn table(results: &BTreeMap<&'static str, Tally>) -> String {
 /// All of them together.
 pub(crate) fn sum(results: &BTreeMap<&'static str, Tally>) -> Tally {
     let mut sum = Tally::default();
-    results.values().for_each(|tally| sum.add(tally));
+    for tally in results.values() {
+        sum.add(tally);
+    }
     sum
 }
 

@@ -69,9 +69,10 @@ impl Robot {
     }
 
     fn stop(&mut self) -> Done {
-        match self.peer.can(&json!({"do": "stop", "names": self.names}))? {
-            true => Ok(()),
-            false => Err(Failure::Hung("hung: a publisher waits".to_owned())),
+        if self.peer.can(&json!({"do": "stop", "names": self.names}))? {
+            Ok(())
+        } else {
+            Err(Failure::Hung("hung: a publisher waits".to_owned()))
         }
     }
 }
