@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-scripts/setup.sh python
+[[ -n ${TIMELOOM_PYTHON:-} ]] || scripts/setup.sh python
 TIMELOOM_PYTHON=${TIMELOOM_PYTHON:-$PWD/.venv/bin/python}
 export TIMELOOM_PYTHON
 cargo build --quiet -p timeloom-cli -p timeloom-chaos --features timeloom-cli/zenoh
