@@ -18,7 +18,7 @@ pub(crate) struct Robot {
 }
 
 /// What a recorder may have beyond its cache: the program, its threads, buffers of the middleware.
-const MEMORY_BESIDE_CACHE: u64 = 96 << 20;
+const MEMORY_BESIDE_CACHE: u64 = 64 << 20;
 pub(crate) const CACHE: u64 = 8 << 20;
 pub(crate) const TOPICS: &str = "/chaos/strong /chaos/shallow /chaos/weak";
 
