@@ -3,7 +3,7 @@
 
 export PATH := $(PATH):$(HOME)/.cargo/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test loom audit bench lint fmt package
+.PHONY: help setup demo test chaos loom audit bench lint fmt package
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,6 +19,10 @@ demo: ## see all of it work in under a minute: a simulated robot, recorded, repl
 test: ## run every test: workspace, documentation examples, no_std build, loom models
 	@scripts/setup.sh rust packages
 	@scripts/test.sh
+
+chaos: ## break everything on purpose and account for every message (MINUTES=5, SEED=7, ONLY='disk full'); see RELIABILITY.md
+	@scripts/setup.sh rust packages
+	@scripts/chaos.sh
 
 loom: ## run the loom models alone
 	@scripts/setup.sh rust packages

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything `make test` runs: unit and behaviour tests, documentation examples, the no_std build, loom models.
+# Everything `make test` runs: unit and behaviour tests, a few faults, documentation examples, the no_std build, loom models.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -22,6 +22,9 @@ else
     step "tests (cargo test; cargo-nextest would be faster: cargo install cargo-nextest --locked)"
     cargo test --workspace "${features[@]}" --lib --bins --tests
 fi
+
+step "faults (a few of make chaos)"
+scripts/chaos.sh --smoke
 
 step "documentation examples"
 cargo test --workspace "${features[@]}" --doc

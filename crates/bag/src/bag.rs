@@ -8,7 +8,7 @@ mod sent_order;
 mod writer;
 
 pub(crate) use layout::bag_files;
-pub use layout::{BagFile, BagLayout, open_file, open_file_in};
+pub use layout::{BagFile, BagLayout, RESERVED_FILE, open_file, open_file_in};
 pub use namer::FileNaming;
 pub use reader::BagReader;
 pub use sent_order::SentOrder;

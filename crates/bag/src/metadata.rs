@@ -101,9 +101,14 @@ impl BagMetadata {
     }
 
     /// Whether this is what a writer leaves that was killed: the last file has no messages yet.
+    ///
+    /// A file that was closed and holds nothing, as on a full disk, has an account of what was lost.
     pub fn is_unfinished(&self) -> bool {
-        let open =
-            |file: &FileRecord| file.starting_time_ns == NO_START_TIME && file.message_count == 0;
+        let open = |file: &FileRecord| {
+            file.starting_time_ns == NO_START_TIME
+                && file.message_count == 0
+                && file.topics_statistics.is_empty()
+        };
         self.files.last().is_some_and(open)
     }
 

@@ -5,7 +5,7 @@ mod sqlite_rows;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::bag::{BagFile, BagLayout, bag_files};
+use crate::bag::{BagFile, BagLayout, RESERVED_FILE, bag_files};
 use crate::compression::compress_file;
 use crate::mcap::{CarryOver, McapOptions, McapReader, McapWriter};
 use crate::metadata::sync_directory;
@@ -44,6 +44,8 @@ pub struct RecoverReport {
     pub files: Vec<RecoveredFile>,
     /// Files that could not be opened at all, with the reason.
     pub unreadable: Vec<(PathBuf, String)>,
+    /// Whether the recording never ended: nobody knows what its recorder had not written yet.
+    pub unfinished: bool,
 }
 
 impl RecoverReport {
@@ -86,7 +88,13 @@ pub fn recover(path: &Path, metadata_version: u32) -> Result<RecoverReport> {
     } else {
         bag_files(&crate::LocalPlace, path)?
     };
-    let mut report = RecoverReport::default();
+    let known = BagLayout::find(path)
+        .ok()
+        .and_then(|layout| layout.metadata);
+    let mut report = RecoverReport {
+        unfinished: known.is_some_and(|metadata| metadata.is_unfinished()),
+        ..RecoverReport::default()
+    };
     for file in &files {
         match recover_file(file) {
             Ok(recovered) => report.files.push(recovered),
@@ -105,6 +113,11 @@ pub fn recover(path: &Path, metadata_version: u32) -> Result<RecoverReport> {
     if !single {
         set_aside(&report.unreadable)?;
         reindex(path, metadata_version)?;
+        // A recorder that was killed could not take it away.
+        let reserved = path.join(RESERVED_FILE);
+        if reserved.exists() {
+            fs::remove_file(&reserved).map_err(Error::io(&reserved, "remove"))?;
+        }
     }
     Ok(report)
 }

@@ -1,6 +1,6 @@
 //! What is added to Cyclone DDS: the numbers and inline `QoS` that it reads and writes but does not show.
 //!
-//! Four hooks that are null unless we set them, one function, one abort less, no loss at the start of
+//! Five hooks that are null unless we set them, one function, one abort less, no loss at the start of
 //! foreign streams, and a limit to the participants that are believed. An anchor that is not found exactly once fails the
 //! build: the C compiler then checks the rest, so no private layout is guessed at run time.
 
@@ -11,7 +11,7 @@ struct Patch {
     edits: &'static [(&'static str, &'static str)],
 }
 
-const PATCHES: [Patch; 5] = [
+const PATCHES: [Patch; 6] = [
     Patch {
         file: "ddsi_transmit.c",
         edits: &[
@@ -138,6 +138,24 @@ const PATCHES: [Patch; 5] = [
                  if (timeloom_crowded (gv))\n  {\n    \
                    GVWARNING (\"there are %d participants, as many as are believed: \"PGUIDFMT\" is ignored\\n\", TIMELOOM_MOST_PARTICIPANTS, PGUID (datap->participant_guid));\n    \
                    return HSR_NOT_INTERESTING;\n  }\n",
+            ),
+        ],
+    },
+    // Who left without a word: its lease ran out.
+    Patch {
+        file: "ddsi_lease.c",
+        edits: &[
+            (
+                "#include \"ddsi__proxy_participant.h\"\n",
+                "#include \"ddsi__proxy_participant.h\"\n\
+                 void (*timeloom_lease_hook) (const ddsi_guid_t *participant) = NULL;\n",
+            ),
+            (
+                "        ddsi_delete_proxy_participant_by_guid (gv, &g, ddsrt_time_wallclock(), true);\n",
+                "        if (timeloom_lease_hook)\n        {\n          \
+                 const ddsi_guid_t guid = ddsi_hton_guid (g);\n          \
+                 timeloom_lease_hook (&guid);\n        }\n        \
+                 ddsi_delete_proxy_participant_by_guid (gv, &g, ddsrt_time_wallclock(), true);\n",
             ),
         ],
     },

@@ -15,7 +15,8 @@ use crate::notes::{NoteKind, Notes};
 use crate::own_nodes::Ends;
 use crate::shared::refused;
 use crate::sys::{
-    EndpointListener, Qos, RawReader, ReaderHandle, TakenSample, inside_call, last_number,
+    EndpointListener, Qos, RawReader, ReaderHandle, TakenSample, inside_call, is_silent,
+    last_number,
 };
 use crate::user_data;
 
@@ -108,6 +109,10 @@ impl Subscription for DdsSubscription {
 
     fn last_told(&self, writer: &Gid) -> Option<u64> {
         last_number(&writer.0)
+    }
+
+    fn is_silent(&self, writer: &Gid) -> bool {
+        is_silent(&writer.0)
     }
 }
 

@@ -31,4 +31,9 @@ pub trait Subscription: Send + Sync {
     fn last_told(&self, _writer: &Gid) -> Option<u64> {
         None
     }
+
+    /// Whether a writer left without a word: its lease ran out, and it may have gone on where nobody heard it.
+    fn is_silent(&self, _writer: &Gid) -> bool {
+        false
+    }
 }

@@ -175,6 +175,9 @@ fn candidates(bag: &Path, parent: Option<&Path>, relative: &Path) -> Vec<PathBuf
     paths
 }
 
+/// A file that only takes up space in the directory of a bag while it is recorded, so that there is room for its end.
+pub const RESERVED_FILE: &str = ".reserved_for_the_end";
+
 /// The bag files of a directory without metadata, in the order of their numbers.
 pub(crate) fn bag_files(place: &dyn Place, directory: &Path) -> Result<Vec<BagFile>> {
     let mut files = Vec::new();

@@ -25,6 +25,9 @@ EXAMPLES
 Each damaged file is written anew beside the original and takes its name; the original stays as <file>.damaged.
 Files that are whole are not touched. Exit code 3: something is gone for good, the count is printed.";
 
+const UNFINISHED: &str =
+    "unknown: what the recorder had not written yet, since the recording never ended";
+
 /// Get back all that a damaged bag holds: cut files, missing summaries, broken metadata
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -77,6 +80,9 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             .warning(&format!("{}: {reason}", name(path)));
     }
     context.printer.note(&total(&report, lost));
+    if report.unfinished {
+        context.printer.aside(UNFINISHED);
+    }
     Ok(Outcome::lost_if(lost > 0 || report.is_lossy()))
 }
 
@@ -156,6 +162,7 @@ fn json(report: &RecoverReport, lost: u64) -> serde_json::Value {
         "message_count": report.messages(),
         "lost_message_count": lost,
         "lost_extras": report.lost_extras(),
+        "unfinished": report.unfinished,
         "lossy": lost > 0 || report.is_lossy(),
     })
 }

@@ -3,7 +3,11 @@
 use std::fs;
 
 use serde_json::Value;
+use timeloom_bag::bag::RESERVED_FILE;
+use timeloom_bag::mcap::McapOptions;
 use timeloom_bag::metadata::read_metadata_file;
+use timeloom_bag::sqlite::SqliteOptions;
+use timeloom_bag::{BagOptions, BagWriter, Message, StorageOptions, TopicInfo};
 
 use crate::support::{Sandbox, bags, stored};
 
@@ -186,4 +190,42 @@ fn what_cannot_be_repaired_is_told() {
 
     hint: run `timeloom recover junk.mcap` to get back all that it holds
     ");
+}
+
+#[test]
+fn of_a_recording_that_never_ended_it_is_said_that_nobody_knows_the_rest() {
+    for storage in [
+        StorageOptions::Mcap(McapOptions::default()),
+        StorageOptions::Sqlite3(SqliteOptions::default()),
+    ] {
+        let sandbox = Sandbox::new();
+        let bag = sandbox.path("bag");
+        let options = BagOptions {
+            storage,
+            ..BagOptions::default()
+        };
+        let mut writer = BagWriter::create(&bag, options).unwrap();
+        let topic = writer.add_topic(&TopicInfo::new("/a", "std_msgs/msg/Empty"));
+        let message = Message {
+            topic: topic.unwrap(),
+            log_time_ns: 1,
+            publish_time_ns: 1,
+            sequence: 1,
+            data: &[0, 1, 0, 0, 0],
+        };
+        assert!(writer.write(&[message], 0).is_ok());
+        assert!(writer.seal().is_ok());
+        // As after kill -9.
+        drop(writer);
+        fs::write(bag.join(RESERVED_FILE), "space").unwrap();
+        let run = sandbox.run("recover bag --format json");
+        let report: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(report["message_count"], 1, "{run}");
+        assert_eq!(report["unfinished"], true, "{run}");
+        let said = "unknown: what the recorder had not written yet";
+        assert!(run.stderr.contains(said), "{run}");
+        assert!(!bag.join(RESERVED_FILE).exists());
+        let run = sandbox.run("recover bag");
+        assert!(!run.stderr.contains("unknown"), "{run}");
+    }
 }

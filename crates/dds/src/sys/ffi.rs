@@ -24,6 +24,7 @@ unsafe extern "C" {
         unsafe extern "C" fn(*mut ddsi_serdata, *const [u8; 16], u64, *const u8, usize, c_int),
     >;
     pub static mut timeloom_heartbeat_hook: Option<unsafe extern "C" fn(*const [u8; 16], u64)>;
+    pub static mut timeloom_lease_hook: Option<unsafe extern "C" fn(*const [u8; 16])>;
     pub fn timeloom_forwardcdr(
         writer: dds_entity_t,
         serdata: *mut ddsi_serdata,

@@ -7,7 +7,7 @@ use std::sync::Once;
 
 use super::ffi::{
     ddsi_serdata, ddsi_xmsg, ddsi_xmsg_addpar, timeloom_heartbeat_hook, timeloom_inline_qos_hook,
-    timeloom_receive_hook, timeloom_write_hook,
+    timeloom_lease_hook, timeloom_receive_hook, timeloom_write_hook,
 };
 use super::inline_qos::{ENCODED, RELATED_SAMPLE_IDENTITY, SampleIdentity};
 use super::last_numbers;
@@ -24,6 +24,7 @@ pub(super) fn install() {
             timeloom_receive_hook = Some(received);
             timeloom_heartbeat_hook = Some(heartbeat);
             timeloom_inline_qos_hook = Some(add_inline_qos);
+            timeloom_lease_hook = Some(fell_silent);
         }
     });
 }
@@ -43,6 +44,12 @@ unsafe extern "C" fn written(serdata: *mut ddsi_serdata, writer: *const [u8; 16]
 unsafe extern "C" fn heartbeat(writer: *const [u8; 16], last: u64) {
     // SAFETY: Cyclone passes the identity of the writer.
     last_numbers::tell(unsafe { *writer }, last);
+}
+
+/// A participant was not heard of for as long as it had promised, on the thread that looks after leases.
+unsafe extern "C" fn fell_silent(participant: *const [u8; 16]) {
+    // SAFETY: Cyclone passes the identity of the participant.
+    last_numbers::fell_silent(unsafe { &*participant });
 }
 
 /// A sample came, and is not stored yet.

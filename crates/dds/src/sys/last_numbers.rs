@@ -1,32 +1,68 @@
-//! The last number that each reliable writer has said it has sent, also after it is gone.
+//! The last number that each reliable writer has said it has sent, also after it is gone, and who left without a word.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What the writers of all domains said.
-static LAST: Mutex<BTreeMap<[u8; 16], u64>> = Mutex::new(BTreeMap::new());
+/// What is known of the writers of all domains.
+static LAST: Mutex<Told> = Mutex::new(Told {
+    numbers: BTreeMap::new(),
+    silent: BTreeSet::new(),
+});
+
+struct Told {
+    numbers: BTreeMap<[u8; 16], u64>,
+    /// Participants whose lease ran out: they may have gone on where nobody heard them.
+    silent: BTreeSet<Prefix>,
+}
+
+/// What the identities of a participant and its writers have in common.
+type Prefix = [u8; 12];
 
 /// More writers than this in the life of a process, and those of the lowest names are forgotten: what nobody knows is
 /// reported as unknown.
 const MOST: usize = 1 << 16;
 
-fn last() -> MutexGuard<'static, BTreeMap<[u8; 16], u64>> {
+fn last() -> MutexGuard<'static, Told> {
     LAST.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn prefix(identity: &[u8; 16]) -> Prefix {
+    let mut prefix = [0; 12];
+    prefix.copy_from_slice(&identity[..12]);
+    prefix
 }
 
 /// A writer said that `number` is its last.
 pub(super) fn tell(writer: [u8; 16], number: u64) {
     let mut last = last();
-    let known = last.entry(writer).or_default();
+    let known = last.numbers.entry(writer).or_default();
     *known = number.max(*known);
-    if last.len() > MOST {
-        last.pop_first();
+    if last.numbers.len() > MOST {
+        last.numbers.pop_first();
+    }
+    if !last.silent.is_empty() {
+        // It is back.
+        last.silent.remove(&prefix(&writer));
+    }
+}
+
+/// A participant was not heard of for too long.
+pub(super) fn fell_silent(participant: &[u8; 16]) {
+    let mut last = last();
+    last.silent.insert(prefix(participant));
+    if last.silent.len() > MOST {
+        last.silent.pop_first();
     }
 }
 
 /// The last number that a writer has told, if it has told any.
 pub(crate) fn last_number(writer: &[u8; 16]) -> Option<u64> {
-    last().get(writer).copied()
+    last().numbers.get(writer).copied()
+}
+
+/// Whether a writer left without a word and has told nothing since.
+pub(crate) fn is_silent(writer: &[u8; 16]) -> bool {
+    last().silent.contains(&prefix(writer))
 }
 
 #[cfg(test)]
@@ -40,5 +76,17 @@ mod tests {
         tell(writer, 7);
         tell(writer, 5);
         assert_eq!(last_number(&writer), Some(7));
+    }
+
+    #[test]
+    fn who_left_without_a_word_is_silent_until_it_is_back() {
+        let (mut participant, writer) = ([0xdd; 16], [0xdd; 16]);
+        participant[15] = 0xc1;
+        assert!(!is_silent(&writer));
+        fell_silent(&participant);
+        assert!(is_silent(&writer));
+        assert!(!is_silent(&[0xcc; 16]));
+        tell(writer, 3);
+        assert!(!is_silent(&writer));
     }
 }

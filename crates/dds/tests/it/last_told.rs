@@ -1,10 +1,12 @@
 //! What writers say of their last number.
 
+use serde_json::json;
 use timeloom_testkit::transport::Collector;
 use timeloom_wire::{Gid, NodeName, Participant as _};
 
 use crate::local::{new_domain, participant, until};
-use crate::python::{best_effort, publish, reliable, topic};
+use crate::peer::Peer;
+use crate::python::{best_effort, node, publish, reliable, topic};
 
 #[test]
 fn a_reliable_writer_says_what_its_last_number_is_and_a_best_effort_one_does_not() {
@@ -41,4 +43,32 @@ fn a_reliable_writer_says_what_its_last_number_is_and_a_best_effort_one_does_not
         assert_eq!(subscription.last_told(&gid), told, "{name}: also then");
         assert_eq!(subscription.last_told(&Gid::UNKNOWN), None);
     }
+}
+
+/// Told apart from a writer that is closed: one whose process is killed may have sent more than it told.
+#[test]
+fn a_writer_that_is_killed_is_silent_and_one_that_is_closed_is_not() {
+    let domain = new_domain();
+    let soon = "<Discovery><LeaseDuration>1s</LeaseDuration></Discovery>";
+    let Some(mut peer) = Peer::cyclone_with(domain, soon) else {
+        return;
+    };
+    let collector = Collector::new();
+    let node = node(domain);
+    let subscription = node
+        .subscribe(&topic("/data", reliable()), collector.clone())
+        .unwrap();
+    for name in ["closed", "killed"] {
+        peer.ask(&json!({"do": "writer", "name": name, "topic": "rt/data"}));
+        peer.ask(&json!({"do": "matched", "name": name, "count": 1}));
+        peer.ask(&json!({"do": "write", "name": name, "size": 100, "marks": [1]}));
+    }
+    until("both are heard", || collector.count() == 2);
+    let writers: Vec<Gid> = collector.samples().iter().map(|s| s.writer).collect();
+    peer.ask(&json!({"do": "close", "name": "closed"}));
+    until("one is gone", || subscription.matched() == 1);
+    assert!(!subscription.is_silent(&writers[0]));
+    drop(peer);
+    until("the other is gone", || subscription.matched() == 0);
+    assert!(subscription.is_silent(&writers[1]));
 }

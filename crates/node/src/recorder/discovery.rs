@@ -117,6 +117,7 @@ impl Discovery {
         }
         for (active, told) in self.active.values().zip(&told) {
             active.intake.last_told(told);
+            active.intake.fell_silent(&active.silent());
         }
     }
 
@@ -333,6 +334,16 @@ impl Active {
         seen.filter_map(|(gid, _)| {
             let told = subscriptions().filter_map(|subscription| subscription.last_told(&gid));
             Some((gid, told.max()?))
+        })
+        .collect()
+    }
+
+    /// Publishers that left without a word: what they told is not the last word.
+    fn silent(&self) -> Vec<Gid> {
+        let seen = self.intake.last_seen().into_iter().map(|(gid, _)| gid);
+        seen.filter(|gid| {
+            let mut subscriptions = self.subscriptions.values().chain(&self.overridden);
+            subscriptions.any(|subscription| subscription.is_silent(gid))
         })
         .collect()
     }

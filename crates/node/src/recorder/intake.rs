@@ -260,6 +260,14 @@ impl Intake {
         }
     }
 
+    /// These publishers may have gone on where nobody heard them.
+    pub(super) fn fell_silent(&self, gids: &[Gid]) {
+        let mut account = self.account();
+        for gid in gids {
+            account.transport.fell_silent(gid);
+        }
+    }
+
     /// Counts messages that were taken after the recording's end as left out.
     pub(super) fn leave_out(&self, messages: u64) {
         self.account().paused += messages;

@@ -34,6 +34,8 @@ struct Writer {
     wanted: bool,
     /// The last number that it has said it has sent.
     last_told: u64,
+    /// Left without a word: it may have sent more since.
+    silent: bool,
 }
 
 /// Whether the recorder wants what comes now.
@@ -127,6 +129,13 @@ impl TransportAccount {
         *slot = slot.saturating_add(missing);
     }
 
+    /// A writer left without a word: what it told is not its last word.
+    pub(super) fn fell_silent(&mut self, gid: &Gid) {
+        if let Some(writer) = self.writers.get_mut(gid) {
+            writer.silent = true;
+        }
+    }
+
     /// The writers with the highest number that came of each.
     pub(super) fn last_seen(&self) -> Vec<(Gid, u64)> {
         let accounts = self.tracker.accounts();
@@ -174,7 +183,8 @@ impl UnknownMessages {
         let explained = writer.told.saturating_sub(writer.gaps);
         let before = account.first.saturating_sub(1).saturating_sub(explained);
         self.before_first = self.before_first.saturating_add(before);
-        self.open_writers += usize::from(writer.last_told < account.last);
+        let closed = writer.last_told >= account.last && !writer.silent;
+        self.open_writers += usize::from(!closed);
     }
 }
 
@@ -290,6 +300,17 @@ mod tests {
         let unknown = account.unknown();
         assert_eq!((unknown.before_first, unknown.open_writers), (0, many));
         assert!(account.last_seen().len() <= LossTracker::MOST_WRITERS);
+    }
+
+    #[test]
+    fn a_writer_that_left_without_a_word_may_have_sent_more() {
+        let mut account = TransportAccount::default();
+        feed(&mut account, ONE, &[1, 2]);
+        account.last_told(&ONE, 4, Asked::Yes);
+        account.fell_silent(&TWO);
+        assert_eq!((account.lost(), account.unknown().open_writers), (2, 0));
+        account.fell_silent(&ONE);
+        assert_eq!((account.lost(), account.unknown().open_writers), (2, 1));
     }
 
     proptest! {

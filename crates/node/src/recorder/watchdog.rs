@@ -1,6 +1,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use timeloom_bag::bag::RESERVED_FILE;
 use timeloom_time::{Duration, Steady, Time};
 
 use super::disk_guard::{DiskGuard, DiskSpace, LowSpace, LowSpaceAction};
@@ -28,12 +29,11 @@ const CHECK: Duration = Duration::from_secs(1);
 const TELL_AGAIN: Duration = Duration::from_secs(10);
 /// Enough for the index of a long recording.
 const BALLAST_BYTES: u64 = 2 << 20;
-const BALLAST: &str = ".reserved_for_the_end";
 
 impl Watchdog {
     pub(super) fn new(shared: &Shared) -> Self {
         let now = shared.started;
-        let path = shared.directory.join(BALLAST);
+        let path = shared.directory.join(RESERVED_FILE);
         let ballast = reserve(&path).is_some().then_some(path);
         Self {
             tick: now,

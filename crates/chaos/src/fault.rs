@@ -1,0 +1,54 @@
+use crate::Failure;
+use crate::dice::Dice;
+use crate::faults;
+use crate::stage::Stage;
+use crate::tally::Tally;
+
+/// Something that goes wrong on purpose.
+#[derive(Clone, Copy)]
+pub(crate) struct Fault {
+    /// Its name in the table.
+    pub(crate) name: &'static str,
+    /// How many of these stand in a deck of cases.
+    pub(crate) share: u64,
+    /// Makes it happen in a directory of its own, and judges.
+    pub(crate) act: Act,
+}
+
+type Act = fn(&mut Stage, &std::path::Path, &mut Dice, &mut Tally) -> Result<(), Failure>;
+
+/// All of them.
+pub(crate) const FAULTS: &[Fault] = &[
+    Fault::new("link loss", 2, faults::link::loss),
+    Fault::new("link delay", 1, faults::link::delay),
+    Fault::new("link reorder", 1, faults::link::reorder),
+    Fault::new("link duplicates", 1, faults::link::duplicates),
+    Fault::new("link partition", 2, faults::link::partition),
+    Fault::new("link down", 1, faults::link::down),
+    Fault::new("link all at once", 1, faults::link::storm),
+    Fault::new("peer kill -9", 2, faults::peers::kill),
+    Fault::new("peer restart", 1, faults::peers::restart),
+    Fault::new("peer changes qos", 1, faults::peers::qos),
+    Fault::new("peer changes type", 1, faults::peers::kind),
+    Fault::new("peer stalled", 1, faults::peers::stalled),
+    Fault::new("clock second owner", 1, faults::clock::second_owner),
+    Fault::new("clock steps", 1, faults::clock::steps),
+    Fault::new("disk full", 1, faults::disk::full),
+    Fault::new("disk stalled", 1, faults::disk::stalled),
+    Fault::new("disk read-only", 1, faults::disk::read_only),
+    Fault::new("disk read-only midway", 1, faults::disk::sealed),
+    Fault::new("disk vanished", 1, faults::disk::vanished),
+    Fault::new("recorder stalled", 1, faults::disk::stopped),
+    Fault::new("recorder kill -9", 6, faults::kill::recorder),
+    Fault::new("recover kill -9", 1, faults::kill::recover),
+    Fault::new("player kill -9", 3, faults::kill::player),
+    Fault::new("zenoh link", 1, faults::zenoh::link),
+    Fault::new("zenoh peer kill -9", 1, faults::zenoh::peer),
+    Fault::new("zenoh recorder kill -9", 1, faults::zenoh::recorder),
+];
+
+impl Fault {
+    const fn new(name: &'static str, share: u64, act: Act) -> Self {
+        Self { name, share, act }
+    }
+}

@@ -1,0 +1,193 @@
+//! The place of the bag fails, or the recorder stands still.
+
+use std::path::Path;
+
+use rustix::process::Signal;
+
+use crate::Failure;
+use crate::account::{self, Claims};
+use crate::dice::Dice;
+use crate::ledger::Ledger;
+use crate::process::{BOUND, Process, pause};
+use crate::robot::{CACHE, Robot, TOPICS, end, millis, storage};
+use crate::stage::{Stage, shell};
+use crate::tally::Tally;
+
+type Done = Result<(), Failure>;
+
+/// Publishes into a recording while `fault` happens; gives the recorder, which still runs.
+fn recording(
+    stage: &mut Stage,
+    place: &Path,
+    dice: &mut Dice,
+    arguments: &str,
+    largest: u64,
+    fault: impl FnOnce(&mut Process, &mut Dice) -> Done,
+) -> Result<Process, Failure> {
+    let mut robot = Robot::start(stage, place, "")?;
+    let mut recorder = stage.record(place, &format!("--topics {TOPICS} {arguments}"))?;
+    robot.go(dice, largest)?;
+    pause(millis(dice, 200, 700));
+    fault(&mut recorder, dice)?;
+    pause(millis(dice, 200, 700));
+    robot.stop()?;
+    Ok(recorder)
+}
+
+/// The disk is full after some megabytes. What was written before stays, the rest is counted.
+pub(crate) fn full(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let size = dice.between(2, 6);
+    shell(
+        &format!(
+            "mkdir {0}/disk && mount -t tmpfs -o size={size}m tmpfs {0}/disk",
+            place.display()
+        ),
+        place,
+    )?;
+    let arguments = format!("-o disk/bag {}", storage(dice));
+    let recorder = recording(stage, place, dice, &arguments, 30_000, |_, dice| {
+        pause(millis(dice, 800, 2500));
+        Ok(())
+    })?;
+    tally.injected += 1;
+    let ended = end(recorder, dice, tally)?;
+    let moved = format!(
+        "cp -r {0}/disk/bag {0}/bag && umount {0}/disk",
+        place.display()
+    );
+    shell(&moved, place)?;
+    account::judge(stage, place, &ended, tally)
+}
+
+/// A disk that takes nothing for a while: a file system on a loop device, frozen.
+pub(crate) fn stalled(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let disk = place.join("disk");
+    let made = format!(
+        "mkdir {0} && truncate -s 64M {0}.image && mkfs.ext4 -q {0}.image && mount -o loop {0}.image {0}",
+        disk.display()
+    );
+    if let Err(why) = shell(&made, place) {
+        // Without loop devices a recorder that stands still has to do.
+        std::fs::write(place.join("disk.note"), why.to_string())?;
+        return stopped(stage, place, dice, tally);
+    }
+    let arguments = format!(
+        "-o disk/bag --max-cache-size {}",
+        CACHE >> dice.between(0, 6)
+    );
+    let recorder = recording(stage, place, dice, &arguments, 4000, |_, dice| {
+        let tenths = dice.between(3, 25);
+        // One program that always thaws what it froze: a frozen disk holds up everybody who touches it.
+        let freeze = format!(
+            "trap '' INT TERM HUP; fsfreeze -f {0} && sleep {1}.{2}; fsfreeze -u {0}",
+            disk.display(),
+            tenths / 10,
+            tenths % 10
+        );
+        shell(&freeze, place)
+    })?;
+    tally.injected += 1;
+    let ended = end(recorder, dice, tally)?;
+    let moved = format!(
+        "cp -r {0}/disk/bag {0}/bag && umount {0}/disk && rm {0}/disk.image",
+        place.display()
+    );
+    shell(&moved, place)?;
+    account::judge(stage, place, &ended, tally)
+}
+
+/// There is no place for a bag at all: refused at once, in words.
+pub(crate) fn read_only(stage: &mut Stage, place: &Path, _: &mut Dice, tally: &mut Tally) -> Done {
+    shell(
+        &format!(
+            "mkdir {0}/disk && mount -t tmpfs -o ro tmpfs {0}/disk",
+            place.display()
+        ),
+        place,
+    )?;
+    let recorder = stage.record(place, &format!("--topics {TOPICS} -o disk/bag"))?;
+    let ended = recorder.wait(BOUND)?;
+    tally.injected += 1;
+    tally.check(ended.code == Some(1), || {
+        format!("it ended with {:?}", ended.code)
+    });
+    let named = ended.stderr.contains("disk/bag") && ended.stderr.contains("Read-only file system");
+    tally.check(named, || format!("it says: {}", ended.stderr));
+    shell(&format!("umount {}/disk", place.display()), place)
+}
+
+/// The directory takes no new file any more: the next part of the bag cannot be begun.
+pub(crate) fn sealed(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    shell(
+        &format!(
+            "mkdir {0}/disk && mount -t tmpfs -o size=64m tmpfs {0}/disk",
+            place.display()
+        ),
+        place,
+    )?;
+    let split = *dice.pick(&["-b 200000", "-d 1"]);
+    let arguments = format!("-o disk/bag --max-cache-size {CACHE} {split}");
+    let recorder = recording(stage, place, dice, &arguments, 4000, |_, dice| {
+        shell(&format!("chattr +i {}/disk/bag", place.display()), place)?;
+        pause(millis(dice, 1000, 2000));
+        shell(&format!("chattr -i {}/disk/bag", place.display()), place)?;
+        pause(millis(dice, 500, 1500));
+        Ok(())
+    })?;
+    tally.injected += 1;
+    let ended = end(recorder, dice, tally)?;
+    let moved = format!(
+        "cp -r {0}/disk/bag {0}/bag && umount {0}/disk",
+        place.display()
+    );
+    shell(&moved, place)?;
+    account::judge(stage, place, &ended, tally)
+}
+
+/// Somebody deletes the bag while it is written: the recorder says so and ends, and nothing counts as recorded.
+pub(crate) fn vanished(
+    stage: &mut Stage,
+    place: &Path,
+    dice: &mut Dice,
+    tally: &mut Tally,
+) -> Done {
+    let arguments = format!("-o bag {}", storage(dice));
+    let mut until_then = Ledger::default();
+    let recorder = recording(stage, place, dice, &arguments, 2000, |_, dice| {
+        until_then = Ledger::read(place)?;
+        std::fs::remove_dir_all(place.join("bag"))?;
+        pause(millis(dice, 200, 2000));
+        Ok(())
+    })?;
+    tally.injected += 1;
+    let ended = end(recorder, dice, tally)?;
+    let said = ended.stderr.contains("is gone") && ended.stderr.contains("lost");
+    tally.check(ended.code == Some(3) && said, || {
+        format!("it ended with {:?} and said: {}", ended.code, ended.stderr)
+    });
+    let claims = Claims::of_table(&ended.stderr);
+    let sum = |ledger: &Ledger| {
+        ledger
+            .writers
+            .values()
+            .map(|writer| writer.done)
+            .sum::<u64>()
+    };
+    claims.all_lost(sum(&until_then), sum(&Ledger::read(place)?), tally);
+    Ok(())
+}
+
+/// The recorder stands still for a while, as on a machine that swaps.
+pub(crate) fn stopped(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let arguments = format!("-o bag {}", storage(dice));
+    let recorder = recording(stage, place, dice, &arguments, 3000, |recorder, dice| {
+        recorder.signal(Signal::STOP)?;
+        pause(millis(dice, 200, 3500));
+        recorder.signal(Signal::CONT)?;
+        pause(millis(dice, 2500, 4000));
+        Ok(())
+    })?;
+    tally.injected += 1;
+    let ended = end(recorder, dice, tally)?;
+    account::judge(stage, place, &ended, tally)
+}

@@ -1,0 +1,232 @@
+//! kill -9 at random moments: what was sealed is there, and it is said what is not.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use timeloom_time::{Clock, System};
+
+use crate::Failure;
+use crate::account::sort;
+use crate::bag::{self, Stored};
+use crate::dice::Dice;
+use crate::ledger::{Ledger, Line};
+use crate::playback::{self, Played, Source};
+use crate::process::{Process, pause};
+use crate::robot::{Robot, TOPICS, end, memory, millis, storage};
+use crate::stage::{Host, Stage};
+use crate::tally::Tally;
+
+type Done = Result<(), Failure>;
+
+/// Recorders are killed one after the other, beside a robot that goes on.
+pub(crate) fn recorder(
+    stage: &mut Stage,
+    place: &Path,
+    dice: &mut Dice,
+    tally: &mut Tally,
+) -> Done {
+    let mut robot = Robot::start(stage, place, "")?;
+    robot.go_at_once(dice, 3000)?;
+    for _ in 0..dice.between(6, 10) {
+        let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
+        let died = killed(stage, place, dice, tally, &arguments)?;
+        recovered(stage, place, Some(died), tally)?;
+        if !tally.problems.is_empty() {
+            return Ok(());
+        }
+        std::fs::remove_dir_all(place.join("bag")).unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// Gives the time of its death, in nanoseconds.
+fn killed(
+    stage: &Stage,
+    place: &Path,
+    dice: &mut Dice,
+    tally: &mut Tally,
+    arguments: &str,
+) -> Result<u64, Failure> {
+    let recorder = stage.record(place, arguments)?;
+    // Most die young; some live long enough to have promises to keep.
+    let longest = *dice.pick(&[1200, 1200, 1200, 5000]);
+    pause(millis(dice, 100, longest));
+    let died = u64::try_from(Clock::<System>::new().now().nanos()).unwrap_or(0);
+    let mut ended = recorder.end(Signal::KILL)?;
+    tally.injected += 1;
+    tally.kills += 1;
+    ended.signal = None;
+    memory(&ended, tally);
+    Ok(died)
+}
+
+/// What `info`, `recover` and `cat` make of a bag whose recorder is dead.
+pub(crate) fn recovered(
+    stage: &mut Stage,
+    place: &Path,
+    died: Option<u64>,
+    tally: &mut Tally,
+) -> Done {
+    if !place.join("bag").exists() {
+        return Ok(());
+    }
+    let sealed = stage.oracle.ask(&json!({"bag": place.join("bag")}))?;
+    let ledger = Ledger::read(place)?;
+    let (code, info, words) = bag::ask(stage, place, "info bag")?;
+    let (recovered, report, said) = bag::ask(stage, place, "recover bag")?;
+    if recovered == 1 {
+        // Nothing was written yet that could be a bag.
+        let empty = sealed.as_array().is_none_or(Vec::is_empty);
+        tally.check(empty && code == 1, || {
+            format!("not recovered: {said}; info: {words}")
+        });
+        return Ok(());
+    }
+    tally.check(matches!((code, recovered), (0 | 3, 0 | 3)), || {
+        format!("info ended with {code}: {words}; recover with {recovered}: {said}")
+    });
+    let stored = bag::read(stage, place, "bag")?;
+    check_sealed(&sealed, &stored, tally);
+    let told = report["message_count"].as_u64();
+    tally.check(told == Some(stored.len() as u64), || {
+        format!(
+            "recover tells of {told:?} messages, there are {}",
+            stored.len()
+        )
+    });
+    let before = info["message_count"].as_u64();
+    tally.check(before <= told, || {
+        format!("info saw {before:?} messages, recover {told:?}")
+    });
+    let (again, _, words) = bag::ask(stage, place, "recover bag")?;
+    tally.check(again == 0, || format!("recovered twice: {again}: {words}"));
+    let cut = report["unfinished"] == true && said.contains("unknown: what the recorder");
+    conserve(&ledger, &stored, cut, tally);
+    if let Some(died) = died {
+        check_age(&ledger, &stored, died, tally);
+    }
+    Ok(())
+}
+
+/// Everything that foreign libraries could read before is there after.
+fn check_sealed(sealed: &Value, stored: &[Stored], tally: &mut Tally) {
+    let mut there: BTreeMap<(String, u32), u64> = BTreeMap::new();
+    for message in stored {
+        *there
+            .entry((message.topic.clone(), crc32fast::hash(&message.data)))
+            .or_default() += 1;
+    }
+    for message in sealed.as_array().into_iter().flatten() {
+        let topic = message[0].as_str().unwrap_or_default().to_owned();
+        let crc = message[1].as_u64().and_then(|crc| u32::try_from(crc).ok());
+        let count = there.get_mut(&(topic, crc.unwrap_or(0)));
+        let found = count.map(|count| std::mem::replace(count, count.saturating_sub(1)));
+        tally.unexplained(u64::from(found.unwrap_or(0) == 0), || {
+            format!("sealed and not recovered: {message}")
+        });
+    }
+}
+
+/// The law for a recorder that did not live to write its account: holes of reliable writers are losses, and what was
+/// published until the kill and is not there is unknown if the bag is said to be cut off.
+fn conserve(ledger: &Ledger, stored: &[Stored], cut: bool, tally: &mut Tally) {
+    let seen = sort(ledger, stored, tally);
+    for (name, writer) in &ledger.writers {
+        let Some(numbers) = seen.get(name) else {
+            continue;
+        };
+        let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else {
+            continue;
+        };
+        let count = numbers.len() as u64;
+        let holes = last + 1 - first - count;
+        let tail = writer.done.saturating_sub(last + 1);
+        tally.published += count + holes + tail;
+        tally.recorded += count;
+        // A best effort writer loses what it loses; a writer with a short history overwrites.
+        let strong = writer.topic == "/chaos/strong";
+        if strong {
+            tally.unexplained(holes, || {
+                format!("{name}: {holes} are missing in the middle")
+            });
+        } else {
+            tally.lost_in_transport += holes;
+        }
+        if cut {
+            tally.unknown += tail;
+        } else {
+            tally.unexplained(tail, || {
+                format!("{name}: {tail} are missing at the end of a whole bag")
+            });
+        }
+    }
+}
+
+/// What comes is written after half a second at the latest: more than that, and time for a busy machine, no kill costs.
+fn check_age(ledger: &Ledger, stored: &[Stored], died: u64, tally: &mut Tally) {
+    const KEPT_AFTER_NS: u64 = 2_500_000_000;
+    for (name, numbers) in sort(ledger, stored, &mut Tally::default()) {
+        let Some(writer) = ledger.writers.get(&name) else {
+            continue;
+        };
+        let last = numbers.last().and_then(|last| usize::try_from(*last).ok());
+        let after = writer.messages.get(last.unwrap_or(0) + 1..);
+        let is_old = |line: &&Line| line.time_ns + KEPT_AFTER_NS < died;
+        let old = after.unwrap_or_default().iter().filter(is_old).count();
+        tally.unexplained(old as u64, || {
+            format!("{name}: {old} at the end came long before the kill")
+        });
+    }
+}
+
+/// `recover` itself is killed, again and again; in the end it does its work.
+pub(crate) fn recover(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let mut robot = Robot::start(stage, place, "")?;
+    robot.go_at_once(dice, 20_000)?;
+    let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
+    let recorder = stage.record(place, &arguments)?;
+    pause(millis(dice, 1500, 3000));
+    drop(recorder.end(Signal::KILL)?);
+    drop(robot);
+    tally.kills += 1;
+    for _ in 0..dice.between(3, 8) {
+        let mut command = stage.timeloom(Host::Desk, place, "recover bag");
+        let process = Process::start(&mut command, place, "killed")?;
+        pause(millis(dice, 1, 40));
+        drop(process.end(Signal::KILL)?);
+        tally.injected += 1;
+        tally.kills += 1;
+    }
+    recovered(stage, place, None, tally)
+}
+
+/// Players are killed; their bags stay as they were, and whoever records has no hole.
+pub(crate) fn player(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let source = Source::of(stage, dice)?;
+    for number in 0..dice.between(2, 4) {
+        let place = place.join(format!("play{number}"));
+        std::fs::create_dir_all(&place)?;
+        let recorder = stage.record(
+            &place,
+            &format!("--topics {TOPICS} -o bag {}", storage(dice)),
+        )?;
+        let rate = dice.between(1, 10);
+        let arguments = format!(
+            "play {} -r {rate} --disable-keyboard-controls",
+            source.bag.display()
+        );
+        let mut command = stage.timeloom(Host::Robot, &place, &arguments);
+        let player = Process::start(&mut command, &place, "play")?;
+        pause(millis(dice, 200, 1500));
+        drop(player.end(Signal::KILL)?);
+        tally.injected += 1;
+        tally.kills += 1;
+        pause(millis(dice, 50, 200));
+        let ended = end(recorder, dice, tally)?;
+        source.check_untouched(tally)?;
+        playback::judge(stage, &place, &source, &ended, Played::UpToSomewhere, tally)?;
+    }
+    Ok(())
+}

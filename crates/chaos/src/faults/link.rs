@@ -1,0 +1,117 @@
+//! The wire between robot and desk goes bad while a recording runs, and heals before its end.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::Failure;
+use crate::account;
+use crate::dice::Dice;
+use crate::process::pause;
+use crate::robot::{Robot, TOPICS, end, millis, storage};
+use crate::stage::{Host, Stage};
+use crate::tally::Tally;
+
+type Done = Result<(), Failure>;
+
+/// A share like 0.07.
+fn share(dice: &mut Dice, low: u64, high: u64) -> f64 {
+    f64::from(u32::try_from(dice.between(low, high)).unwrap_or(0)) / 100.0
+}
+
+/// Seconds from a number of milliseconds.
+fn seconds(dice: &mut Dice, low: u64, high: u64) -> f64 {
+    f64::from(u32::try_from(dice.between(low, high)).unwrap_or(0)) / 1000.0
+}
+
+pub(crate) fn loss(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let how = json!({"loss": share(dice, 2, 30)});
+    bad_wire(stage, place, dice, tally, &how)
+}
+
+pub(crate) fn delay(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let how = json!({"delay": seconds(dice, 2, 60)});
+    bad_wire(stage, place, dice, tally, &how)
+}
+
+pub(crate) fn reorder(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let how = json!({"reorder": share(dice, 5, 40), "jitter": seconds(dice, 0, 5)});
+    bad_wire(stage, place, dice, tally, &how)
+}
+
+pub(crate) fn duplicates(
+    stage: &mut Stage,
+    place: &Path,
+    dice: &mut Dice,
+    tally: &mut Tally,
+) -> Done {
+    let how = json!({"duplicate": share(dice, 10, 80)});
+    bad_wire(stage, place, dice, tally, &how)
+}
+
+pub(crate) fn storm(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let how = json!({
+        "loss": share(dice, 2, 15), "duplicate": share(dice, 2, 15), "reorder": share(dice, 2, 15),
+        "delay": seconds(dice, 0, 10), "jitter": seconds(dice, 0, 20),
+    });
+    bad_wire(stage, place, dice, tally, &how)
+}
+
+/// Shorter and longer than the lease of two seconds: afterwards they know each other still, or meet anew.
+pub(crate) fn partition(
+    stage: &mut Stage,
+    place: &Path,
+    dice: &mut Dice,
+    tally: &mut Tally,
+) -> Done {
+    bad_wire(stage, place, dice, tally, &json!({"cut": true}))
+}
+
+fn bad_wire(
+    stage: &mut Stage,
+    place: &Path,
+    dice: &mut Dice,
+    tally: &mut Tally,
+    how: &Value,
+) -> Done {
+    recording(stage, place, dice, tally, |stage, dice| {
+        stage.wire(how)?;
+        pause(millis(dice, 300, 3500));
+        stage.wire(&json!({})).map(drop)
+    })
+}
+
+/// Somebody pulls the cable.
+pub(crate) fn down(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    recording(stage, place, dice, tally, |stage, dice| {
+        stage.plug(Host::Robot, "down")?;
+        pause(millis(dice, 200, 3500));
+        stage.plug(Host::Robot, "up")
+    })
+}
+
+/// A recording with something in the middle; the law holds afterwards.
+fn recording(
+    stage: &mut Stage,
+    place: &Path,
+    dice: &mut Dice,
+    tally: &mut Tally,
+    fault: impl Fn(&mut Stage, &mut Dice) -> Done,
+) -> Done {
+    let mut robot = Robot::start(stage, place, "")?;
+    let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
+    let recorder = stage.record(place, &arguments)?;
+    robot.go(dice, 3000)?;
+    let faults = dice.between(1, 2);
+    for _ in 0..faults {
+        pause(millis(dice, 100, 500));
+        fault(stage, dice)?;
+        tally.injected += 1;
+    }
+    // Long enough for two that have forgotten each other to meet again.
+    pause(millis(dice, 2500, 4000));
+    robot.stop()?;
+    pause(millis(dice, 100, 300));
+    let ended = end(recorder, dice, tally)?;
+    account::judge(stage, place, &ended, tally)
+}

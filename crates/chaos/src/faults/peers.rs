@@ -1,0 +1,137 @@
+//! Those who publish die, come back, and come back as others.
+
+use std::path::Path;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::Failure;
+use crate::account;
+use crate::dice::Dice;
+use crate::process::pause;
+use crate::robot::{Robot, TOPICS, end, millis, storage};
+use crate::stage::{Host, Stage};
+use crate::tally::Tally;
+
+type Done = Result<(), Failure>;
+
+/// One after the other is killed in the middle of its work.
+pub(crate) fn kill(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    lives(stage, place, dice, tally, |robot, tally| {
+        tally.kills += 1;
+        robot.peer.kill()
+    })
+}
+
+/// One after the other ends in order, and the next one takes over.
+pub(crate) fn restart(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    lives(stage, place, dice, tally, |mut robot, _| robot.stop())
+}
+
+fn lives(
+    stage: &mut Stage,
+    place: &Path,
+    dice: &mut Dice,
+    tally: &mut Tally,
+    end_of: impl Fn(Robot, &mut Tally) -> Done,
+) -> Done {
+    let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
+    let recorder = stage.record(place, &arguments)?;
+    for life in 0..dice.between(3, 6) {
+        let mut robot = Robot::start(stage, place, &format!("life{life}_"))?;
+        robot.go(dice, 2000)?;
+        pause(millis(dice, 50, 900));
+        end_of(robot, tally)?;
+        tally.injected += 1;
+    }
+    pause(millis(dice, 100, 300));
+    let ended = end(recorder, dice, tally)?;
+    account::judge(stage, place, &ended, tally)
+}
+
+/// The same topic with another QoS, again and again.
+pub(crate) fn qos(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let mut peer = stage.peer(Host::Robot, place)?;
+    let arguments = format!("--topics /chaos/moody -o bag {}", storage(dice));
+    let recorder = stage.record(place, &arguments)?;
+    for mood in 0..dice.between(3, 6) {
+        let name = format!("mood{mood}");
+        let latched = dice.between(0, 2) == 0;
+        let reliable = latched || dice.between(0, 1) == 0;
+        let depth = *dice.pick(&[1, 10, 100]);
+        peer.ask(&json!({
+            "do": "writer", "name": name, "topic": "/chaos/moody",
+            "reliable": reliable, "latched": latched, "depth": depth,
+        }))?;
+        if !peer.can(&json!({"do": "matched", "names": [name]}))? {
+            return Err("nobody subscribes".into());
+        }
+        let rate = dice.between(50, 300);
+        peer.ask(&json!({"do": "start", "name": name, "rate": rate, "sizes": [40, 900]}))?;
+        pause(millis(dice, 200, 800));
+        peer.ask(&json!({"do": "stop", "names": [name]}))?;
+        if reliable {
+            peer.ask(&json!({"do": "acked", "names": [name], "seconds": 20}))?;
+        }
+        peer.ask(&json!({"do": "close", "name": name}))?;
+        tally.injected += 1;
+    }
+    pause(millis(dice, 100, 300));
+    let ended = end(recorder, dice, tally)?;
+    account::judge(stage, place, &ended, tally)
+}
+
+/// The same topic with another type: one of them is recorded, and it is said that the other is not.
+pub(crate) fn kind(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let mut peer = stage.peer(Host::Robot, place)?;
+    let text = json!({"do": "writer", "name": "text", "topic": "/chaos/twofold"});
+    peer.ask(&text)?;
+    let arguments = format!("--topics /chaos/twofold -o bag {}", storage(dice));
+    let recorder = stage.record(place, &arguments)?;
+    if !peer.can(&json!({"do": "matched", "names": ["text"]}))? {
+        return Err("nobody subscribes".into());
+    }
+    let start = json!({"do": "start", "name": "text", "rate": 200, "sizes": [50, 500]});
+    peer.ask(&start)?;
+    pause(millis(dice, 200, 600));
+    let both = dice.between(0, 1) == 0;
+    if !both {
+        peer.ask(&json!({"do": "stop", "names": ["text"]}))?;
+        peer.ask(&json!({"do": "acked", "names": ["text"], "seconds": 20}))?;
+        peer.ask(&json!({"do": "close", "name": "text"}))?;
+    }
+    let number =
+        json!({"do": "writer", "name": "number", "topic": "/chaos/twofold", "kind": "Number"});
+    peer.ask(&number)?;
+    peer.ask(&json!({"do": "start", "name": "number", "rate": 100, "sizes": [8]}))?;
+    pause(millis(dice, 600, 1200));
+    peer.ask(&json!({"do": "stop", "names": ["number"]}))?;
+    if both {
+        peer.ask(&json!({"do": "stop", "names": ["text"]}))?;
+        peer.ask(&json!({"do": "acked", "names": ["text"], "seconds": 20}))?;
+    }
+    tally.injected += 1;
+    let ended = end(recorder, dice, tally)?;
+    account::judge(stage, place, &ended, tally)
+}
+
+/// The peer stands still for a while, its sockets open.
+pub(crate) fn stalled(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let mut robot = Robot::start(stage, place, "")?;
+    let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
+    let recorder = stage.record(place, &arguments)?;
+    robot.go(dice, 2000)?;
+    let pid = i32::try_from(robot.peer.id()).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or("no peer")?;
+    for _ in 0..2 {
+        pause(millis(dice, 100, 500));
+        kill_process(pid, Signal::STOP)?;
+        pause(millis(dice, 200, 3500));
+        kill_process(pid, Signal::CONT)?;
+        tally.injected += 1;
+    }
+    pause(millis(dice, 1500, 2500));
+    robot.stop()?;
+    let ended = end(recorder, dice, tally)?;
+    account::judge(stage, place, &ended, tally)
+}

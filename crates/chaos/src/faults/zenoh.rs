@@ -1,0 +1,164 @@
+//! The same over Zenoh: TCP between the hosts, and nobody says what its last number is.
+
+use std::path::Path;
+use std::process::Command;
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::Failure;
+use crate::account;
+use crate::dice::Dice;
+use crate::faults::kill;
+use crate::process::{Process, pause};
+use crate::robot::{end, millis, storage};
+use crate::script::{self, Script};
+use crate::stage::{Host, Stage};
+use crate::tally::Tally;
+
+type Done = Result<(), Failure>;
+
+const ENDPOINT: &str = "tcp/10.9.0.1:7447";
+
+/// A foreign peer with a strong and a weak publisher.
+struct Robot {
+    peer: Script,
+    names: [String; 2],
+}
+
+impl Robot {
+    fn start(stage: &Stage, place: &Path, prefix: &str) -> Result<Self, Failure> {
+        let mut command = stage.command(Host::Robot, &stage.options.python);
+        command
+            .arg(script::path("zenoh_peer.py"))
+            .arg("0")
+            .arg(place.join("ledger"))
+            .arg(ENDPOINT)
+            .stderr(std::fs::File::create(place.join("peer.err"))?);
+        let mut peer = Script::start(&mut command)?;
+        let names = ["strong", "weak"].map(|name| format!("{prefix}{name}"));
+        for (name, reliable) in names.iter().zip([true, false]) {
+            let topic = if reliable {
+                "/chaos/strong"
+            } else {
+                "/chaos/weak"
+            };
+            peer.ask(&json!({"do": "writer", "name": name, "topic": topic, "reliable": reliable}))?;
+        }
+        Ok(Self { peer, names })
+    }
+
+    fn go(&mut self, dice: &mut Dice) -> Done {
+        if !self
+            .peer
+            .can(&json!({"do": "matched", "names": self.names}))?
+        {
+            return Err("nobody subscribes".into());
+        }
+        self.go_at_once(dice)
+    }
+
+    fn go_at_once(&mut self, dice: &mut Dice) -> Done {
+        for name in &self.names {
+            let sizes: Vec<u64> = (0..7).map(|_| dice.between(24, 3000)).collect();
+            let rate = dice.between(50, 300);
+            self.peer
+                .ask(&json!({"do": "start", "name": name, "rate": rate, "sizes": sizes}))?;
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Done {
+        if self.peer.can(&json!({"do": "stop", "names": self.names}))? {
+            Ok(())
+        } else {
+            Err(Failure::Hung("hung: a publisher waits".to_owned()))
+        }
+    }
+}
+
+/// Looks for the robot and nobody else.
+fn over_zenoh(command: &mut Command) -> &mut Command {
+    let places =
+        format!("connect/endpoints=[\"{ENDPOINT}\"];listen/endpoints=[\"tcp/127.0.0.1:0\"]");
+    command
+        .env("RMW_IMPLEMENTATION", "rmw_zenoh_cpp")
+        .env("ZENOH_ROUTER_CHECK_ATTEMPTS", "0")
+        .env("ZENOH_CONFIG_OVERRIDE", places)
+}
+
+fn record(stage: &Stage, place: &Path, dice: &mut Dice) -> Result<Process, Failure> {
+    let arguments = format!(
+        "record --disable-keyboard-controls --topics /chaos/strong /chaos/weak -o bag {}",
+        storage(dice)
+    );
+    let mut command = stage.timeloom(Host::Desk, place, &arguments);
+    Process::start(over_zenoh(&mut command), place, "record")
+}
+
+/// Loss, delay and short cuts of the wire; TCP repairs what it can.
+pub(crate) fn link(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let mut robot = Robot::start(stage, place, "")?;
+    let recorder = record(stage, place, dice)?;
+    robot.go(dice)?;
+    let hows = [
+        json!({"loss": 0.03}),
+        json!({"delay": 0.02, "jitter": 0.02}),
+        json!({"reorder": 0.1, "duplicate": 0.1}),
+        json!({"cut": true}),
+    ];
+    for _ in 0..2 {
+        pause(millis(dice, 100, 400));
+        let how = dice.pick(&hows).clone();
+        stage.wire(&how)?;
+        pause(millis(dice, 200, 1200));
+        stage.wire(&json!({}))?;
+        tally.injected += 1;
+    }
+    pause(millis(dice, 300, 600));
+    robot.stop()?;
+    // What TCP has lost it sends again, later and later.
+    pause(millis(dice, 2000, 2000));
+    let ended = end(recorder, dice, tally)?;
+    account::judge(stage, place, &ended, tally)
+}
+
+/// Robots are killed one after the other.
+pub(crate) fn peer(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let recorder = record(stage, place, dice)?;
+    for life in 0..dice.between(2, 4) {
+        let mut robot = Robot::start(stage, place, &format!("life{life}_"))?;
+        robot.go(dice)?;
+        pause(millis(dice, 50, 900));
+        robot.peer.kill()?;
+        tally.injected += 1;
+        tally.kills += 1;
+    }
+    pause(millis(dice, 100, 300));
+    let ended = end(recorder, dice, tally)?;
+    account::judge(stage, place, &ended, tally)
+}
+
+/// Recorders are killed one after the other.
+pub(crate) fn recorder(
+    stage: &mut Stage,
+    place: &Path,
+    dice: &mut Dice,
+    tally: &mut Tally,
+) -> Done {
+    let mut robot = Robot::start(stage, place, "")?;
+    robot.go_at_once(dice)?;
+    for _ in 0..dice.between(4, 7) {
+        let recorder = record(stage, place, dice)?;
+        pause(millis(dice, 200, 2000));
+        drop(recorder.end(Signal::KILL)?);
+        tally.injected += 1;
+        tally.kills += 1;
+        kill::recovered(stage, place, None, tally)?;
+        if !tally.problems.is_empty() {
+            return Ok(());
+        }
+        std::fs::remove_dir_all(place.join("bag")).unwrap_or_default();
+    }
+    Ok(())
+}

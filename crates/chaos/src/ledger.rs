@@ -1,0 +1,93 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::Failure;
+
+/// What foreign peers have published, in their own words.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    pub(crate) writers: BTreeMap<String, Writer>,
+}
+
+/// One writer's part.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) topic: String,
+    /// Whether it is of the topic's usual type.
+    pub(crate) usual: bool,
+    /// Each message that was to be written.
+    pub(crate) messages: Vec<Line>,
+    /// So many of them were written for sure. There may be one more if the peer was killed.
+    pub(crate) done: u64,
+}
+
+/// A message that was about to be written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line {
+    length: u32,
+    crc: u32,
+    /// When, in nanoseconds of the machine's clock.
+    pub(crate) time_ns: u64,
+}
+
+const RECORD: usize = 24;
+
+impl Ledger {
+    pub(crate) fn read(directory: &Path) -> Result<Self, Failure> {
+        let mut ledger = Self::default();
+        for entry in fs::read_dir(directory.join("ledger"))? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|end| end == "ledger") {
+                let name = path.file_stem().unwrap_or_default().to_string_lossy();
+                ledger.writers.insert(name.into_owned(), writer(&path)?);
+            }
+        }
+        Ok(ledger)
+    }
+
+    /// Whether a text was published by that writer under that number, byte for byte.
+    pub(crate) fn knows(&self, writer: &str, number: u64, text: &[u8]) -> bool {
+        let place = usize::try_from(number).ok();
+        let written = self.writers.get(writer).zip(place);
+        let written = written.and_then(|(writer, place)| writer.messages.get(place));
+        written.is_some_and(|line| {
+            text.len() as u64 == u64::from(line.length) && crc32fast::hash(text) == line.crc
+        })
+    }
+}
+
+fn writer(path: &Path) -> Result<Writer, Failure> {
+    let about: Value = serde_json::from_slice(&fs::read(path.with_extension("json"))?)?;
+    let mut messages = Vec::new();
+    for record in fs::read(path)?.chunks_exact(RECORD) {
+        let (number, rest) = record.split_at(8);
+        let (length, rest) = rest.split_at(4);
+        let (crc, time) = rest.split_at(4);
+        if u64_of(number) != messages.len() as u64 {
+            return Err(format!("{} is out of order", path.display()).into());
+        }
+        messages.push(Line {
+            length: u32_of(length),
+            crc: u32_of(crc),
+            time_ns: u64_of(time),
+        });
+    }
+    let done = fs::read(path.with_extension("done"))?;
+    Ok(Writer {
+        topic: about["topic"].as_str().unwrap_or_default().to_owned(),
+        usual: about["kind"] == "String",
+        messages,
+        done: if done.len() == 8 { u64_of(&done) } else { 0 },
+    })
+}
+
+fn u64_of(bytes: &[u8]) -> u64 {
+    bytes.try_into().map_or(0, u64::from_le_bytes)
+}
+
+fn u32_of(bytes: &[u8]) -> u32 {
+    bytes.try_into().map_or(0, u32::from_le_bytes)
+}

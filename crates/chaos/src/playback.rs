@@ -1,0 +1,146 @@
+//! What players publish, held against the bag that they play.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use timeloom_time::Duration;
+
+use crate::Failure;
+use crate::account::{Claims, Published, Seen, law};
+use crate::bag;
+use crate::dice::Dice;
+use crate::process::{Ended, pause};
+use crate::robot::{Robot, TOPICS, end, storage};
+use crate::stage::Stage;
+use crate::tally::Tally;
+
+/// A bag to play, made by a recording of this campaign.
+pub(crate) struct Source {
+    pub(crate) bag: PathBuf,
+    /// The place of each message in its topic, by topic and payload.
+    places: BTreeMap<(String, Vec<u8>), u64>,
+    /// Messages by topic.
+    pub(crate) counts: BTreeMap<String, u64>,
+    /// When it begins and ends, in seconds.
+    pub(crate) span: (f64, f64),
+    /// The CRC-32 of each of its files.
+    files: BTreeMap<PathBuf, u32>,
+}
+
+impl Source {
+    /// Records one, the first time.
+    pub(crate) fn of(stage: &Stage, dice: &mut Dice) -> Result<Self, Failure> {
+        let directory = stage.directory("source")?;
+        if !directory.join("bag/metadata.yaml").exists() {
+            let mut robot = Robot::start(stage, &directory, "")?;
+            let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
+            let recorder = stage.record(&directory, &arguments)?;
+            robot.go(dice, 1500)?;
+            pause(Duration::from_secs(4));
+            robot.stop()?;
+            let ended = end(recorder, dice, &mut Tally::default())?;
+            if !matches!(ended.code, Some(0 | 3)) {
+                return Err(format!("no bag to play: {}", ended.stderr).into());
+            }
+        }
+        let (mut places, mut counts) = (BTreeMap::new(), BTreeMap::new());
+        for message in bag::read(stage, &directory, "bag")? {
+            let count: &mut u64 = counts.entry(message.topic.clone()).or_default();
+            places.insert((message.topic, message.data), *count);
+            *count += 1;
+        }
+        let (_, info, _) = bag::ask(stage, &directory, "info bag")?;
+        let time = |key: &str| info[key].as_f64().unwrap_or(0.0) / 1e9;
+        let bag = directory.join("bag");
+        Ok(Self {
+            files: sums(&bag)?,
+            bag,
+            places,
+            counts,
+            span: (time("start_time_ns"), time("end_time_ns")),
+        })
+    }
+
+    /// A player reads and nothing else.
+    pub(crate) fn check_untouched(&self, tally: &mut Tally) -> Result<(), Failure> {
+        let now = sums(&self.bag)?;
+        tally.check(now == self.files, || {
+            "a player has changed its bag".to_owned()
+        });
+        Ok(())
+    }
+}
+
+fn sums(bag: &Path) -> Result<BTreeMap<PathBuf, u32>, Failure> {
+    let mut sums = BTreeMap::new();
+    for entry in fs::read_dir(bag)? {
+        let path = entry?.path();
+        let sum = crc32fast::hash(&fs::read(&path)?);
+        sums.insert(path, sum);
+    }
+    Ok(sums)
+}
+
+/// How a bag was played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Played {
+    /// In order, up to a moment that nobody wrote down: the player was killed.
+    UpToSomewhere,
+    /// Under a clock that went back and forth, so some of it again; the player says how many messages it published.
+    BackAndForth(Option<u64>),
+}
+
+/// Holds a recording of a player against the bag that was played.
+pub(crate) fn judge(
+    stage: &Stage,
+    place: &Path,
+    source: &Source,
+    recorder: &Ended,
+    played: Played,
+    tally: &mut Tally,
+) -> Result<(), Failure> {
+    let (code, info, words) = bag::ask(stage, place, "info -v bag")?;
+    tally.check(code == 0, || format!("info ended with {code}: {words}"));
+    let (mut seen, mut again) = (Seen::new(), 0);
+    for message in bag::read(stage, place, "bag")? {
+        if !source.counts.contains_key(&message.topic) {
+            continue;
+        }
+        let name = message.topic.clone();
+        let place = source.places.get(&(message.topic, message.data));
+        let Some(place) = place else {
+            tally.unexplained(1, || format!("{name}: not in the bag that was played"));
+            continue;
+        };
+        let first = seen.entry(name).or_default().insert(*place);
+        again += u64::from(!first);
+    }
+    let claims = Claims::read(&info, &recorder.stderr);
+    let Played::BackAndForth(said) = played else {
+        tally.unexplained(again, || format!("{again} messages came twice"));
+        law(&until_last(&seen), &seen, &claims, tally);
+        return Ok(());
+    };
+    let there = again
+        + seen
+            .values()
+            .map(|numbers| numbers.len() as u64)
+            .sum::<u64>();
+    let published = said.ok_or("the player does not say how much it played")?;
+    claims.settle_all(published, there, tally);
+    Ok(())
+}
+
+/// A player that was killed has published what came, and everything before.
+fn until_last(seen: &Seen) -> BTreeMap<String, Published> {
+    let of = |(topic, numbers): (&String, &std::collections::BTreeSet<u64>)| {
+        let published = Published {
+            topic: topic.clone(),
+            usual: true,
+            count: numbers.last().map_or(0, |last| last + 1),
+        };
+        (topic.clone(), published)
+    };
+    seen.iter().map(of).collect()
+}

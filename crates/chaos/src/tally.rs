@@ -1,0 +1,56 @@
+/// What came of the faults of one kind.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) injected: u64,
+    /// Faults after which every check held.
+    pub(crate) survived: u64,
+    /// How many of them were a kill -9.
+    pub(crate) kills: u64,
+    pub(crate) published: u64,
+    pub(crate) recorded: u64,
+    pub(crate) lost_in_transport: u64,
+    pub(crate) lost_in_recorder: u64,
+    /// What the product itself says that it does not know, or that it left out.
+    pub(crate) unknown: u64,
+    /// Messages that nothing accounts for; must be 0.
+    pub(crate) unexplained: u64,
+    pub(crate) hung: u64,
+    /// The most memory that a recorder or player had, in bytes.
+    pub(crate) peak_bytes: u64,
+    /// What went wrong, in words.
+    pub(crate) problems: Vec<String>,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.injected += other.injected;
+        self.survived += other.survived;
+        self.kills += other.kills;
+        self.published += other.published;
+        self.recorded += other.recorded;
+        self.lost_in_transport += other.lost_in_transport;
+        self.lost_in_recorder += other.lost_in_recorder;
+        self.unknown += other.unknown;
+        self.unexplained += other.unexplained;
+        self.hung += other.hung;
+        self.peak_bytes = self.peak_bytes.max(other.peak_bytes);
+        self.problems.extend(other.problems.iter().cloned());
+    }
+
+    /// Writes down what is wrong unless it is right.
+    pub(crate) fn check(&mut self, right: bool, wrong: impl FnOnce() -> String) {
+        if !right {
+            self.problems.push(wrong());
+        }
+    }
+
+    /// Messages that nothing accounts for.
+    pub(crate) fn unexplained(&mut self, count: u64, wrong: impl FnOnce() -> String) {
+        self.unexplained += count;
+        self.check(count == 0, wrong);
+    }
+
+    pub(crate) fn is_good(&self) -> bool {
+        self.problems.is_empty() && self.unexplained == 0 && self.hung == 0
+    }
+}
