@@ -190,7 +190,7 @@ fn databases_and_compressed_files_are_read_from_a_copy_that_vanishes() {
 }
 
 #[test]
-fn a_copy_is_removed_with_its_place() {
+fn a_copy_is_removed_with_its_place_or_by_the_next_one() {
     let directory = TempDir::new().unwrap();
     let server = Server::new();
     server.put_folder("bag", &golden("sqlite3_plain"));
@@ -200,9 +200,15 @@ fn a_copy_is_removed_with_its_place() {
     };
     let place: std::sync::Arc<dyn timeloom_bag::Place> =
         std::sync::Arc::new(timeloom_remote::RemotePlace::new(options));
+    // One that a killed process left behind, and one that is in use.
+    let named = |name: &str| std::fs::File::create(directory.path().join(name)).unwrap();
+    drop(named("timeloom-copy-left"));
+    let used = named("timeloom-copy-used");
+    used.lock().unwrap();
     let files = || std::fs::read_dir(directory.path()).unwrap().count();
     let reader = BagReader::open_in(place, &[server.url("bag")]).unwrap();
-    assert_eq!(files(), 1);
+    assert_eq!(files(), 2);
     drop(reader);
-    assert_eq!(files(), 0);
+    assert_eq!(files(), 1);
+    assert!(directory.path().join("timeloom-copy-used").exists());
 }
