@@ -12,6 +12,9 @@ use timeloom_time::{Clock, Steady};
 
 use crate::failure::Failure;
 
+/// Whether this binary reads more than files.
+const BUILT_IN: bool = cfg!(feature = "remote");
+
 /// Opens the bags that arguments name: paths of this machine and addresses such as `s3://bucket/bag`.
 pub(crate) struct Bags {
     place: Arc<dyn Place>,
@@ -47,7 +50,7 @@ impl Bags {
     /// Where these bags are, for those who open them by themselves.
     pub(crate) fn place_of<P: AsRef<Path>>(&self, paths: &[P]) -> anyhow::Result<Arc<dyn Place>> {
         for path in paths {
-            check_built_in(path.as_ref())?;
+            check_built_in(path.as_ref(), BUILT_IN)?;
         }
         Ok(Arc::clone(&self.place))
     }
@@ -59,13 +62,13 @@ impl Bags {
 
     /// What a bag holds.
     pub(crate) fn info(&self, path: &Path) -> anyhow::Result<BagInfo> {
-        check_built_in(path)?;
+        check_built_in(path, BUILT_IN)?;
         Ok(BagInfo::open_in(Arc::clone(&self.place), path)?)
     }
 }
 
-fn check_built_in(path: &Path) -> Result<(), Failure> {
-    if cfg!(feature = "remote") || !is_address(path) {
+fn check_built_in(path: &Path, built_in: bool) -> Result<(), Failure> {
+    if built_in || !is_address(path) {
         return Ok(());
     }
     let text = format!("{}: this binary reads files only", path.display());
@@ -82,4 +85,22 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
     let text = format!("{}: bags are only written to this machine", path.display());
     Err(Failure::usage(text)
         .hint("write a directory here, then copy it there with the tool of your cloud"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_binary_without_the_feature_says_how_to_get_it() {
+        let address = Path::new("s3://robots/run_7");
+        let failure = check_built_in(address, false).unwrap_err();
+        assert_eq!(
+            failure.to_string(),
+            "s3://robots/run_7: this binary reads files only"
+        );
+        assert!(failure.hint_text().unwrap().contains("--features remote"));
+        assert!(check_built_in(address, true).is_ok());
+        assert!(check_built_in(Path::new("run_7"), false).is_ok());
+    }
 }

@@ -20,6 +20,10 @@ use crate::{Error, Fetch, FetchReason, RemoteOptions, Result};
 const STEP: u64 = 1 << 20;
 /// Bytes that stay free: a full disk hurts others, too.
 const RESERVE: u64 = 64 << 20;
+/// How copies are called.
+const PREFIX: &str = "timeloom-copy-";
+/// How often a copy is begun that somebody clears away at once.
+const TRIES: u32 = 3;
 
 /// A copy that is being written.
 pub(crate) struct Download<'a> {
@@ -103,10 +107,19 @@ impl<'a> Download<'a> {
             });
         }
         self.tell(size, 0);
-        let made = tempfile::Builder::new()
-            .prefix("timeloom-")
-            .tempfile_in(&self.directory);
-        made.map_err(|error| self.unwritten(&error))
+        remove_leftovers(&self.directory);
+        for _ in 0..TRIES {
+            let made = tempfile::Builder::new()
+                .prefix(PREFIX)
+                .tempfile_in(&self.directory);
+            let file = made.map_err(|error| self.unwritten(&error))?;
+            // Held as long as the copy is needed. Somebody who clears up may have come before it.
+            let _held = file.as_file().try_lock();
+            if file.path().exists() {
+                return Ok(file);
+            }
+        }
+        Err(self.unwritten(&std::io::Error::from(std::io::ErrorKind::NotFound)))
     }
 
     fn tell(&self, size: u64, done: u64) {
@@ -162,7 +175,25 @@ fn free_space(directory: &Path) -> Option<u64> {
 }
 
 fn keep(file: NamedTempFile) -> LocalCopy {
-    let path = file.into_temp_path();
-    let place = path.to_path_buf();
-    LocalCopy::fetched(&place, Arc::new(path))
+    let path = file.path().to_path_buf();
+    LocalCopy::fetched(&path, Arc::new(file))
+}
+
+/// Removes copies of processes that were killed: nobody holds the lock on them any more.
+fn remove_leftovers(directory: &Path) {
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        if !entry
+            .file_name()
+            .as_encoded_bytes()
+            .starts_with(PREFIX.as_bytes())
+        {
+            continue;
+        }
+        let path = entry.path();
+        let is_left = File::open(&path).is_ok_and(|file| file.try_lock().is_ok());
+        if is_left {
+            // Somebody else may have been faster.
+            let _removed = std::fs::remove_file(&path);
+        }
+    }
 }

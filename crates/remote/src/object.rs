@@ -24,7 +24,7 @@ pub(crate) struct Object {
 }
 
 impl Object {
-    /// Looks for a file with one request; returns it with its last bytes.
+    /// Looks for a file; returns it with its last bytes.
     pub(crate) async fn find(
         store: Arc<dyn ObjectStore>,
         key: Key,

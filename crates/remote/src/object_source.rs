@@ -42,6 +42,7 @@ impl ObjectSource {
 
     fn fill(&mut self, offset: u64, buffer: &mut [u8]) -> Result<()> {
         let (mut at, mut rest) = (offset, buffer);
+        self.ahead.begin();
         while !rest.is_empty() {
             let bytes = self.bytes(at, rest.len() as u64)?;
             let count = bytes.len().min(rest.len());

@@ -49,6 +49,11 @@ impl ReadAhead {
         };
     }
 
+    /// A new read begins; it may take several calls of [`read`](Self::read).
+    pub(crate) fn begin(&mut self) {
+        self.reads = self.reads.saturating_add(1);
+    }
+
     /// The bytes from `at` on if the plan has them, waiting for them if need be; `None` when it does not.
     pub(crate) fn read(
         &mut self,
@@ -88,7 +93,7 @@ impl ReadAhead {
                 return Ok(false);
             }
             self.flying.clear();
-            self.reads = 0;
+            self.reads = 1;
             self.size = FIRST;
         }
         // What lies between was left out by the reader, but without it the cache would have holes.
@@ -99,8 +104,7 @@ impl ReadAhead {
 
     /// Keeps requests under way, the more the longer nobody jumped.
     fn go_on(&mut self, around: &Surroundings<'_>) -> Result<()> {
-        let depth = self.reads.min(DEPTH);
-        self.reads = self.reads.saturating_add(1);
+        let depth = self.reads.saturating_sub(1).min(DEPTH);
         while self.flying.len() < depth {
             self.size = self.size.saturating_mul(2).clamp(FIRST, LARGEST);
             if !self.request(around)? {

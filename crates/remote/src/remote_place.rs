@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytes::Bytes;
 use object_store::ObjectStore as _;
 use timeloom_bag::metadata::METADATA_FILE;
 use timeloom_bag::place::{LocalCopy, LocalPlace, Place, PlaceEntry, PlaceKind};
@@ -38,6 +39,14 @@ pub struct RemotePlace {
     copies: Mutex<HashMap<PathBuf, LocalCopy>>,
 }
 
+/// A search under way.
+type Search = Task<Result<(Object, Bytes)>>;
+
+/// Files that are looked for at once.
+const AT_ONCE: usize = 16;
+/// Bytes from the beginning that are fetched with them.
+const BEGINNING: u64 = 16 << 10;
+
 /// What is known about a path.
 #[derive(Clone)]
 enum Found {
@@ -67,9 +76,24 @@ impl RemotePlace {
         if let Some(found) = known {
             return Ok(found);
         }
+        let answer = self.ask(address)?.wait()?;
+        self.take(path, address, answer)
+    }
+
+    /// Starts to look for a file.
+    fn ask(&self, address: &ObjectAddress) -> Result<Search> {
         let store = self.stores.get(address, &self.options)?;
         let (key, uri) = (address.key.clone(), address.uri.clone());
-        let answer = Task::start(Object::find(Arc::clone(&store), key.clone(), uri))?.wait()?;
+        Task::start(Object::find(store, key, uri))
+    }
+
+    /// Remembers what was found.
+    fn take(
+        &self,
+        path: &Path,
+        address: &ObjectAddress,
+        answer: Result<(Object, Bytes)>,
+    ) -> Result<Found> {
         let found = match answer {
             Ok((object, tail)) => {
                 let file = self.numbers.fetch_add(1, Ordering::Relaxed);
@@ -80,12 +104,43 @@ impl RemotePlace {
             Err(Error::NotFound { .. }) => Found::Nothing,
             Err(Error::NoRanges { .. }) => {
                 let download = Download::new(&address.uri, &self.options, FetchReason::NoRanges);
-                Found::Whole(download.in_one(store, key)?)
+                let store = self.stores.get(address, &self.options)?;
+                Found::Whole(download.in_one(store, address.key.clone())?)
             }
             Err(error) => return Err(error),
         };
         lock(&self.found).insert(path.to_path_buf(), found.clone());
         Ok(found)
+    }
+
+    /// Looks for some files at once. What fails is asked for again when it is needed, and told then.
+    fn find_all(&self, paths: &[PathBuf]) {
+        let mut searches = Vec::new();
+        for path in paths {
+            let known = lock(&self.found).contains_key(path);
+            let address = Address::parse(path);
+            if let (false, Ok(Address::Object(address))) = (known, address) {
+                let search = self.ask(&address);
+                searches.push((path, address, search));
+            }
+        }
+        let mut beginnings = Vec::new();
+        for (path, address, search) in searches {
+            let Ok(answer @ Ok(_)) = search.and_then(Task::wait) else {
+                continue;
+            };
+            let found = self.take(path, &address, answer);
+            if let Ok(Found::Object(object, file)) = found
+                && reads_its_beginning(path, &object)
+            {
+                beginnings.push((file, object.fetch(0..BEGINNING)));
+            }
+        }
+        for (file, search) in beginnings {
+            if let Ok(Ok(bytes)) = search.and_then(Task::wait) {
+                self.cache.put(file, 0, &bytes);
+            }
+        }
     }
 
     /// Files below an address, directly.
@@ -143,6 +198,13 @@ impl RemotePlace {
     }
 }
 
+/// The reader of MCAP files looks at their first bytes, too; the end alone has them if it is all there is.
+fn reads_its_beginning(path: &Path, object: &Object) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "mcap")
+        && object.size() > 4 * BEGINNING
+}
+
 fn missing(address: &ObjectAddress) -> Error {
     Error::NotFound {
         uri: address.uri.clone(),
@@ -169,6 +231,13 @@ impl Place for RemotePlace {
                 Found::Object(object, _) => Ok(Some(object.size())),
                 Found::Whole(copy) => LocalPlace.size(copy.path()),
             },
+        }
+    }
+
+    fn expect(&self, paths: &[PathBuf]) {
+        // One file gains nothing.
+        for some in paths.chunks(AT_ONCE).filter(|some| some.len() > 1) {
+            self.find_all(some);
         }
     }
 

@@ -86,6 +86,9 @@ impl BagLayout {
     }
 
     fn take_metadata(&mut self, place: &dyn Place, metadata: BagMetadata) -> Result<()> {
+        let named = metadata.relative_file_paths.iter();
+        let named = named.map(|name| Ok(self.path.join(safe_relative_path(name)?)));
+        place.expect(&named.collect::<Result<Vec<_>>>()?);
         for (index, name) in metadata.relative_file_paths.iter().enumerate() {
             let relative = safe_relative_path(name)?;
             // Before version 4 paths begin with the name of the bag's directory.

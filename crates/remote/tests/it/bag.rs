@@ -24,7 +24,15 @@ pub(crate) const STEP_NS: i64 = 1_000_000;
 
 /// A bag of 32 MiB in one file, in chunks of 512 KiB, two topics in turns of 32 messages.
 pub(crate) fn large(directory: &Path) -> PathBuf {
-    let path = directory.join("large");
+    write(&directory.join("large"), 0)
+}
+
+/// The same bag in eight files or so.
+pub(crate) fn split(directory: &Path) -> PathBuf {
+    write(&directory.join("split"), 4 << 20)
+}
+
+fn write(path: &Path, max_file_size: u64) -> PathBuf {
     let storage = StorageOptions::Mcap(McapOptions {
         compression: McapCompression::None,
         chunk_size: 512 << 10,
@@ -32,9 +40,10 @@ pub(crate) fn large(directory: &Path) -> PathBuf {
     });
     let options = BagOptions {
         storage,
+        max_file_size,
         ..BagOptions::default()
     };
-    let mut writer = BagWriter::create(&path, options).unwrap();
+    let mut writer = BagWriter::create(path, options).unwrap();
     let mut topics = Vec::new();
     for name in ["/camera", "/lidar"] {
         let info = TopicInfo::new(name, "std_msgs/msg/ByteMultiArray");
@@ -55,7 +64,7 @@ pub(crate) fn large(directory: &Path) -> PathBuf {
         writer.write(&[message], 0).into_result().unwrap();
     }
     writer.finish().unwrap().1.into_result().unwrap();
-    path
+    path.to_path_buf()
 }
 
 /// The one file of a bag.

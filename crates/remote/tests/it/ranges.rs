@@ -5,7 +5,7 @@ use timeloom_bag::{BagInfo, BagReader, Order, Query, StorageReader as _};
 use timeloom_remote::FetchReason;
 
 use crate::bag::{
-    MESSAGES, STEP_NS, all, all_local, content, file_of, golden, large, noting_place, place,
+    MESSAGES, STEP_NS, all, all_local, content, file_of, golden, large, noting_place, place, split,
 };
 use crate::server::{Manners, Server};
 
@@ -85,7 +85,7 @@ fn the_first_message_costs_little() {
             })
             .unwrap();
         assert!(reader.next_message().unwrap().is_some());
-        assert!(server.bytes() < 1 << 20, "{} of {size}", server.bytes());
+        assert!(server.bytes() < 640 << 10, "{} of {size}", server.bytes());
     }
 }
 
@@ -106,6 +106,31 @@ fn a_long_read_has_several_requests_under_way_and_gets_every_byte_once() {
         "{} of {size}",
         server.bytes()
     );
+}
+
+#[test]
+fn the_files_of_a_bag_are_looked_for_at_once() {
+    let directory = TempDir::new().unwrap();
+    let bag = split(directory.path());
+    let server = Server::new();
+    server.put_folder("split", &bag);
+    // The ends of the files are 32 KiB long, metadata.yaml is shorter.
+    server.behave(Manners {
+        waits_for: 4,
+        long: 20 << 10,
+        ..Manners::default()
+    });
+    let there = BagInfo::open_in(place(), server.url("split").as_ref()).unwrap();
+    assert!(server.peak() >= 4, "{}", server.peak());
+    assert_eq!(there, BagInfo::open(&bag).unwrap());
+    assert!(there.files.len() >= 6, "{:?}", there.files);
+    let requests = server.requests().len();
+    assert!(
+        requests <= 2 + 3 * there.files.len(),
+        "{:?}",
+        server.requests()
+    );
+    assert_eq!(all(place(), &server.url("split")).unwrap(), all_local(&bag));
 }
 
 #[test]
@@ -165,7 +190,7 @@ fn databases_and_compressed_files_are_read_from_a_copy_that_vanishes() {
 }
 
 #[test]
-fn a_copy_is_removed_with_its_place() {
+fn a_copy_is_removed_with_its_place_or_by_the_next_one() {
     let directory = TempDir::new().unwrap();
     let server = Server::new();
     server.put_folder("bag", &golden("sqlite3_plain"));
@@ -175,9 +200,15 @@ fn a_copy_is_removed_with_its_place() {
     };
     let place: std::sync::Arc<dyn timeloom_bag::Place> =
         std::sync::Arc::new(timeloom_remote::RemotePlace::new(options));
+    // One that a killed process left behind, and one that is in use.
+    let named = |name: &str| std::fs::File::create(directory.path().join(name)).unwrap();
+    drop(named("timeloom-copy-left"));
+    let used = named("timeloom-copy-used");
+    used.lock().unwrap();
     let files = || std::fs::read_dir(directory.path()).unwrap().count();
     let reader = BagReader::open_in(place, &[server.url("bag")]).unwrap();
-    assert_eq!(files(), 1);
+    assert_eq!(files(), 2);
     drop(reader);
-    assert_eq!(files(), 0);
+    assert_eq!(files(), 1);
+    assert!(directory.path().join("timeloom-copy-used").exists());
 }

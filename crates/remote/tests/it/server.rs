@@ -21,8 +21,10 @@ pub(crate) struct Manners {
     pub(crate) failures: (u32, u16),
     /// Closes the connection in the middle of this many answers that are longer than 64 KiB.
     pub(crate) breaks_off: u32,
-    /// Holds an answer of more than 64 KiB back until this many of them are wanted at once, or for five seconds.
+    /// Holds a long answer back until this many of them are wanted at once, or for a second.
     pub(crate) waits_for: usize,
+    /// Longer than this is long; 0 stands for 64 KiB.
+    pub(crate) long: usize,
     /// Another version of everything after this many requests: the text of the tag, and the bytes by which files grow.
     pub(crate) changes: Option<(usize, Change)>,
 }
@@ -259,7 +261,9 @@ fn serve(stream: TcpStream, shared: &(Mutex<State>, Condvar)) {
         if answer.breaks_off {
             answer.body.truncate(answer.body.len() / 2);
         }
-        let long = answer.body.len() > 64 << 10;
+        let limit = shared.0.lock().unwrap().manners.long;
+        let limit = if limit == 0 { 64 << 10 } else { limit };
+        let long = answer.body.len() > limit;
         if long {
             gather(shared);
         }
@@ -283,7 +287,7 @@ fn gather(shared: &(Mutex<State>, Condvar)) {
     state.at_once += 1;
     state.peak = state.peak.max(state.at_once);
     shared.1.notify_all();
-    let patience = Duration::from_secs(5);
+    let patience = Duration::from_secs(1);
     let met = |state: &mut State| state.peak < state.manners.waits_for;
     drop(shared.1.wait_timeout_while(state, patience, met).unwrap());
 }
