@@ -51,7 +51,9 @@ def run(options, profile, transport, storage, cache, split):
     topics = json.loads(checked.stdout)["topics"].values()
     total = lambda key: sum(topic[key] or 0 for topic in topics)
     published, recorded = total("published"), total("recorded")
-    transit, here, unexplained = total("lost_in_transport"), total("lost_in_recorder"), total("unexplained")
+    transit, here = total("lost_in_transport"), total("lost_in_recorder")
+    # A topic without an account of the recorder explains nothing.
+    unexplained = sum(t["missing"] if t["unexplained"] is None else abs(t["unexplained"]) for t in topics)
     lost = "0" if published == recorded else f"{transit} in transport, {here} in the recorder"
     seconds = json.loads(ledger.read_text())["seconds"]
     print(f"| {profile} | {'DDS' if transport else 'none'} | {storage} | {cache} | {split} | {published} | {recorded} "

@@ -35,8 +35,8 @@ fn help_goes_to_stdout() {
       service      Look at the services of a running robot, and call them: list, call
       doctor       Find out what is wrong with this machine, a bag, the network: bag, net
       doctor       Find out what is wrong: net
-      bench        Compare with other tools, publish the loads of rosbag2's benchmarks, check what became of
-                   every message
+      bench        Compare with other tools, publish the loads of rosbag2's benchmarks, check what
+                   became of every message
       list         List storages, compressors and known interfaces
       completions  Print the tab completion of a shell
       manual       Write the man pages of all verbs into a directory

@@ -156,11 +156,11 @@ fn read(bag: &std::path::Path, topics: &mut BTreeMap<String, Found>) -> anyhow::
             left_out += 1;
             continue;
         };
-        let length = message.data.len();
-        let payload = payloads
-            .entry((at, length))
-            .or_insert_with(|| payload(content, &topic.name, length));
-        let number = payload.as_ref().and_then(|of| of.number(message.data));
+        let known = payloads.entry((at, message.data.len())).or_default();
+        if known.is_none() {
+            *known = payload(content, &topic.name, message.data);
+        }
+        let number = known.as_ref().and_then(|of| number(of, message.data));
         topics.entry(topic.name.clone()).or_default().add(number);
     }
     Ok(left_out)
@@ -173,17 +173,25 @@ fn of_a_load(topic: &TopicInfo) -> Option<(&TopicInfo, Content)> {
     numbered.then_some((topic, content))
 }
 
-/// What messages of that length must be; `None` if there can be none.
-fn payload(content: Content, topic: &str, length: usize) -> Option<Payload> {
-    let least = Payload::new(content, topic, 8).ok()?.len();
+/// The number of a message, which the wire pads with zeros to a multiple of four.
+fn number(payload: &Payload, message: &[u8]) -> Option<u64> {
+    let (message, padding) = message.split_at_checked(payload.len())?;
+    let padded = padding.len() < 4 && padding.iter().all(|byte| *byte == 0);
+    padded.then(|| payload.number(message)).flatten()
+}
+
+/// What messages like this one must be; `None` if it is none of a load.
+fn payload(content: Content, topic: &str, message: &[u8]) -> Option<Payload> {
     if !content.has_data() {
         return Payload::new(content, topic, 0).ok();
     }
-    // What stands behind the data is padded or not: the size that comes out right is searched around the first guess.
-    let guess = (length + 8).checked_sub(least)?;
-    (guess.saturating_sub(4)..=guess + 4)
+    let least = Payload::new(content, topic, 8).ok()?.len();
+    // What stands around the data is padded or not: the size that comes out right is searched around the first guess.
+    let guess = (message.len() + 8).checked_sub(least)?;
+    (guess.saturating_sub(8)..=guess + 4)
+        .rev()
         .filter_map(|size| Payload::new(content, topic, size).ok())
-        .find(|payload| payload.len() == length)
+        .find(|payload| number(payload, message).is_some())
 }
 
 fn as_json(topics: &BTreeMap<String, Found>) -> Json {
@@ -233,12 +241,15 @@ mod tests {
         for content in [Content::ByteArray, Content::Image, Content::PointCloud2] {
             for size in [8, 9, 100, 1001] {
                 let sent = Payload::new(content, "/load_1", size).unwrap();
-                let found = payload(content, "/load_1", sent.len()).unwrap();
-                assert_eq!(
-                    found.number(&sent.message(7)),
-                    Some(7),
-                    "{content:?} {size}"
-                );
+                let mut message = sent.message(7);
+                let found = payload(content, "/load_1", &message).unwrap();
+                assert_eq!(number(&found, &message), Some(7), "{content:?} {size}");
+                // As it comes over DDS.
+                message.resize(message.len().next_multiple_of(4), 0);
+                let found = payload(content, "/load_1", &message).unwrap();
+                assert_eq!(number(&found, &message), Some(7), "{content:?} {size}");
+                message.resize(message.len() + 4, 0);
+                assert_eq!(number(&found, &message), None, "{content:?} {size}");
             }
         }
     }

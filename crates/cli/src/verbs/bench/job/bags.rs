@@ -28,6 +28,8 @@ const RAW_CALL: usize = 1 << 20;
 fn options(storage: &str) -> anyhow::Result<BagOptions> {
     Ok(BagOptions {
         storage: StorageOptions::preset(StorageId::from_name(storage)?, "")?,
+        // What everybody can read: rosbags refuses 10.
+        metadata_version: 9,
         ..BagOptions::default()
     })
 }

@@ -1,4 +1,4 @@
-//! Who does a job: this program, a Python with libraries from PyPI, and a program of ours around Rust libraries.
+//! Who does a job: this program, a Python with libraries of others, and a program of ours around Rust libraries.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -116,14 +116,12 @@ impl Peers {
         }
         let value = json.get("value").and_then(Json::as_f64);
         let answer = json.get("answer").and_then(Json::as_u64);
-        match (value, answer, run.status.success()) {
-            (Some(value), Some(answer), true) => Ok(Measured::Done { value, answer }),
-            _ => {
-                let words = String::from_utf8_lossy(&run.stderr);
-                let last = words.lines().last().unwrap_or("no reason given").to_owned();
-                Err(Failure::new(format!("{} failed to {word}: {last}", side.name())).into())
-            }
+        if let (Some(value), Some(answer), true) = (value, answer, run.status.success()) {
+            return Ok(Measured::Done { value, answer });
         }
+        let words = String::from_utf8_lossy(&run.stderr);
+        let last = words.lines().last().unwrap_or("no reason given");
+        Err(Failure::new(format!("{} failed to {word}: {last}", side.name())).into())
     }
 
     fn command(&self, side: Side) -> Option<Command> {
