@@ -385,3 +385,107 @@ impl StorageReader for McapReader {
         self.cursor.message()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::mcap::McapOptions;
+    use crate::place::{LocalCopy, PlaceEntry, PlaceKind};
+    use crate::{BagOptions, BagWriter, StorageOptions};
+
+    /// Files whose chunks can be read once and then no more, as if the network went away.
+    struct Fading;
+
+    struct FadingSource(Box<dyn Source>, HashSet<u64>);
+
+    impl Source for FadingSource {
+        fn path(&self) -> &Path {
+            self.0.path()
+        }
+
+        fn size(&self) -> u64 {
+            self.0.size()
+        }
+
+        fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+            if buffer.len() > 50_000 && !self.1.insert(offset) {
+                let source = "the network is down".into();
+                return Err(Error::Place { source });
+            }
+            self.0.read_at(offset, buffer)
+        }
+    }
+
+    impl Place for Fading {
+        fn kind(&self, path: &Path) -> Result<PlaceKind> {
+            LocalPlace.kind(path)
+        }
+
+        fn size(&self, path: &Path) -> Result<Option<u64>> {
+            LocalPlace.size(path)
+        }
+
+        fn list(&self, folder: &Path) -> Result<Vec<PlaceEntry>> {
+            LocalPlace.list(folder)
+        }
+
+        fn open(&self, path: &Path) -> Result<Box<dyn Source>> {
+            let source = LocalPlace.open(path)?;
+            Ok(Box::new(FadingSource(source, HashSet::new())))
+        }
+
+        fn at_hand(&self, _path: &Path) -> Option<LocalCopy> {
+            None
+        }
+
+        fn local_copy(&self, path: &Path) -> Result<LocalCopy> {
+            LocalPlace.local_copy(path)
+        }
+    }
+
+    #[test]
+    fn a_chunk_that_cannot_be_read_again_is_an_error_and_not_the_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = BagOptions {
+            storage: StorageOptions::Mcap(McapOptions {
+                chunk_size: 100_000,
+                ..McapOptions::default()
+            }),
+            ..BagOptions::default()
+        };
+        let path = directory.path().join("bag");
+        let mut writer = BagWriter::create(&path, options).unwrap();
+        let topic = writer.add_topic(&TopicInfo::new("/a", "b/msg/C")).unwrap();
+        // Two to a chunk; the first chunk spans the second, and its memory is given up meanwhile.
+        for log_time_ns in [0, 100, 1, 2, 200, 201] {
+            let message = Message {
+                topic,
+                log_time_ns,
+                publish_time_ns: log_time_ns,
+                sequence: 0,
+                data: &[7; 45_000],
+            };
+            writer.write(&[message], 0).into_result().unwrap();
+        }
+        writer.finish().unwrap().1.into_result().unwrap();
+        let limits = McapLimits {
+            max_open_bytes: 1,
+            ..McapLimits::default()
+        };
+        let mut reader = McapReader::read(&Fading, &path.join("bag_0.mcap"), limits).unwrap();
+        let (mut times, mut errors) = (Vec::new(), 0);
+        loop {
+            match reader.next_message() {
+                Ok(Some(message)) => times.push(message.log_time_ns),
+                Ok(None) => break,
+                Err(error) => {
+                    assert!(!error.is_damage());
+                    errors += 1;
+                }
+            }
+        }
+        assert_eq!((times, errors), (vec![0, 1, 2, 200, 201], 1));
+    }
+}
