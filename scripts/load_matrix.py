@@ -46,7 +46,7 @@ def run(options, profile, transport, storage, cache, split):
             cost = finish(recorder)
         else:
             cost = finish(subprocess.Popen([*load, "--without-transport", str(bag), *writer], stdout=file, stderr=errors))
-    verify = [options.timeloom, "bench", "verify", str(bag), "--ledger", str(ledger), "--format", "json"]
+    verify = [options.verifier or options.timeloom, "bench", "verify", str(bag), "--ledger", str(ledger), "--format", "json"]
     checked = subprocess.run(verify, capture_output=True, text=True)
     topics = json.loads(checked.stdout)["topics"].values()
     total = lambda key: sum(topic[key] or 0 for topic in topics)
@@ -54,7 +54,8 @@ def run(options, profile, transport, storage, cache, split):
     transit, here = total("lost_in_transport"), total("lost_in_recorder")
     # A topic without an account of the recorder explains nothing.
     unexplained = sum(t["missing"] if t["unexplained"] is None else abs(t["unexplained"]) for t in topics)
-    lost = "0" if published == recorded else f"{transit} in transport, {here} in the recorder"
+    lost = f"{transit} in transport, {here} in the recorder, {total('unknown')} unknown"
+    lost = "0" if published == recorded else lost
     seconds = json.loads(ledger.read_text())["seconds"]
     print(f"| {profile} | {'DDS' if transport else 'none'} | {storage} | {cache} | {split} | {published} | {recorded} "
           f"| {100 * recorded / max(published, 1):.2f} % | {lost} | {unexplained} | {100 * cost[0] / seconds:.0f} % "
@@ -66,6 +67,7 @@ def run(options, profile, transport, storage, cache, split):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--timeloom", required=True)
+    parser.add_argument("--verifier", help="another binary for `bench verify`")
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--scale", type=float, default=0.1)
     parser.add_argument("--seconds", type=float, default=10)

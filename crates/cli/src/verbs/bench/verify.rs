@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value as Json, json};
 use timeloom_bag::{BagInfo, BagReader, Query, StorageReader as _, TopicInfo};
+use timeloom_msg::qos::{Reliability, parse_profiles};
 
 use super::ledger::Ledger;
 use super::payload::{Content, Payload};
@@ -52,6 +53,8 @@ struct Found {
     published: Option<u64>,
     /// What the recorder says was lost, in transport and by itself.
     lost: Option<(u64, u64)>,
+    /// Whether nobody can know what was sent behind the last message: no heartbeat says.
+    best_effort: bool,
 }
 
 impl Found {
@@ -80,8 +83,26 @@ impl Found {
     fn unexplained(&self) -> Option<i64> {
         let (transport, recorder) = self.lost?;
         let published = i64::try_from(self.published?).ok()?;
-        let there = i64::try_from(self.whole + self.damaged + transport + recorder).ok()?;
-        Some(published - there)
+        let there = self.whole + self.damaged + transport + recorder + self.unknown();
+        Some(published - i64::try_from(there).ok()?)
+    }
+
+    /// What lies before the first and behind the last message seen of a publisher that nobody can ask; the recorder
+    /// calls it unknown too.
+    fn unknown(&self) -> u64 {
+        let (Some(published), Some((transport, recorder))) = (self.published, self.lost) else {
+            return 0;
+        };
+        let edges = match (self.first, self.last) {
+            (Some(first), Some(last)) => (first + published).saturating_sub(last + 1),
+            _ => published,
+        };
+        let open = published.saturating_sub(self.whole + self.damaged + transport + recorder);
+        if self.best_effort && open == edges {
+            edges
+        } else {
+            0
+        }
     }
 
     fn is_broken(&self) -> bool {
@@ -100,6 +121,7 @@ impl Found {
             "published": self.published,
             "lost_in_transport": self.lost.map(|lost| lost.0),
             "lost_in_recorder": self.lost.map(|lost| lost.1),
+            "unknown": self.unknown(),
             "unexplained": self.unexplained(),
         })
     }
@@ -119,6 +141,10 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
                 said.messages_lost_in_transport,
                 said.messages_lost_in_recorder(),
             ));
+            let offered = parse_profiles(&topic.offered_qos_profiles).unwrap_or_default();
+            found.best_effort = offered
+                .iter()
+                .any(|qos| qos.reliability == Reliability::BestEffort);
         }
     }
     let text = match arguments.format {
@@ -267,5 +293,25 @@ mod tests {
         assert!(!found.is_broken());
         found.add(Some(7));
         assert!(found.is_broken(), "{found:?}");
+    }
+
+    /// The recorder saw 3 to 7 and counted the gap; of the others nobody knows, if no heartbeat tells.
+    #[test]
+    fn what_lies_at_the_edges_is_unknown_for_best_effort_only() {
+        let mut found = Found {
+            published: Some(10),
+            lost: Some((2, 0)),
+            best_effort: true,
+            ..Found::default()
+        };
+        for number in [3, 4, 7] {
+            found.add(Some(number));
+        }
+        assert_eq!((found.unknown(), found.unexplained()), (5, Some(0)));
+        found.lost = Some((1, 0));
+        assert_eq!((found.unknown(), found.unexplained()), (0, Some(6)));
+        found.lost = Some((2, 0));
+        found.best_effort = false;
+        assert_eq!((found.unknown(), found.unexplained()), (0, Some(5)));
     }
 }

@@ -43,6 +43,12 @@ const READERS: &[Side] = &[Side::Ours, Side::McapCrate, Side::McapPython, Side::
 const WITH_ROSBAGS: &[Side] = &[Side::Ours, Side::Rosbags];
 
 pub(super) fn all() -> Vec<Job> {
+    let mut all = on_bags();
+    all.extend(live_and_timed());
+    all
+}
+
+fn on_bags() -> Vec<Job> {
     let (small, large) = ((SMALL, SMALL_BYTES), (LARGE, LARGE_BYTES));
     vec![
         job("write.mcap.small", "write-mcap", None, small, WRITERS),
@@ -106,6 +112,11 @@ pub(super) fn all() -> Vec<Job> {
             small,
             WITH_ROSBAGS,
         ),
+    ]
+}
+
+fn live_and_timed() -> [Job; 2] {
+    [
         job(
             "record",
             "record",
