@@ -108,7 +108,7 @@ impl Token {
                 "/",
                 &mangle(type_name),
                 "/",
-                hash,
+                &mangle(hash),
                 "/",
                 &qos,
             ]);

@@ -184,11 +184,11 @@ fn unquote(text: &str) -> Option<String> {
 /// Splits at commas that are not inside quotes.
 fn split_items(text: &str) -> Vec<&str> {
     let mut items = Vec::new();
-    let (mut start, mut quote, mut escaped) = (0, None, false);
+    let (mut start, mut quote, mut before) = (0, None, ' ');
     for (at, c) in text.char_indices() {
         match (quote, c) {
-            _ if escaped => escaped = false,
-            (Some(_), '\\') => escaped = true,
+            // Escaped, as rosidl reads it: nothing escapes the backslash itself.
+            (Some(open), _) if c == open && before == '\\' => {}
             (Some(open), _) if c == open => quote = None,
             (None, '"' | '\'') => quote = Some(c),
             (None, ',') => {
@@ -197,6 +197,7 @@ fn split_items(text: &str) -> Vec<&str> {
             }
             _ => {}
         }
+        before = c;
     }
     let last = text[start..].trim();
     if !last.is_empty() || !items.is_empty() {

@@ -15,7 +15,8 @@ impl LossReport {
     pub(super) fn report(&self, outcome: WriteOutcome) {
         if !outcome.is_ok() {
             lock(&self.outcome).absorb(outcome);
-            self.lossy.store(true, Ordering::Release);
+            // A swap: loom takes a store beside the swap of `take` for unordered, and it costs nothing here.
+            self.lossy.swap(true, Ordering::AcqRel);
         }
     }
 
