@@ -27,10 +27,6 @@ TABLES
 /// Ask many bags with SQL: topics are tables, fields are columns
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[cfg_attr(
-    not(feature = "query"),
-    expect(dead_code, reason = "the verb only says what is missing")
-)]
 pub(crate) struct Arguments {
     /// The query, in the dialect of Apache DataFusion
     #[arg(value_name = "SQL")]
