@@ -22,7 +22,11 @@ while read -r disk seconds thawed; do
     { fsfreeze -f "$disk" && sleep "$seconds"; fsfreeze -u "$disk"; : >"$thawed"; } &
 done <"$1/freezer"
 wait' freezer "$stage" >/dev/null 2>&1 &
-unshare --pid --fork --kill-child "$@"
+unshare --pid --fork --kill-child "$@" &
+campaign=$!
+# The first process of a namespace takes no such signal by itself.
+trap 'kill -9 $campaign' INT TERM HUP
+wait $campaign
 code=$?
 # In case that nobody has opened it yet.
 exec 3<>"$stage/freezer"
