@@ -8,6 +8,7 @@ mod convert;
 mod damage;
 mod extras;
 mod full_disk;
+mod full_disk_account;
 mod fuzz;
 mod golden;
 mod interop;
