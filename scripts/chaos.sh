@@ -6,7 +6,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [[ -n ${TIMELOOM_PYTHON:-} ]] || scripts/setup.sh python
 TIMELOOM_PYTHON=${TIMELOOM_PYTHON:-$PWD/.venv/bin/python}
 export TIMELOOM_PYTHON
-cargo build --quiet -p timeloom-cli -p timeloom-chaos --features timeloom-cli/zenoh
+# The tests have just built the binary, with the features of the whole workspace.
+[[ -n ${TIMELOOM_BUILT:-} ]] || cargo build --quiet -p timeloom-cli --features zenoh
+cargo build --quiet -p timeloom-chaos
 target=${CARGO_TARGET_DIR:-target}
 exec nice -n 5 "$target/debug/timeloom-chaos" \
     --minutes "${MINUTES:-5}" --workers "${WORKERS:-3}" --only "${ONLY:-}" ${SEED:+--seed "$SEED"} "$@"

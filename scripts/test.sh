@@ -24,7 +24,7 @@ else
 fi
 
 step "faults (a few of make chaos)"
-scripts/chaos.sh --smoke
+TIMELOOM_BUILT=yes scripts/chaos.sh --smoke
 
 step "documentation examples"
 cargo test --workspace "${features[@]}" --doc

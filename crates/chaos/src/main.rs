@@ -5,6 +5,7 @@
 mod account;
 mod bag;
 mod campaign;
+mod claims;
 mod dice;
 mod failure;
 mod fault;
@@ -39,20 +40,18 @@ fn main() -> ExitCode {
 #[expect(clippy::print_stdout, reason = "the report is data")]
 fn run() -> Result<ExitCode, Failure> {
     let options = Options::read(std::env::args_os().skip(1))?;
-    if !namespace::is_inside() {
+    let Some(root) = namespace::stage() else {
         if options.smoke && !namespace::is_allowed() {
             say("skipped: namespaces and TAP interfaces are not allowed here");
             return Ok(ExitCode::SUCCESS);
         }
         return namespace::enter();
-    }
+    };
     say(&format!(
         "seed {}, {} minutes, {} pairs of hosts (again: SEED={})",
         options.seed, options.minutes, options.workers, options.seed
     ));
-    let root = std::env::temp_dir().join("timeloom-chaos-stage");
-    std::fs::create_dir_all(&root)?;
-    namespace::prepare(&root)?;
+    let _freezer = namespace::prepare(&root)?;
     let (results, elapsed) = Campaign::new(&options).run(&root);
     println!("{}", table::table(&results));
     let sum = table::sum(&results);

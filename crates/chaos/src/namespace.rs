@@ -1,59 +1,78 @@
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::Failure;
 
-/// Set in the process that runs inside.
-const INSIDE: &str = "TIMELOOM_CHAOS_INSIDE";
+/// Names the place of the stage in the process that runs inside.
+const INSIDE: &str = "TIMELOOM_CHAOS_STAGE";
 
-/// Whether this process has namespaces of its own already.
-pub(crate) fn is_inside() -> bool {
-    std::env::var_os(INSIDE).is_some()
+/// The place of the stage, if this process has namespaces of its own already.
+pub(crate) fn stage() -> Option<PathBuf> {
+    std::env::var_os(INSIDE).map(PathBuf::from)
 }
 
-const OWN: [&str; 3] = ["--net", "--mount", "--pid"];
+/// Makes the place of the stage, and starts the freezer beside the campaign, not inside: whoever is killed with the
+/// campaign cannot thaw a disk any more, and a frozen disk holds up everybody who touches it, for ever.
+const OUTSIDE: &str = r#"
+stage=$TIMELOOM_CHAOS_STAGE
+mkdir -p "$stage" && mount -t tmpfs -o size=2g tmpfs "$stage" && mkfifo "$stage/freezer" || exit 1
+setsid sh -c 'trap "" INT TERM HUP
+while read -r disk seconds thawed; do
+    { fsfreeze -f "$disk" && sleep "$seconds"; fsfreeze -u "$disk"; : >"$thawed"; } &
+done <"$1/freezer"
+wait' freezer "$stage" >/dev/null 2>&1 &
+unshare --pid --fork --kill-child "$@" &
+campaign=$!
+# The first process of a namespace takes no such signal by itself.
+trap 'kill -9 $campaign' INT TERM HUP
+wait $campaign
+code=$?
+# In case that nobody has opened it yet.
+exec 3<>"$stage/freezer"
+exit $code
+"#;
 
 fn unshare() -> Command {
     let mut command = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {
         command.arg("--map-root-user");
     }
-    command
-        .args(OWN)
-        .args(["--fork", "--kill-child", "--mount-proc"]);
+    command.args(["--net", "--mount"]);
     command
 }
 
 /// Whether namespaces with interfaces of their own can be made here.
 pub(crate) fn is_allowed() -> bool {
     let tried = unshare()
-        .args(["sh", "-c", "ip tuntap add dev chaos mode tap"])
+        .args(["--pid", "--fork", "ip", "tuntap"])
+        .args(["add", "dev", "chaos", "mode", "tap"])
         .output();
     tried.is_ok_and(|tried| tried.status.success())
 }
 
 /// Runs this program again with its own network, mounts and processes; nothing of it is left when it ends.
 pub(crate) fn enter() -> Result<ExitCode, Failure> {
+    let stage = std::env::temp_dir().join("timeloom-chaos-stage");
     let status = unshare()
+        .args(["sh", "-c", OUTSIDE, "sh"])
         .arg(std::env::current_exe()?)
         .args(std::env::args_os().skip(1))
-        .env(INSIDE, "1")
+        .env(INSIDE, stage)
         .status()?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(ExitCode::from(code.unwrap_or(1)))
 }
 
-/// Names of network namespaces stand in /run; ours must not be seen outside.
-pub(crate) fn prepare(root: &Path) -> Result<(), Failure> {
-    for (kind, place) in [("tmpfs", Path::new("/run")), ("tmpfs", root)] {
+/// What is left to be done inside: processes are our own, and names of network namespaces, which stand in /run, are not
+/// seen outside. Gives what the freezer lives as long as.
+pub(crate) fn prepare(stage: &Path) -> Result<File, Failure> {
+    for (kind, place) in [("proc", "/proc"), ("tmpfs", "/run")] {
         let mut command = Command::new("mount");
-        let status = command
-            .args(["-t", kind, "-o", "size=2g", "tmpfs"])
-            .arg(place)
-            .status()?;
+        let status = command.args(["-t", kind, kind, place]).status()?;
         if !status.success() {
-            return Err(format!("mount {}: {status}", place.display()).into());
+            return Err(format!("mount {place}: {status}").into());
         }
     }
-    Ok(())
+    Ok(File::options().write(true).open(stage.join("freezer"))?)
 }

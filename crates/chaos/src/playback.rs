@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use timeloom_time::Duration;
 
 use crate::Failure;
-use crate::account::{Claims, Published, Seen, law};
+use crate::account::{Published, Seen, law};
 use crate::bag;
+use crate::claims::Claims;
 use crate::dice::Dice;
 use crate::process::{Ended, pause};
 use crate::robot::{Robot, TOPICS, end, storage};

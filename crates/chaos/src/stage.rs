@@ -1,3 +1,5 @@
+use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -5,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Failure;
 use crate::options::Options;
-use crate::process::{Process, run};
+use crate::process::{BOUND, Process, run, until};
 use crate::script::{self, Script};
 
 /// Two hosts with a wire between them: network namespaces, two TAP interfaces, and `link.py` between these.
@@ -134,8 +136,28 @@ impl Stage {
             .arg("0")
             .arg(directory.join("ledger"))
             // It complains of each packet that a cut wire does not take.
-            .stderr(std::fs::File::create(directory.join("peer.err"))?);
+            .stderr(File::create(directory.join("peer.err"))?);
         Script::start(&mut command)
+    }
+
+    /// Freezes the file system of a disk for so many tenths of a second.
+    pub(crate) fn freeze(&self, disk: &Path, tenths: u64) -> Result<(), Failure> {
+        let thawed = disk.with_extension("thawed");
+        let freezer = self.root.with_file_name("freezer");
+        let line = format!(
+            "{} {}.{} {}\n",
+            disk.display(),
+            tenths / 10,
+            tenths % 10,
+            thawed.display()
+        );
+        let mut freezer = File::options().append(true).open(freezer)?;
+        freezer.write_all(line.as_bytes())?;
+        if until(BOUND, || Ok(thawed.exists()))? {
+            Ok(())
+        } else {
+            Err("the disk was not thawed".into())
+        }
     }
 
     /// A good wire and an interface that is up, whatever was before.

@@ -99,7 +99,7 @@ impl SqliteWriter {
     }
 
     fn begin(&mut self, now_ns: i64) -> rusqlite::Result<()> {
-        if self.pending_messages > 0 || !self.connection.is_autocommit() {
+        if !self.connection.is_autocommit() {
             return Ok(());
         }
         self.opened_ns = now_ns;
@@ -150,8 +150,38 @@ impl SqliteWriter {
                 if let Err(error) = done {
                     outcome.fail(error);
                 }
+                if self.connection.is_autocommit() {
+                    // On a full disk sqlite takes back the whole transaction, not the one message.
+                    self.lose_pending(outcome);
+                }
             }
         }
+    }
+
+    /// Counts what was in the open transaction as lost.
+    fn lose_pending(&mut self, outcome: &mut WriteOutcome) {
+        for (index, pending) in self.pending.iter_mut().enumerate() {
+            let pending = std::mem::take(pending);
+            let (Some(first), Some(last)) = (pending.first_time_ns, pending.last_time_ns) else {
+                continue;
+            };
+            if let Some(account) = self.committed.get_mut(index) {
+                let lost = &mut account.lost_in_recorder;
+                lost.add(LossCause::Storage, pending.messages_recorded);
+            }
+            if let Some(topic) = TopicId::from_index(index) {
+                outcome.add(Unwritten {
+                    topic,
+                    cause: LossCause::Storage,
+                    messages: pending.messages_recorded,
+                    bytes: pending.bytes_written,
+                    first_time_ns: first,
+                    last_time_ns: last,
+                });
+            }
+        }
+        self.pending_messages = 0;
+        self.pending_bytes = 0;
     }
 
     /// Commits the open transaction, or counts all of it as lost.
@@ -166,39 +196,21 @@ impl SqliteWriter {
                 .execute_batch("ROLLBACK")
                 .unwrap_or_default();
         }
-        for (index, pending) in self.pending.iter_mut().enumerate() {
-            let pending = std::mem::take(pending);
-            let (Some(first), Some(last)) = (pending.first_time_ns, pending.last_time_ns) else {
-                continue;
-            };
-            let Some(account) = self.committed.get_mut(index) else {
-                continue;
-            };
-            if done.is_ok() {
-                account.merge(&pending);
-                continue;
+        match done {
+            Ok(()) => {
+                for (account, pending) in self.committed.iter_mut().zip(&mut self.pending) {
+                    account.merge(&std::mem::take(pending));
+                }
+                self.pending_messages = 0;
+                self.pending_bytes = 0;
             }
-            account
-                .lost_in_recorder
-                .add(LossCause::Storage, pending.messages_recorded);
-            if let Some(topic) = TopicId::from_index(index) {
-                outcome.add(Unwritten {
-                    topic,
-                    cause: LossCause::Storage,
-                    messages: pending.messages_recorded,
-                    bytes: pending.bytes_written,
-                    first_time_ns: first,
-                    last_time_ns: last,
+            Err(source) => {
+                self.lose_pending(outcome);
+                outcome.fail(Error::Sqlite {
+                    path: self.path.clone(),
+                    source,
                 });
             }
-        }
-        self.pending_messages = 0;
-        self.pending_bytes = 0;
-        if let Err(source) = done {
-            outcome.fail(Error::Sqlite {
-                path: self.path.clone(),
-                source,
-            });
         }
         self.measure();
     }

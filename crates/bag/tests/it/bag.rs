@@ -5,7 +5,7 @@ use std::fs;
 use timeloom_bag::bag::{FileNaming, SentOrder};
 use timeloom_bag::metadata::read_metadata_file;
 use timeloom_bag::{
-    BagInfo, BagOptions, BagReader, BagWriter, CompressionMode, LossCause, Message, Order, Query,
+    BagOptions, BagReader, BagWriter, CompressionMode, LossCause, Message, Order, Query,
     StorageReader, TopicId,
 };
 
@@ -448,35 +448,4 @@ fn old_bags_name_their_files_from_the_parent_directory() {
         .replace("- run_0.mcap", "- run/run_0.mcap");
     fs::write(path.join("metadata.yaml"), old).unwrap();
     assert_eq!(read_bag(&path).len(), 3);
-}
-
-#[test]
-fn losses_in_a_last_file_that_holds_nothing_are_told() {
-    let directory = tempfile::tempdir().unwrap();
-    for (number, (name, storage)) in storages().into_iter().enumerate() {
-        let path = directory.path().join(number.to_string());
-        let options = BagOptions {
-            storage,
-            ..BagOptions::default()
-        };
-        let mut writer = BagWriter::create(&path, options).unwrap();
-        let topic = writer.add_topic(&test_topics()[0]).unwrap();
-        let data = payload(1);
-        let message = Message {
-            topic,
-            log_time_ns: message_time(1),
-            publish_time_ns: message_time(1),
-            sequence: 1,
-            data: &data,
-        };
-        writer.write(&[message], 0).into_result().unwrap();
-        writer.split().unwrap();
-        writer.lost_in_recorder(topic, LossCause::Storage, 7);
-        let (_, outcome) = writer.finish().unwrap();
-        outcome.into_result().unwrap();
-        let info = BagInfo::open(&path).unwrap();
-        assert_eq!(info.damage, Vec::<String>::new(), "{name}");
-        let told = info.topics[0].statistics.expect("it was closed in order");
-        assert_eq!((told.messages_recorded, told.messages_lost()), (1, 7));
-    }
 }

@@ -9,6 +9,7 @@ mod damage;
 mod escape;
 mod extras;
 mod full_disk;
+mod full_disk_account;
 mod fuzz;
 mod golden;
 mod interop;

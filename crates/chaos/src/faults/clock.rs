@@ -7,7 +7,7 @@ use serde_json::json;
 use timeloom_time::Duration;
 
 use crate::Failure;
-use crate::account::number;
+use crate::claims::number;
 use crate::dice::Dice;
 use crate::playback::{self, Played, Source};
 use crate::process::{BOUND, Ended, Process, pause};

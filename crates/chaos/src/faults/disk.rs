@@ -5,7 +5,8 @@ use std::path::Path;
 use rustix::process::Signal;
 
 use crate::Failure;
-use crate::account::{self, Claims};
+use crate::account;
+use crate::claims::Claims;
 use crate::dice::Dice;
 use crate::ledger::Ledger;
 use crate::process::{BOUND, Process, pause};
@@ -17,7 +18,7 @@ type Done = Result<(), Failure>;
 
 /// Publishes into a recording while `fault` happens; gives the recorder, which still runs.
 fn recording(
-    stage: &mut Stage,
+    stage: &Stage,
     place: &Path,
     dice: &mut Dice,
     arguments: &str,
@@ -28,6 +29,9 @@ fn recording(
     let mut recorder = stage.record(place, &format!("--topics {TOPICS} {arguments}"))?;
     robot.go(dice, largest)?;
     pause(millis(dice, 200, 700));
+    if !recorder.runs()? {
+        return Err("the recorder ended before anything happened".into());
+    }
     fault(&mut recorder, dice)?;
     pause(millis(dice, 200, 700));
     robot.stop()?;
@@ -56,7 +60,7 @@ pub(crate) fn full(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut
         place.display()
     );
     shell(&moved, place)?;
-    account::judge(stage, place, &ended, tally)
+    account::judge_without_ends(stage, place, &ended, tally)
 }
 
 /// A disk that takes nothing for a while: a file system on a loop device, frozen.
@@ -76,15 +80,7 @@ pub(crate) fn stalled(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &
         CACHE >> dice.between(0, 6)
     );
     let recorder = recording(stage, place, dice, &arguments, 4000, |_, dice| {
-        let tenths = dice.between(3, 25);
-        // One program that always thaws what it froze: a frozen disk holds up everybody who touches it.
-        let freeze = format!(
-            "trap '' INT TERM HUP; fsfreeze -f {0} && sleep {1}.{2}; fsfreeze -u {0}",
-            disk.display(),
-            tenths / 10,
-            tenths % 10
-        );
-        shell(&freeze, place)
+        stage.freeze(&disk, dice.between(3, 25))
     })?;
     tally.injected += 1;
     let ended = end(recorder, dice, tally)?;

@@ -11,7 +11,7 @@ use crate::account;
 use crate::dice::Dice;
 use crate::faults::kill;
 use crate::process::{Process, pause};
-use crate::robot::{end, millis, storage};
+use crate::robot::{end, memory, millis, storage};
 use crate::script::{self, Script};
 use crate::stage::{Host, Stage};
 use crate::tally::Tally;
@@ -151,7 +151,9 @@ pub(crate) fn recorder(
     for _ in 0..dice.between(4, 7) {
         let recorder = record(stage, place, dice)?;
         pause(millis(dice, 200, 2000));
-        drop(recorder.end(Signal::KILL)?);
+        let mut ended = recorder.end(Signal::KILL)?;
+        ended.signal = None;
+        memory(&ended, tally);
         tally.injected += 1;
         tally.kills += 1;
         kill::recovered(stage, place, None, tally)?;

@@ -1,0 +1,75 @@
+//! What a bag says of a disk that was full is what it holds.
+
+use timeloom_bag::sqlite::SqliteOptions;
+use timeloom_bag::{BagInfo, BagOptions, BagWriter, LossCause, Message, StorageOptions};
+
+use crate::support::{message_time, payload, read_bag, storages, test_topics};
+
+#[test]
+fn losses_in_a_last_file_that_holds_nothing_are_told() {
+    let directory = tempfile::tempdir().unwrap();
+    for (number, (name, storage)) in storages().into_iter().enumerate() {
+        let path = directory.path().join(number.to_string());
+        let options = BagOptions {
+            storage,
+            ..BagOptions::default()
+        };
+        let mut writer = BagWriter::create(&path, options).unwrap();
+        let topic = writer.add_topic(&test_topics()[0]).unwrap();
+        let data = payload(1);
+        let message = Message {
+            topic,
+            log_time_ns: message_time(1),
+            publish_time_ns: message_time(1),
+            sequence: 1,
+            data: &data,
+        };
+        writer.write(&[message], 0).into_result().unwrap();
+        writer.split().unwrap();
+        writer.lost_in_recorder(topic, LossCause::Storage, 7);
+        let (_, outcome) = writer.finish().unwrap();
+        outcome.into_result().unwrap();
+        let info = BagInfo::open(&path).unwrap();
+        assert_eq!(info.damage, Vec::<String>::new(), "{name}");
+        let told = info.topics[0].statistics.expect("it was closed in order");
+        assert_eq!((told.messages_recorded, told.messages_lost()), (1, 7));
+    }
+}
+
+#[test]
+fn on_a_full_disk_a_database_holds_what_it_says_and_no_more() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("bag");
+    let mut sqlite = SqliteOptions {
+        max_batch_messages: 7,
+        ..SqliteOptions::default()
+    };
+    // To sqlite, this is a disk that is full.
+    sqlite.pragmas.push("max_page_count=40".into());
+    let options = BagOptions {
+        storage: StorageOptions::Sqlite3(sqlite),
+        ..BagOptions::default()
+    };
+    let mut writer = BagWriter::create(&path, options).unwrap();
+    let topic = writer.add_topic(&test_topics()[0]).unwrap();
+    let accepted = 400;
+    for number in 0..accepted {
+        // Large ones do not fit sooner than small ones.
+        let data = vec![7; if number % 5 == 4 { 30_000 } else { 100 }];
+        let message = Message {
+            topic,
+            log_time_ns: message_time(number),
+            publish_time_ns: message_time(number),
+            sequence: number,
+            data: &data,
+        };
+        // What is lost is told at the end, too.
+        let _told = writer.write(&[message], message_time(number));
+    }
+    let (summary, _) = writer.finish().unwrap();
+    let account = summary.metadata.topics[0].statistics.unwrap();
+    assert!(account.messages_lost() > 0);
+    assert!(account.messages_recorded > 0);
+    assert_eq!(read_bag(&path).len() as u64, account.messages_recorded);
+    assert_eq!(account.messages_published(), u64::from(accepted));
+}
