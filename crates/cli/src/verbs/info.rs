@@ -20,6 +20,7 @@ EXAMPLES
   timeloom info my_bag -t                    the names of the topics
   timeloom info my_bag --format json | jq '.topics[].name'
   timeloom info my_bag_0.mcap                a single file
+  timeloom info s3://robots/run_7            on S3; only its end is fetched
 
 A damaged bag is shown with what is wrong; exit code 3 says that messages may be missing.";
 
