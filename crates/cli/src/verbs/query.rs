@@ -28,7 +28,7 @@ TABLES
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The query, in the dialect of Apache DataFusion
+    /// The query: a SELECT, or SHOW TABLES, DESCRIBE or EXPLAIN
     #[arg(value_name = "SQL")]
     sql: String,
     /// The bags

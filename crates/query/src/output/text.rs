@@ -41,6 +41,15 @@ impl TextWriter {
     pub(super) fn write(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> Result<()> {
         let options = options("NULL");
         let formatters = formatters(batch.columns(), &options)?;
+        if let ([kind, plan], true) = (formatters.as_slice(), self.is_plan()) {
+            self.widths.get_or_insert_default();
+            for row in 0..batch.num_rows() {
+                writeln!(out, "{}", kind.value(row))?;
+                let plan = plan.value(row).to_string();
+                writeln!(out, "  {}", plan.trim_end().replace('\n', "\n  "))?;
+            }
+            return Ok(());
+        }
         for row in 0..batch.num_rows() {
             let cell = |formatter: &datafusion::arrow::util::display::ArrayFormatter<'_>| {
                 printable(&formatter.value(row).to_string())
@@ -55,6 +64,11 @@ impl TextWriter {
             }
         }
         Ok(())
+    }
+
+    /// What `EXPLAIN` answers: a text of many lines, which no table can hold.
+    fn is_plan(&self) -> bool {
+        self.names == ["plan_type", "plan"]
     }
 
     /// Fixes the widths and writes what waited.

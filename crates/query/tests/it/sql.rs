@@ -169,3 +169,19 @@ fn a_message_that_is_null_has_null_fields() {
         r#"SELECT CASE WHEN altitude > 120 THEN status END AS s FROM "/fix" ORDER BY log_time"#;
     assert_eq!(csv(&session, sql), [",", "-2,0", "-2,0", "-2,0"]);
 }
+
+#[test]
+fn a_plan_is_shown_line_by_line() {
+    let session = open(&[golden("mcap_plain")]);
+    let text = written(
+        &session,
+        r#"EXPLAIN SELECT data FROM "/chatter""#,
+        Format::Text,
+    );
+    let line = "BagScan: table=/chatter, bags=1, columns=[data], values_per_message=1";
+    assert!(text.starts_with("logical_plan\n"), "{text}");
+    assert!(
+        text.lines().any(|shown| shown.trim_start() == line),
+        "{text}"
+    );
+}

@@ -145,20 +145,17 @@ fn unknown_table(name: &str, tables: &[String]) -> Failure {
     let near = suggestion::nearest(name, known.clone())
         .or_else(|| suggestion::nearest(&with_slash, known));
     let text = format!("there is no table {name}");
-    let hint = match near {
-        Some(near) => format!("did you mean \"{near}\"? `SHOW TABLES` lists all"),
-        None => {
-            let few: Vec<&str> = tables.iter().take(8).map(String::as_str).collect();
-            let more = if tables.len() > few.len() {
-                ", …"
-            } else {
-                ""
-            };
-            format!(
-                "there are {}{more}; `SHOW TABLES` lists all",
-                few.join(", ")
-            )
-        }
+    let hint = if let Some(near) = near {
+        format!("did you mean \"{near}\"? `SHOW TABLES` lists all")
+    } else {
+        let few: Vec<&str> = tables.iter().take(8).map(String::as_str).collect();
+        let more = if tables.len() > few.len() {
+            ", …"
+        } else {
+            ""
+        };
+        let few = few.join(", ");
+        format!("there are {few}{more}; `SHOW TABLES` lists all")
     };
     Failure::usage(text).hint(hint)
 }
