@@ -83,10 +83,8 @@ fn strip_comment(line: &str) -> &str {
 
 /// As rosidl reads it: a quote is escaped by the backslash before it, which nothing escapes.
 fn closing_quote(line: &str, open: usize, quote: u8) -> Option<usize> {
-    let pairs = line.as_bytes()[open..].windows(2);
-    let found = pairs
-        .into_iter()
-        .position(|pair| pair[1] == quote && pair[0] != b'\\');
+    let mut pairs = line.as_bytes()[open..].windows(2);
+    let found = pairs.position(|pair| pair[1] == quote && pair[0] != b'\\');
     found.map(|at| open + at + 1)
 }
 

@@ -4,6 +4,8 @@
 #[expect(unreachable_pub, reason = "the fuzz crate exports it")]
 mod sync_table;
 
+use std::fmt::Write as _;
+
 use timeloom_testkit::mutation::fuzz;
 
 #[test]
@@ -12,8 +14,10 @@ fn fuzz_tables() {
     let mut active = "kind,device_ns,host_tx_ns,host_rx_ns,device_tx_ns\n".to_owned();
     for row in 1..12_i64 {
         let (device, host) = (row * 1_000_000, 5_000_000_000 + row * 1_000_100);
-        passive += &format!("passive,{device},{},kernel\n", host + row % 3 * 700);
-        active += &format!("active,{device},{host},{},{}\n", host + 9000, device + 100);
+        let late = host + row % 3 * 700;
+        writeln!(passive, "passive,{device},{late},kernel").unwrap();
+        let (back, sent) = (host + 9000, device + 100);
+        writeln!(active, "active,{device},{host},{back},{sent}").unwrap();
     }
     let mapped = "device_ns,host_ns,sigma_ns,lower_ns,upper_ns,health,epoch\n1,2,3,,4,locked,0\n5,6,7,1,9,locked,0\n";
     let inputs = [
