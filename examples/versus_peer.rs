@@ -157,9 +157,10 @@ fn pace(count: u64) -> Result<()> {
         .build()?;
     let clock = Clock::<Steady>::new();
     let mut late: Vec<i64> = runtime.block_on(async {
+        // The grid of the timer begins when it is made, and its first tick is that beginning.
+        let begin = clock.now();
         let mut timer = tokio::time::interval(std::time::Duration::from_millis(1));
         timer.tick().await;
-        let begin = clock.now();
         let mut late = Vec::new();
         for number in 1..=count {
             timer.tick().await;

@@ -60,6 +60,11 @@ def run(options, profile, transport, storage, cache, split):
     print(f"| {profile} | {'DDS' if transport else 'none'} | {storage} | {cache} | {split} | {published} | {recorded} "
           f"| {100 * recorded / max(published, 1):.2f} % | {lost} | {unexplained} | {100 * cost[0] / seconds:.0f} % "
           f"| {cost[1]:.0f} |", flush=True)
+    if unexplained:
+        # Kept for whoever looks for the reason: which topics, and what the recorder said.
+        name = "-".join([profile, "dds" if transport else "none", storage, str(cache), split])
+        (options.work / f"{name}.json").write_text(checked.stdout)
+        shutil.copy(options.work / "errors.log", options.work / f"{name}.log")
     shutil.rmtree(bag, ignore_errors=True)
     return checked.returncode in (0, 3) and total("damaged") == 0 and unexplained == 0
 
