@@ -186,7 +186,7 @@ def verdict(options, processes, counted, samples, codes):
         lines.append(f"{name:<7} rss {rows[0]['rss_kb'] / 1024:.1f} MiB at first, then {min(rss) / 1024:.1f} to "
                      f"{max(rss) / 1024:.1f} MiB, slope {grows / 1024:+.2f} MiB an hour; cpu {cpu * 100:.1f} %; "
                      f"open files {min(files)} to {max(files)}; {len(rows)} samples")
-        # A hundredth of what is there in an hour is noise of the allocator; a leak of one message a second is more.
+        # A twentieth of what is there in an hour, or 4 MiB, may be the allocator's; a leak of a small message a second is more.
         if grows > max(rss) * 0.05 and grows > 4096:
             wrong.append(f"{name} grows by {grows / 1024:.1f} MiB an hour")
         if max(files) - min(files) > 2:
