@@ -465,7 +465,7 @@ mod tests {
                 log_time_ns,
                 publish_time_ns: log_time_ns,
                 sequence: 0,
-                data: &[7; 45_000],
+                data: &vec![7; 45_000],
             };
             writer.write(&[message], 0).into_result().unwrap();
         }
