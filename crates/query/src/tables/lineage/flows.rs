@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use timeloom_time::Time;
 use timeloom_trace::{InputView, TagView};
 
-/// Source messages of one message; more are the work of a mistake in tags, such as a circle.
-const MOST_MESSAGES: usize = 10_000;
+/// Messages that one message is followed back through; where topics feed back into each other, all of the past is in it.
+pub(super) const MOST_MESSAGES: usize = 10_000;
 
 /// Messages and their inputs, by ROS time in nanoseconds.
 #[derive(Debug, Default)]
@@ -31,6 +31,14 @@ struct NotedInput {
     topic: u32,
     stamp: Option<i64>,
     received: i64,
+}
+
+/// The flows into one message.
+#[derive(Debug, Default)]
+pub(super) struct FlowsInto {
+    pub(super) flows: Vec<Flow>,
+    /// Whether there are more, beyond [`MOST_MESSAGES`].
+    pub(super) cut: bool,
 }
 
 /// A source message and a message at the end that is made of it.
@@ -96,10 +104,10 @@ impl Flows {
     }
 
     /// All flows into a message: each source message once, by the shortest way.
-    pub(super) fn flows_into(&self, target: usize) -> Vec<Flow> {
-        let mut flows = Vec::new();
+    pub(super) fn flows_into(&self, target: usize) -> FlowsInto {
+        let mut found = FlowsInto::default();
         let Some(end) = self.notes.get(target) else {
-            return flows;
+            return found;
         };
         let mut seen = HashSet::from([target]);
         let mut named = HashSet::new();
@@ -117,7 +125,9 @@ impl Flows {
                 end: end.published,
             };
             if note.inputs.is_empty() {
-                flows.push(flow(way, note.stamp, note.published, false));
+                found
+                    .flows
+                    .push(flow(way, note.stamp, note.published, false));
                 continue;
             }
             for input in &note.inputs {
@@ -129,16 +139,18 @@ impl Flows {
                             queue.push_back((before, longer));
                         }
                     }
-                    Some(_) => {}
+                    Some(before) => found.cut |= !seen.contains(&before),
                     None => {
                         if named.insert((input.topic, input.stamp)) {
-                            flows.push(flow(longer, input.stamp, input.received, true));
+                            found
+                                .flows
+                                .push(flow(longer, input.stamp, input.received, true));
                         }
                     }
                 }
             }
         }
-        flows
+        found
     }
 
     /// The message that an input means: of several with its stamp, the newest that was there already.
@@ -151,5 +163,40 @@ impl Flows {
         let newest = places.iter().rev().find(is_there);
         // One with that stamp is meant even if clocks disagree; one without stamp is known by its time only.
         newest.or(input.stamp.and(places.first())).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A topic whose messages are made of the one before.
+    fn feedback(messages: usize) -> Flows {
+        let mut flows = Flows::default();
+        flows.number("/odom");
+        for (place, stamp) in (0..messages).zip(0_i64..) {
+            let before = NotedInput {
+                topic: 0,
+                stamp: Some(stamp - 1),
+                received: stamp,
+            };
+            flows.places.insert((0, Some(stamp)), vec![place]);
+            flows.notes.push(Note {
+                topic: 0,
+                stamp: Some(stamp),
+                published: stamp,
+                inputs: if place == 0 { Vec::new() } else { vec![before] },
+            });
+        }
+        flows
+    }
+
+    #[test]
+    fn a_way_that_is_too_long_is_cut_and_said_to_be() {
+        let whole = feedback(MOST_MESSAGES).flows_into(MOST_MESSAGES - 1);
+        assert_eq!((whole.flows.len(), whole.cut), (1, false));
+        assert_eq!(whole.flows[0].source_stamp, Some(0));
+        let long = feedback(MOST_MESSAGES + 1).flows_into(MOST_MESSAGES);
+        assert_eq!((long.flows.len(), long.cut), (0, true));
     }
 }

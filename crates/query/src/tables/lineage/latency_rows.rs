@@ -10,7 +10,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::error::Result;
 use tokio::sync::mpsc::Sender;
 
-use super::flows::{Flow, Flows};
+use super::flows::{Flow, Flows, MOST_MESSAGES};
 use super::tags::read_tags;
 use crate::bag_set::{Bag, BagSet};
 use crate::field::UTC;
@@ -30,8 +30,15 @@ pub(super) fn read(
     })?;
     let mut rows = Rows::default();
     for target in flows.targets() {
-        for flow in flows.flows_into(target) {
-            rows.push(&bag.name, &flows, &flow);
+        let into = flows.flows_into(target);
+        for flow in &into.flows {
+            rows.push(&bag.name, &flows, flow);
+        }
+        if into.cut {
+            set.findings.add_unread(format!(
+                "{}: latency: more than {MOST_MESSAGES} messages lead to one message, and the oldest are left out",
+                bag.name
+            ));
         }
         if rows.count >= BATCH_ROWS && batches.blocking_send(rows.finish(schema)).is_err() {
             return Ok(());
