@@ -39,7 +39,7 @@ lint: ## check format, clippy and documentation; any warning fails
 	@scripts/setup.sh lint packages
 	cargo fmt --all --check
 	cargo clippy --workspace --features timeloom-cli/full --all-targets --quiet -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --features timeloom-cli/full --quiet
 
 fmt: ## format all Rust code
 	@scripts/setup.sh lint
