@@ -25,7 +25,7 @@ fn still() -> Clock<Ros> {
 
 fn wait(mailbox: &Mailbox, clock: &Clock<Ros>) {
     if let Some(bell) = mailbox.arm() {
-        clock.sleep_until_with(Time::from_nanos(2), &WaitOptions::new().cancel(&bell));
+        let _woke = clock.sleep_until_with(Time::from_nanos(2), &WaitOptions::new().cancel(&bell));
     }
 }
 
