@@ -82,13 +82,18 @@ impl Error {
 
 /// The first line of what the engine says, without its own names for kinds of errors.
 fn text(error: &DataFusionError) -> String {
-    let message = error.find_root().message().into_owned();
+    let message = match error.find_root() {
+        DataFusionError::SQL(error, _) => error.to_string(),
+        other => other.message().into_owned(),
+    };
     let line = message.lines().next().unwrap_or_default().trim();
     line.strip_suffix('.').unwrap_or(line).to_owned()
 }
 
 #[cfg(test)]
 mod tests {
+    use datafusion::sql::sqlparser::parser::ParserError;
+
     use super::*;
 
     #[test]
@@ -97,5 +102,11 @@ mod tests {
         assert!(matches!(Error::run(&error), Error::Memory { .. }));
         let error = DataFusionError::Plan("No field named x.\nDid you".into());
         assert_eq!(Error::plan(&error).to_string(), "No field named x");
+        let error = ParserError::ParserError("Expected: x".into());
+        let error = DataFusionError::SQL(Box::new(error), None);
+        assert_eq!(
+            Error::plan(&error).to_string(),
+            "sql parser error: Expected: x"
+        );
     }
 }

@@ -98,6 +98,16 @@ fn a_changed_byte_is_a_fault() {
 }
 
 #[test]
+fn a_bag_without_a_load_is_not_well() {
+    let run = Sandbox::new().run("bench verify BAGS/mcap_plain");
+    assert_eq!(run.code, 1, "{run}");
+    assert!(
+        run.stderr.contains("no message of `timeloom bench load`"),
+        "{run}"
+    );
+}
+
+#[test]
 fn a_comparison_names_what_is_not_installed() {
     let sandbox = Sandbox::new();
     let rows = sandbox.ok("bench --only slice --rounds 1 --scale 0.01 --work . --format json");

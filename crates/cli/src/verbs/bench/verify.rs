@@ -6,12 +6,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value as Json, json};
-use timeloom_bag::{BagInfo, BagReader, Query, StorageReader as _, TopicInfo};
+use timeloom_bag::{BagReader, Query, StorageReader as _, TopicInfo};
 use timeloom_msg::qos::{Reliability, parse_profiles};
 
 use super::ledger::Ledger;
 use super::payload::{Content, Payload};
 use crate::context::Context;
+use crate::failure::Failure;
 use crate::json_text::{counted, grouped};
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
@@ -134,8 +135,8 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             topics.entry(name).or_default().published = Some(count);
         }
     }
-    let left_out = read(&arguments.bag, &mut topics)?;
-    for topic in &BagInfo::open(&arguments.bag)?.topics {
+    let left_out = read(context.bags.open(&arguments.bag)?, &mut topics)?;
+    for topic in &context.bags.info(&arguments.bag)?.topics {
         if let (Some(found), Some(said)) = (topics.get_mut(&topic.name), &topic.statistics) {
             found.lost = Some((
                 said.messages_lost_in_transport,
@@ -146,6 +147,16 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
                 .iter()
                 .any(|qos| qos.reliability == Reliability::BestEffort);
         }
+    }
+    if topics.is_empty() {
+        // An empty table would look as if all were well.
+        let text = format!(
+            "{}: no message of `timeloom bench load`",
+            arguments.bag.display()
+        );
+        return Err(Failure::new(text)
+            .hint("record while `timeloom bench load` publishes, then verify that bag")
+            .into());
     }
     let text = match arguments.format {
         Format::Text => table(&topics),
@@ -170,8 +181,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
 }
 
 /// Reads every message; how many are of topics that no load has.
-fn read(bag: &std::path::Path, topics: &mut BTreeMap<String, Found>) -> anyhow::Result<u64> {
-    let mut reader = BagReader::open(bag)?;
+fn read(mut reader: BagReader, topics: &mut BTreeMap<String, Found>) -> anyhow::Result<u64> {
     let names = reader.info().topics.clone();
     reader.start(&Query::default())?;
     let mut payloads: BTreeMap<(usize, usize), Option<Payload>> = BTreeMap::new();
