@@ -259,6 +259,7 @@ impl Target {
         ] {
             self.writer.lost_in_recorder(topic, cause, count);
         }
+        self.writer.leave_open(topic, lost.unknown);
     }
 
     fn write(&mut self, message: &Message<'_>) -> Result<()> {

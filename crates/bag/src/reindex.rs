@@ -137,6 +137,7 @@ impl Rebuild {
         if let Some((_, lost)) = accounts.find(|(name, _)| name == topic) {
             account.messages_lost_in_transport = lost.messages_lost_in_transport;
             account.lost_in_recorder = lost.lost_in_recorder;
+            account.unknown = lost.unknown;
         }
     }
 
@@ -217,6 +218,7 @@ impl Rebuild {
                 let account = kept.statistics.get_or_insert_default();
                 account.messages_lost_in_transport = lost.messages_lost_in_transport;
                 account.lost_in_recorder = lost.lost_in_recorder;
+                account.unknown = lost.unknown;
             }
         }
     }

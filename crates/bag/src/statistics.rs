@@ -44,6 +44,28 @@ impl RecorderLoss {
     }
 }
 
+/// What may have been published and was never seen: nobody can say how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct UnknownMessages {
+    /// At most this many before the first one seen of each publisher: sent before it was subscribed to, or lost.
+    pub before_first: u64,
+    /// Publishers of which nobody says whether something came after the last one seen.
+    pub open_publishers: u64,
+}
+
+impl UnknownMessages {
+    /// Whether all is known.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds another stretch.
+    pub fn merge(&mut self, other: &Self) {
+        self.before_first = self.before_first.saturating_add(other.before_first);
+        self.open_publishers = self.open_publishers.saturating_add(other.open_publishers);
+    }
+}
+
 /// The account of one topic over some stretch: one file, one bag, several bags.
 ///
 /// The law: published = recorded + lost in transport + lost in recorder.
@@ -56,6 +78,8 @@ pub struct TopicStatistics {
     pub messages_lost_in_transport: u64,
     /// Messages that reached the recorder and are not in the bag.
     pub lost_in_recorder: RecorderLoss,
+    /// What the recorder could not know; it is in none of the other counts.
+    pub unknown: UnknownMessages,
     /// Payload bytes in the bag.
     pub bytes_written: u64,
     /// Log time of the earliest recorded message.
@@ -121,6 +145,7 @@ impl TopicStatistics {
             .add(LossCause::Compression, other.lost_in_recorder.compression);
         self.lost_in_recorder
             .add(LossCause::Storage, other.lost_in_recorder.storage);
+        self.unknown.merge(&other.unknown);
         self.bytes_written = self.bytes_written.saturating_add(other.bytes_written);
         self.first_time_ns = pick(self.first_time_ns, other.first_time_ns, i64::min);
         self.last_time_ns = pick(self.last_time_ns, other.last_time_ns, i64::max);
@@ -147,13 +172,22 @@ mod tests {
             n.clone(),
             n.clone(),
             n.clone(),
-            n.clone(),
+            (n.clone(), n.clone()),
             n,
             time.clone(),
             time,
         )
             .prop_map(
-                |(recorded, transport, queue, compression, storage, bytes, first, last)| {
+                |(
+                    recorded,
+                    transport,
+                    queue,
+                    compression,
+                    (storage, unknown),
+                    bytes,
+                    first,
+                    last,
+                )| {
                     TopicStatistics {
                         messages_recorded: recorded,
                         messages_lost_in_transport: transport,
@@ -161,6 +195,10 @@ mod tests {
                             queue,
                             compression,
                             storage,
+                        },
+                        unknown: UnknownMessages {
+                            before_first: unknown,
+                            open_publishers: unknown / 2,
                         },
                         bytes_written: bytes,
                         first_time_ns: first,

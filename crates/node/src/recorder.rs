@@ -54,7 +54,6 @@ pub use report::Report;
 pub use selection::Selection;
 pub use services::Services;
 pub use status::{Phase, SkippedMessages, Status, TopicStatus};
-pub use transport_account::UnknownMessages;
 pub use types::{BuiltinTypes, FoundType, TypeSource};
 
 use self::disk_guard::LowSpace;

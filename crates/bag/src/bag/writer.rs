@@ -20,7 +20,7 @@ use crate::metadata::{sync_directory, write_metadata_file};
 use crate::storage::{StorageWriter, WriteOutcome};
 use crate::{
     BagMetadata, Error, LossCause, Message, MessageDefinition, Result, TopicId, TopicInfo,
-    TopicStatistics,
+    TopicStatistics, UnknownMessages,
 };
 
 /// One file was closed and the next one opened.
@@ -457,6 +457,11 @@ impl BagWriter {
     /// Takes messages back that were counted as lost in transport and came after all.
     pub fn found_again(&mut self, topic: TopicId, messages: u64) {
         self.account.find_again(topic, messages);
+    }
+
+    /// Adds what is not known of a topic, once that is certain: at the end. The file that is open has it.
+    pub fn leave_open(&mut self, topic: TopicId, unknown: UnknownMessages) {
+        self.account.leave_open(topic, unknown);
     }
 
     /// Counts messages that the recorder lost before they came here.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{BagInfo, ServiceEntry, TopicEntry, size};
+use crate::UnknownMessages;
 
 /// What the text shows beyond what `ros2 bag info` of Jazzy shows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -83,6 +84,15 @@ pub fn render(info: &BagInfo, layout: &InfoLayout) -> String {
         SERVICE_INDENT,
         services.iter().map(|service| service_line(service)),
     );
+    let unknown = unknown(info);
+    if layout.losses && !unknown.is_empty() {
+        lines(
+            &mut text,
+            "Unknown:           ",
+            INDENT,
+            unknown.into_iter(),
+        );
+    }
     if layout.damage && !info.damage.is_empty() {
         lines(
             &mut text,
@@ -172,6 +182,28 @@ fn topic_line(topic: &TopicEntry, layout: &InfoLayout) -> String {
         line.push_str(&lost);
     }
     line
+}
+
+/// What nobody can know is said, and not called zero.
+fn unknown(info: &BagInfo) -> Vec<String> {
+    let mut all = UnknownMessages::default();
+    for statistics in info.topics.iter().filter_map(|topic| topic.statistics) {
+        all.merge(&statistics.unknown);
+    }
+    let UnknownMessages {
+        before_first,
+        open_publishers,
+    } = all;
+    let mut lines = Vec::new();
+    if before_first > 0 {
+        let what = "messages before the first one seen of a publisher, sent before it was subscribed to or lost";
+        lines.push(format!("up to {before_first} {what}"));
+    }
+    if open_publishers > 0 {
+        let what = "publishers sent something after the last message seen";
+        lines.push(format!("whether {open_publishers} {what}"));
+    }
+    lines
 }
 
 fn service_line(service: &ServiceEntry) -> String {

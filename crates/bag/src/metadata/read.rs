@@ -3,7 +3,7 @@
 use super::{BagMetadata, FileRecord, TopicRecord};
 use crate::statistics::RecorderLoss;
 use crate::yaml::{self, Node};
-use crate::{Error, Result, TopicInfo, TopicStatistics};
+use crate::{Error, Result, TopicInfo, TopicStatistics, UnknownMessages};
 
 const ROOT: &str = "rosbag2_bagfile_information";
 
@@ -172,10 +172,19 @@ fn statistics(node: &Node) -> Result<TopicStatistics> {
     let lost: u64 = optional("messages_lost_in_recorder")?.unwrap_or(loss.total());
     // A writer that names no causes still says how many: the queue is where rosbag2 loses.
     loss.queue = loss.queue.saturating_add(lost.saturating_sub(loss.total()));
+    let unknown = |key: &str| {
+        let map = node.get("unknown");
+        map.and_then(|map| map.get(key))
+            .map_or(Ok(0), |value| scalar_number::<u64>(value, key))
+    };
     Ok(TopicStatistics {
         messages_recorded: optional("messages_recorded")?.unwrap_or(0),
         messages_lost_in_transport: optional("messages_lost_in_transport")?.unwrap_or(0),
         lost_in_recorder: loss,
+        unknown: UnknownMessages {
+            before_first: unknown("before_first")?,
+            open_publishers: unknown("open_publishers")?,
+        },
         bytes_written: optional("bytes_written")?.unwrap_or(0),
         first_time_ns: node
             .get("first_message_time")

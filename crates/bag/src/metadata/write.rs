@@ -188,6 +188,20 @@ fn statistics_entries(statistics: &TopicStatistics) -> Vec<(String, Node)> {
             .collect();
         entries.push(("lost_in_recorder_by_cause".into(), Node::Map(causes)));
     }
+    let unknown = &statistics.unknown;
+    if !unknown.is_none() {
+        let counts = [
+            (
+                "before_first".to_owned(),
+                Node::number(unknown.before_first),
+            ),
+            (
+                "open_publishers".to_owned(),
+                Node::number(unknown.open_publishers),
+            ),
+        ];
+        entries.push(("unknown".into(), Node::Map(counts.into())));
+    }
     if let (Some(first), Some(last)) = (statistics.first_time_ns, statistics.last_time_ns) {
         entries.push(("first_message_time".into(), Node::number(first)));
         entries.push(("last_message_time".into(), Node::number(last)));

@@ -6,7 +6,7 @@ use timeloom_bag::bag::{FileNaming, SentOrder};
 use timeloom_bag::metadata::read_metadata_file;
 use timeloom_bag::{
     BagOptions, BagReader, BagWriter, CompressionMode, LossCause, Message, Order, Query,
-    StorageReader, TopicId,
+    StorageReader, TopicId, UnknownMessages,
 };
 
 use crate::support::{
@@ -193,6 +193,11 @@ fn the_account_of_a_bag_keeps_the_law() {
     writer.split().unwrap();
     (7..9).for_each(|k| send(&mut writer, k));
     writer.lost_in_transport(ids[1], 4);
+    let unknown = UnknownMessages {
+        before_first: 6,
+        open_publishers: 1,
+    };
+    writer.leave_open(ids[0], unknown);
     assert_eq!(writer.statistics()[0].messages_published(), 14);
     let (summary, outcome) = writer.finish().unwrap();
     assert!(outcome.is_ok());
@@ -216,6 +221,7 @@ fn the_account_of_a_bag_keeps_the_law() {
     );
     let metadata = read_metadata_file(&path).unwrap();
     assert_eq!(metadata.version, 10);
+    assert_eq!(account.unknown, unknown);
     assert_eq!(metadata.topics[0].statistics.as_ref(), Some(account));
     assert_eq!(
         metadata.topics[1]

@@ -2,7 +2,7 @@
 
 use timeloom_bag::convert::{ConvertOutput, OnDamage, convert};
 use timeloom_bag::metadata::read_metadata_file;
-use timeloom_bag::{BagOptions, BagReader, CompressionMode, StorageReader};
+use timeloom_bag::{BagOptions, BagReader, CompressionMode, StorageReader, UnknownMessages};
 
 use crate::support::{assert_holds, bags, message_time, read_bag, storages, write_bag};
 
@@ -111,17 +111,18 @@ fn two_outputs_in_one_pass_and_losses_carried_over() {
     let mut writer = timeloom_bag::BagWriter::create(&source, BagOptions::default()).unwrap();
     let id = writer.add_topic(&crate::support::test_topics()[0]).unwrap();
     writer.lost_in_transport(id, 5);
+    let unknown = UnknownMessages {
+        before_first: 2,
+        open_publishers: 3,
+    };
+    writer.leave_open(id, unknown);
     assert!(writer.finish().unwrap().1.is_ok());
     let outputs = ["x", "y"]
         .map(|name| ConvertOutput::new(directory.path().join(name), BagOptions::default()));
     let report = convert(&[source], outputs.into(), OnDamage::Fail, &mut |_| {}).unwrap();
     assert_eq!(report.messages_written, [0, 0]);
     let metadata = read_metadata_file(&directory.path().join("y")).unwrap();
-    assert_eq!(
-        metadata.topics[0]
-            .statistics
-            .unwrap()
-            .messages_lost_in_transport,
-        5
-    );
+    let account = metadata.topics[0].statistics.unwrap();
+    assert_eq!(account.messages_lost_in_transport, 5);
+    assert_eq!(account.unknown, unknown);
 }

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use timeloom_bag::conformance::read_all;
 use timeloom_bag::info::{InfoLayout, SortTopics, render};
-use timeloom_bag::{BagInfo, BagReader, Order, Query, StorageId, StorageReader, TopicStatistics};
+use timeloom_bag::{
+    BagInfo, BagReader, Order, Query, StorageId, StorageReader, TopicStatistics, UnknownMessages,
+};
 
 use crate::support::{bag_directories, bags, files_below};
 
@@ -261,6 +263,10 @@ fn the_text_can_be_sorted_and_show_sizes_and_losses() {
     assert!(names(SortTopics::Type).starts_with("/diagnostics\n/parameter_events\n/clock\n"));
     info.topics[0].statistics = Some(TopicStatistics {
         messages_lost_in_transport: 3,
+        unknown: UnknownMessages {
+            before_first: 7,
+            open_publishers: 2,
+        },
         ..TopicStatistics::default()
     });
     let layout = InfoLayout {
@@ -273,4 +279,8 @@ fn the_text_can_be_sorted_and_show_sizes_and_losses() {
         "Topic: /points | Type: sensor_msgs/msg/PointCloud2 | Count: 21 | Size Contribution: "
     ));
     assert!(text.contains("| Lost in Transport: 3 | Lost in Recorder: 0\n"));
+    assert!(text.contains("\nUnknown:           up to 7 messages before the first one seen"));
+    assert!(text.contains("\n                   whether 2 publishers sent something after"));
+    let quiet = render(&info, &InfoLayout::default());
+    assert!(!quiet.contains("Unknown"), "as ros2 bag info shows it");
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use proptest::prelude::*;
 use timeloom_bag::metadata::{FileRecord, METADATA_FILE, TopicRecord, read_metadata_file};
-use timeloom_bag::{BagMetadata, RecorderLoss, TopicInfo, TopicStatistics, yaml};
+use timeloom_bag::{BagMetadata, RecorderLoss, TopicInfo, TopicStatistics, UnknownMessages, yaml};
 
 use crate::support::{bag_directories, bags};
 
@@ -122,19 +122,26 @@ fn statistics() -> impl Strategy<Value = TopicStatistics> {
         0u64..9,
         0u64..1 << 40,
         proptest::option::of((any::<i32>(), 0i64..99)),
+        (0u64..3, 0u64..3),
     )
         .prop_map(
-            |(recorded, transport, queue, compression, storage, bytes, times)| TopicStatistics {
-                messages_recorded: recorded,
-                messages_lost_in_transport: transport,
-                lost_in_recorder: RecorderLoss {
-                    queue,
-                    compression,
-                    storage,
-                },
-                bytes_written: bytes,
-                first_time_ns: times.map(|(first, _)| i64::from(first)),
-                last_time_ns: times.map(|(first, span)| i64::from(first) + span),
+            |(recorded, transport, queue, compression, storage, bytes, times, unknown)| {
+                TopicStatistics {
+                    messages_recorded: recorded,
+                    messages_lost_in_transport: transport,
+                    lost_in_recorder: RecorderLoss {
+                        queue,
+                        compression,
+                        storage,
+                    },
+                    unknown: UnknownMessages {
+                        before_first: unknown.0,
+                        open_publishers: unknown.1,
+                    },
+                    bytes_written: bytes,
+                    first_time_ns: times.map(|(first, _)| i64::from(first)),
+                    last_time_ns: times.map(|(first, span)| i64::from(first) + span),
+                }
             },
         )
 }

@@ -52,7 +52,7 @@ fn a_bag_without_its_end_is_told_with_the_way_out() {
     let run = sandbox.run("doctor bag cut");
     assert_eq!(run.code, 1, "{run}");
     assert!(
-        run.stdout.contains("Problem: run `timeloom recover cut`"),
+        run.stdout.contains("Remedy: run `timeloom recover cut`"),
         "{run}"
     );
     assert!(run.stdout.contains(": the bag claims "), "{run}");

@@ -116,3 +116,37 @@ fn latencies_agree_with_the_report_of_trace() {
     assert!(report.contains("54.0 ms"), "{report}");
     assert_eq!(count, "48", "{run}\n{report}");
 }
+
+#[cfg(feature = "remote")]
+#[test]
+fn bags_on_s3_and_here_are_one_table() {
+    let Some(s3) = crate::s3::S3::new() else {
+        return;
+    };
+    let sandbox = s3.sandbox();
+    let bags = crate::support::bags();
+    s3.put_folder("robots/runs/plain", &bags.join("mcap_plain"));
+    let sql =
+        "query 'SELECT bag, count(*) AS n FROM messages GROUP BY bag ORDER BY bag' --format csv";
+    let here = run(
+        &sandbox,
+        &format!("{sql} {}", bags.join("mcap_plain").display()),
+    );
+    assert_eq!(here.code, 0, "{here}");
+    let count = here
+        .stdout
+        .lines()
+        .nth(1)
+        .and_then(|line| line.split_once(','));
+    let (_, count) = count.unwrap_or_else(|| panic!("{here}"));
+    let both = run(
+        &sandbox,
+        &format!(
+            "{sql} s3://robots/runs/plain {}",
+            bags.join("sqlite3_plain").display()
+        ),
+    );
+    assert_eq!(both.code, 0, "{both}");
+    assert_eq!(both.stdout.lines().count(), 3, "{both}");
+    assert!(both.stdout.contains(&format!(",{count}\n")), "{both}");
+}

@@ -36,6 +36,8 @@ struct Active {
     /// Made before there was a publisher to adapt to.
     provisional: Option<Provisional>,
     overridden: Option<Box<dyn Subscription>>,
+    /// All publishers that there have been; those beyond [`MOST_PUBLISHERS`] are left out.
+    publishers: BTreeSet<Gid>,
     /// Nodes that were asked for the definition of the type; none when it is known.
     asked: Option<BTreeSet<String>>,
 }
@@ -57,6 +59,8 @@ const FIRST_LOOK: Duration = Duration::from_secs(3);
 /// How long the end waits for what was announced and has not come, and how often it looks.
 const LAST_WAIT: Duration = Duration::from_millis(500);
 const LAST_LOOK: Duration = Duration::from_millis(10);
+/// How many publishers of one topic are asked at the end what they have sent.
+const MOST_PUBLISHERS: usize = 4096;
 const LONG: Duration = Duration::from_secs(60);
 
 impl Discovery {
@@ -116,9 +120,17 @@ impl Discovery {
             let _woke = self.shared.clock.sleep_for(LAST_LOOK);
         }
         for (active, told) in self.active.values().zip(&told) {
+            let here = self.here(&active.intake.name);
+            let silent = active.silent(told, &here);
             active.intake.last_told(told);
-            active.intake.fell_silent(&active.silent());
+            active.intake.fell_silent(&silent);
         }
+    }
+
+    /// The publishers of a topic that have not left.
+    fn here(&self, topic: &str) -> BTreeSet<Gid> {
+        let index = self.shared.index();
+        index.publishers(topic).map(|info| info.gid).collect()
     }
 
     /// With simulated time nothing can be stamped before the clock has started.
@@ -243,6 +255,7 @@ impl Discovery {
             subscriptions: BTreeMap::new(),
             provisional: None,
             overridden: None,
+            publishers: BTreeSet::new(),
             asked: (!known).then(BTreeSet::new),
         };
         self.active.insert(topic.to_owned(), active);
@@ -262,6 +275,9 @@ impl Discovery {
             .iter()
             .filter(|info| info.type_name == own_type)
             .collect();
+        let room = MOST_PUBLISHERS.saturating_sub(active.publishers.len());
+        let gids = publishers.iter().map(|info| info.gid);
+        active.publishers.extend(gids.take(room));
         let offers: Vec<QosProfile> = publishers.iter().map(|info| info.qos).collect();
         active.ask_for_definition(&shared, &publishers);
         let result = active.subscribe(&shared, &offers);
@@ -330,21 +346,27 @@ impl Active {
     /// The last number that each publisher has told.
     fn last_told(&self) -> Vec<(Gid, u64)> {
         let subscriptions = || self.subscriptions.values().chain(&self.overridden);
-        let seen = self.intake.last_seen().into_iter();
-        seen.filter_map(|(gid, _)| {
-            let told = subscriptions().filter_map(|subscription| subscription.last_told(&gid));
-            Some((gid, told.max()?))
-        })
-        .collect()
+        let seen = self.intake.last_seen().into_iter().map(|(gid, _)| gid);
+        let all: BTreeSet<_> = seen.chain(self.publishers.iter().copied()).collect();
+        all.into_iter()
+            .filter_map(|gid| {
+                let told = subscriptions().filter_map(|subscription| subscription.last_told(&gid));
+                Some((gid, told.max()?))
+            })
+            .collect()
     }
 
-    /// Publishers that left without a word: what they told is not the last word.
-    fn silent(&self) -> Vec<Gid> {
-        let seen = self.intake.last_seen().into_iter().map(|(gid, _)| gid);
-        seen.filter(|gid| {
+    /// Publishers whose word is not their last: they left without one, or while something they told of was on its way.
+    fn silent(&self, told: &[(Gid, u64)], here: &BTreeSet<Gid>) -> Vec<Gid> {
+        let told: BTreeMap<_, _> = told.iter().copied().collect();
+        let seen = self.intake.last_seen().into_iter();
+        seen.filter(|(gid, last)| {
+            let lacks = told.get(gid).is_some_and(|told| last < told);
             let mut subscriptions = self.subscriptions.values().chain(&self.overridden);
-            subscriptions.any(|subscription| subscription.is_silent(gid))
+            (lacks && !here.contains(gid))
+                || subscriptions.any(|subscription| subscription.is_silent(gid))
         })
+        .map(|(gid, _)| gid)
         .collect()
     }
 

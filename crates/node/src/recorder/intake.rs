@@ -1,6 +1,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use timeloom_bag::UnknownMessages;
 use timeloom_time::{Clock, Ros};
 use timeloom_wire::{EndpointEvent, Gid, Receiver, Sample};
 
@@ -11,7 +12,7 @@ use super::queue::Queue;
 use super::ring::Ring;
 use super::status::SkippedMessages;
 use super::throttle::Throttle;
-use super::transport_account::{Asked, TransportAccount, UnknownMessages};
+use super::transport_account::{Asked, TransportAccount};
 
 /// What all topics of a recording share on the way in.
 pub(super) struct Gate {

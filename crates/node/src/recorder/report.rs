@@ -47,6 +47,7 @@ impl Report {
             let counts = intake.counts();
             let live = progress.topics.get(index).copied().unwrap_or_default();
             let mut statistics = in_bag(&intake.name).unwrap_or(live.statistics);
+            statistics.unknown = counts.unknown;
             if vanished {
                 lose_all(&mut statistics);
             }
@@ -64,7 +65,6 @@ impl Report {
                 type_name: intake.type_name.clone(),
                 statistics,
                 skipped,
-                unknown: counts.unknown,
                 repeated: live.repeated,
                 in_flight: 0,
             }

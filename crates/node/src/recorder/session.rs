@@ -178,12 +178,12 @@ impl Session {
             lost.queue = 0;
             lost.add(LossCause::Queue, counts.lost_in_queue);
             statistics.messages_lost_in_transport = counts.lost_in_transport;
+            statistics.unknown = counts.unknown;
             TopicStatus {
                 name: intake.name.clone(),
                 type_name: intake.type_name.clone(),
                 statistics,
                 skipped: counts.skipped,
-                unknown: counts.unknown,
                 repeated: written.repeated,
                 in_flight: counts
                     .received

@@ -3,8 +3,6 @@ use std::path::PathBuf;
 use timeloom_bag::TopicStatistics;
 use timeloom_time::Duration;
 
-use super::transport_account::UnknownMessages;
-
 /// What a recorder does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
@@ -44,12 +42,10 @@ pub struct TopicStatus {
     pub name: String,
     /// Its type.
     pub type_name: String,
-    /// The account: recorded, lost in transport, lost in the recorder.
+    /// The account: recorded, lost in transport, lost in the recorder, and what cannot be known.
     pub statistics: TopicStatistics,
     /// Left out because somebody wanted it so.
     pub skipped: SkippedMessages,
-    /// What cannot be known.
-    pub unknown: UnknownMessages,
     /// Copies of latched messages that were written again into a new file or a snapshot; they are among the recorded.
     pub repeated: u64,
     /// Received and not yet written.

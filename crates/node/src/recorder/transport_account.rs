@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use timeloom_bag::UnknownMessages;
 use timeloom_wire::{Gid, LossKnowledge, LossTracker, SequenceStep, WriterAccount};
 
 /// What is known of the samples of one topic before they reach the recorder.
@@ -43,15 +44,6 @@ struct Writer {
 pub(super) enum Asked {
     Yes,
     No,
-}
-
-/// What may have been published and was never seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UnknownMessages {
-    /// At most this many before the first sample of each writer: published before the recorder subscribed, or lost.
-    pub before_first: u64,
-    /// Writers of which nobody says whether something came after their last sample; heartbeats close an account.
-    pub open_writers: usize,
 }
 
 impl TransportAccount {
@@ -98,7 +90,7 @@ impl TransportAccount {
     fn make_room(&mut self) {
         for (gid, account) in self.tracker.make_room() {
             let writer = self.writers.remove(&gid).unwrap_or_default();
-            self.closed.unknown.add(&account, &writer);
+            self.closed.unknown.merge(&unknown(&account, &writer));
             self.closed.lost = self.closed.lost.saturating_add(writer.lost());
         }
         // Of the others, something was told and nothing came.
@@ -108,6 +100,9 @@ impl TransportAccount {
                 let stays = *gid == Gid::UNKNOWN || tracker.account(gid).is_some();
                 if !stays {
                     closed.lost = closed.lost.saturating_add(writer.lost());
+                    let before = writer.last_told.saturating_sub(writer.told);
+                    closed.unknown.before_first =
+                        closed.unknown.before_first.saturating_add(before);
                 }
                 stays
             });
@@ -116,10 +111,9 @@ impl TransportAccount {
 
     /// A writer said that `last` is its last number: what is missing up to there is lost.
     pub(super) fn last_told(&mut self, gid: &Gid, last: u64, asked: Asked) {
+        self.make_room();
         let missing = self.tracker.writer_ended(gid, last);
-        let Some(writer) = self.writers.get_mut(gid) else {
-            return;
-        };
+        let writer = self.writers.entry(*gid).or_default();
         writer.last_told = writer.last_told.max(last);
         let slot = if asked == Asked::Yes && writer.wanted {
             &mut writer.gaps
@@ -162,12 +156,20 @@ impl TransportAccount {
 
     /// What may be missing and cannot be known.
     pub(super) fn unknown(&self) -> UnknownMessages {
-        let mut unknown = self.closed.unknown;
+        let mut all = self.closed.unknown;
         let nothing = Writer::default();
         for (gid, account) in self.tracker.accounts() {
-            unknown.add(account, self.writers.get(gid).unwrap_or(&nothing));
+            let writer = self.writers.get(gid).unwrap_or(&nothing);
+            all.merge(&unknown(account, writer));
         }
-        unknown
+        for (gid, writer) in &self.writers {
+            // It told of messages, and none of them came.
+            if self.tracker.account(gid).is_none() {
+                let before = writer.last_told.saturating_sub(writer.told);
+                all.before_first = all.before_first.saturating_add(before);
+            }
+        }
+        all
     }
 }
 
@@ -177,14 +179,15 @@ impl Writer {
     }
 }
 
-impl UnknownMessages {
-    fn add(&mut self, account: &WriterAccount, writer: &Writer) {
-        // Told losses may lie before the first sample.
-        let explained = writer.told.saturating_sub(writer.gaps);
-        let before = account.first.saturating_sub(1).saturating_sub(explained);
-        self.before_first = self.before_first.saturating_add(before);
-        let closed = writer.last_told >= account.last && !writer.silent;
-        self.open_writers += usize::from(!closed);
+/// What is not known of a writer of which something came.
+fn unknown(account: &WriterAccount, writer: &Writer) -> UnknownMessages {
+    // Told losses may lie before the first sample.
+    let explained = writer.told.saturating_sub(writer.gaps);
+    let before = account.first.saturating_sub(1);
+    let closed = writer.last_told >= account.last && !writer.silent;
+    UnknownMessages {
+        before_first: before.saturating_sub(explained),
+        open_publishers: u64::from(!closed),
     }
 }
 
@@ -252,7 +255,7 @@ mod tests {
         feed(&mut account, TWO, &[1]);
         let unknown = UnknownMessages {
             before_first: 4,
-            open_writers: 2,
+            open_publishers: 2,
         };
         assert_eq!(account.unknown(), unknown);
         account.told(ONE, 1, LossKnowledge::Status, Asked::Yes);
@@ -265,21 +268,22 @@ mod tests {
         feed(&mut account, ONE, &[1, 2]);
         account.last_told(&ONE, 1, Asked::Yes);
         assert_eq!(
-            account.unknown().open_writers,
+            account.unknown().open_publishers,
             1,
             "that was before the last"
         );
         account.last_told(&ONE, 5, Asked::Yes);
-        assert_eq!((account.lost(), account.unknown().open_writers), (3, 0));
+        assert_eq!((account.lost(), account.unknown().open_publishers), (3, 0));
         feed(&mut account, ONE, &[4]);
-        assert_eq!((account.lost(), account.unknown().open_writers), (2, 0));
+        assert_eq!((account.lost(), account.unknown().open_publishers), (2, 0));
         feed(&mut account, ONE, &[6]);
-        assert_eq!((account.lost(), account.unknown().open_writers), (2, 1));
+        assert_eq!((account.lost(), account.unknown().open_publishers), (2, 1));
         assert_eq!(account.last_seen(), [(ONE, 6)]);
         account.last_told(&ONE, 9, Asked::No);
         assert_eq!(account.lost(), 2, "not asked for");
         account.last_told(&TWO, 9, Asked::Yes);
         assert_eq!(account.lost(), 2, "nothing came of it");
+        assert_eq!(account.unknown().before_first, 9, "up to all of them");
     }
 
     #[test]
@@ -298,7 +302,10 @@ mod tests {
         // Of each, three are told, one of them is the gap; of a silent one beside it, one is told.
         assert_eq!(account.lost(), 4 * many as u64);
         let unknown = account.unknown();
-        assert_eq!((unknown.before_first, unknown.open_writers), (0, many));
+        assert_eq!(
+            (unknown.before_first, unknown.open_publishers),
+            (0, many as u64)
+        );
         assert!(account.last_seen().len() <= LossTracker::MOST_WRITERS);
     }
 
@@ -308,9 +315,9 @@ mod tests {
         feed(&mut account, ONE, &[1, 2]);
         account.last_told(&ONE, 4, Asked::Yes);
         account.fell_silent(&TWO);
-        assert_eq!((account.lost(), account.unknown().open_writers), (2, 0));
+        assert_eq!((account.lost(), account.unknown().open_publishers), (2, 0));
         account.fell_silent(&ONE);
-        assert_eq!((account.lost(), account.unknown().open_writers), (2, 1));
+        assert_eq!((account.lost(), account.unknown().open_publishers), (2, 1));
     }
 
     proptest! {

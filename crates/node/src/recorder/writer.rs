@@ -359,6 +359,11 @@ impl Writer {
             self.declare(index, None);
         }
         self.tell_losses();
+        for topic in &self.topics {
+            if let Some(id) = topic.id {
+                self.bag.leave_open(id, topic.intake.counts().unknown);
+            }
+        }
         self.publish_progress();
         self.watchdog.free_ballast();
         Ok(self.bag.finish()?)

@@ -231,7 +231,7 @@ fn it_stops_and_records_again_beside_the_first_bag() {
     let second = &reports[1].directory;
     assert!(second.ends_with("bag(1)"), "{}", second.display());
     assert_eq!(recorded(second)["/chatter"].len(), 5);
-    let unknown = topic(&reports[1].topics, "/chatter").unknown;
+    let unknown = topic(&reports[1].topics, "/chatter").statistics.unknown;
     assert_eq!(
         unknown.before_first, 7,
         "published before: not zero, not lost"

@@ -174,7 +174,7 @@ proptest! {
             let sent = robot.sent.iter().filter(|(_, topic, _)| *topic == name);
             let sent: u64 = sent.map(|(.., count)| *count).sum();
             prop_assert_eq!(
-                kept + lost + dropped + found.unknown.before_first,
+                kept + lost + dropped + found.statistics.unknown.before_first,
                 sent,
                 "{}: {:?}",
                 name,
@@ -209,10 +209,48 @@ fn what_was_announced_and_did_not_come_is_lost_at_the_end() {
     let account = crate::recorder_world::account;
     let found = topic(&report.topics, "/strong");
     assert_eq!(account(found), (10, 7, 0), "its heartbeats came");
-    assert_eq!(found.unknown.open_writers, 0);
+    assert_eq!(found.statistics.unknown.open_publishers, 0);
     let found = topic(&report.topics, "/weak");
     assert_eq!(account(found), (10, 0, 0));
-    assert_eq!(found.unknown.open_writers, 1, "unknown, not zero");
+    assert_eq!(
+        found.statistics.unknown.open_publishers, 1,
+        "unknown, not zero"
+    );
+}
+
+#[test]
+fn a_publisher_that_leaves_in_trouble_may_have_sent_more_than_it_told() {
+    let world = World::new();
+    let [calm, troubled, mute] =
+        ["/calm", "/troubled", "/mute"].map(|topic| world.publisher(&topic[1..], topic, RELIABLE));
+    let recorder = world.record(world.options());
+    world.publish(&*calm, 10, 1_000);
+    world.publish(&*troubled, 10, 1_000);
+    world.pass(100);
+    let slow = Faults {
+        delay: Duration::from_secs(60),
+        ..Faults::NONE
+    };
+    world.network.set_faults(Scope::everywhere(), slow);
+    world.publish(&*troubled, 7, 1_000);
+    world.publish(&*mute, 3, 1_000);
+    drop((calm, troubled));
+    world.pass(100);
+    let report = finish(&recorder);
+    let found = |name| {
+        let found = topic(&report.topics, name);
+        let unknown = found.statistics.unknown;
+        let account = crate::recorder_world::account(found);
+        (account, unknown.before_first, unknown.open_publishers)
+    };
+    assert_eq!(found("/calm"), ((10, 0, 0), 0, 0), "all of it is here");
+    assert_eq!(found("/troubled"), ((10, 7, 0), 0, 1));
+    assert_eq!(found("/mute"), ((0, 0, 0), 3, 0), "none of it came");
+    let written = &report.metadata.topics;
+    for (record, status) in written.iter().zip(&report.topics) {
+        let kept = record.statistics.unwrap().unknown;
+        assert_eq!(kept, status.statistics.unknown, "{}", status.name);
+    }
 }
 
 #[test]

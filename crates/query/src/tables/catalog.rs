@@ -206,5 +206,11 @@ pub(crate) fn losses_table(set: &BagSet) -> Result<MemTable> {
     number(&mut columns, "lost_in_storage", |s| {
         s.lost_in_recorder.storage
     });
+    number(&mut columns, "unknown_before_first", |s| {
+        s.unknown.before_first
+    });
+    number(&mut columns, "open_publishers", |s| {
+        s.unknown.open_publishers
+    });
     columns.table()
 }

@@ -1,8 +1,6 @@
 use ratatui::crossterm::event::KeyCode;
 use timeloom_bag::TopicStatistics;
-use timeloom_node::recorder::{
-    Control, Phase, SkippedMessages, Status, TopicStatus, UnknownMessages,
-};
+use timeloom_node::recorder::{Control, Phase, SkippedMessages, Status, TopicStatus};
 use timeloom_time::{Duration, Time};
 use timeloom_tui::{Flow, RecorderScreen, Screen as _, Theme};
 
@@ -19,7 +17,6 @@ fn status(lost: u64) -> Status {
             ..TopicStatistics::default()
         },
         skipped: SkippedMessages::default(),
-        unknown: UnknownMessages::default(),
         repeated: 0,
         in_flight: 0,
     };

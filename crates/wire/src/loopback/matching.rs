@@ -144,6 +144,7 @@ impl State {
     /// Takes a writer out; what it sent before is still delivered.
     pub(super) fn remove_writer(&mut self, gid: Gid, now: Now) -> Option<Writer> {
         self.flush(gid, now);
+        self.say_last_words(gid);
         let writer = self.writers.remove(&gid)?;
         self.change_graph(GraphEvent::EndpointRemoved(gid));
         for reader in &writer.readers {
@@ -151,6 +152,19 @@ impl State {
             self.finish((gid, *reader));
         }
         Some(writer)
+    }
+
+    /// A writer that takes its leave tells its last number; the dead do not.
+    fn say_last_words(&mut self, writer: Gid) {
+        let Some(known) = self.writers.get(&writer) else {
+            return;
+        };
+        if self.is_alive(member_of(writer)) {
+            let keys = known.readers.iter().map(|reader| (writer, *reader));
+            let words = keys.filter_map(|key| Some((key, self.heartbeat(key)?)));
+            let words: Vec<_> = words.collect();
+            self.last_words.extend(words);
+        }
     }
 
     /// Ends a link once everything that is on its way has come.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::alarm::Alarm;
 use super::endpoints::{Client, Reader, Server, Writer};
-use super::faults::{Faults, Place, Scope};
+use super::faults::{Connection, Faults, Place, Scope};
 use super::link::{Link, LinkAccount, LinkKey};
 use super::member::{Due, Life, Member, Stirred, Target, Todo, Watcher};
 use super::options::LoopbackOptions;
@@ -25,6 +25,8 @@ pub(super) struct State {
     pub(super) links: BTreeMap<LinkKey, Link>,
     /// What became of links that are no more.
     pub(super) past: BTreeMap<LinkKey, LinkAccount>,
+    /// The last numbers of writers that have taken their leave.
+    pub(super) last_words: BTreeMap<LinkKey, u64>,
     /// The latest comes last and counts.
     pub(super) rules: Vec<(Scope, Faults)>,
     pub(super) graph: Graph,
@@ -53,6 +55,7 @@ impl State {
             clients: BTreeMap::new(),
             links: BTreeMap::new(),
             past: BTreeMap::new(),
+            last_words: BTreeMap::new(),
             rules: Vec::new(),
             graph: Graph::default(),
             stirred: Stirred::new(),
@@ -149,6 +152,14 @@ impl State {
             .rev()
             .find(|(scope, _)| scope.covers(&place))
             .map_or(Faults::NONE, |(_, faults)| *faults)
+    }
+
+    /// What a heartbeat of the writer says to the reader, while the connection is up.
+    pub(super) fn heartbeat(&self, key: LinkKey) -> Option<u64> {
+        let link = self.links.get(&key).filter(|link| link.reliable)?;
+        let known = self.writers.get(&key.0)?;
+        let up = self.faults(key, &link.topic).connection == Connection::Up;
+        up.then(|| known.sequence.saturating_sub(known.batch.len() as u64))
     }
 
     pub(super) fn add_node(&mut self, member: u32, name: &NodeName) {

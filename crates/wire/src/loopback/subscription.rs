@@ -1,6 +1,5 @@
 use std::sync::Arc;
 
-use super::faults::Connection;
 use super::member::Target;
 use super::node::NodePresence;
 use super::state::member_of;
@@ -34,10 +33,8 @@ impl Subscription for LoopbackSubscription {
     fn last_told(&self, writer: &Gid) -> Option<u64> {
         let key = (*writer, self.gid);
         self.node.shared().with(|state, _| {
-            let link = state.links.get(&key).filter(|link| link.reliable)?;
-            let known = state.writers.get(writer)?;
-            let up = state.faults(key, &link.topic).connection == Connection::Up;
-            up.then(|| known.sequence.saturating_sub(known.batch.len() as u64))
+            let left = || state.last_words.get(&key).copied();
+            state.heartbeat(key).or_else(left)
         })
     }
 }

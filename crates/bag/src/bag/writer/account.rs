@@ -1,7 +1,7 @@
 //! The live account of a bag while it is written.
 
 use crate::storage::WriteOutcome;
-use crate::{LossCause, Message, TopicId, TopicStatistics};
+use crate::{LossCause, Message, TopicId, TopicStatistics, UnknownMessages};
 
 /// Totals of the bag, and the losses that belong to the file that is open.
 #[derive(Default)]
@@ -64,6 +64,15 @@ impl Account {
             if let Some(account) = table.get_mut(topic.index()) {
                 account.messages_lost_in_transport =
                     account.messages_lost_in_transport.saturating_add(messages);
+            }
+        }
+    }
+
+    /// Adds what is not known of a topic, for the bag and for the file that is open.
+    pub(super) fn leave_open(&mut self, topic: TopicId, unknown: UnknownMessages) {
+        for table in [&mut self.totals, &mut self.file_losses] {
+            if let Some(account) = table.get_mut(topic.index()) {
+                account.unknown.merge(&unknown);
             }
         }
     }

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value as Json, json};
-use timeloom_bag::{BagReader, Query, StorageReader as _, TopicInfo};
-use timeloom_msg::qos::{Reliability, parse_profiles};
+use timeloom_bag::{BagReader, Query, StorageReader as _, TopicInfo, UnknownMessages};
 
 use super::ledger::Ledger;
 use super::payload::{Content, Payload};
@@ -54,8 +53,8 @@ struct Found {
     published: Option<u64>,
     /// What the recorder says was lost, in transport and by itself.
     lost: Option<(u64, u64)>,
-    /// Whether nobody can know what was sent behind the last message: no heartbeat says.
-    best_effort: bool,
+    /// What the recorder says that it cannot know.
+    open: UnknownMessages,
 }
 
 impl Found {
@@ -88,22 +87,19 @@ impl Found {
         Some(published - i64::try_from(there).ok()?)
     }
 
-    /// What lies before the first and behind the last message seen of a publisher that nobody can ask; the recorder
-    /// calls it unknown too.
+    /// What lies before the first and behind the last message seen, as far as the recorder calls it unknown.
     fn unknown(&self) -> u64 {
         let (Some(published), Some((transport, recorder))) = (self.published, self.lost) else {
             return 0;
         };
-        let edges = match (self.first, self.last) {
-            (Some(first), Some(last)) => (first + published).saturating_sub(last + 1),
-            _ => published,
+        let (before, after) = match (self.first, self.last) {
+            (Some(first), Some(last)) => (first, published.saturating_sub(last + 1)),
+            _ => (published, 0),
         };
-        let open = published.saturating_sub(self.whole + self.damaged + transport + recorder);
-        if self.best_effort && open == edges {
-            edges
-        } else {
-            0
-        }
+        let open_end = self.open.open_publishers > 0;
+        let most = before.min(self.open.before_first) + if open_end { after } else { 0 };
+        let rest = published.saturating_sub(self.whole + self.damaged + transport + recorder);
+        if rest <= most { rest } else { 0 }
     }
 
     fn is_broken(&self) -> bool {
@@ -142,10 +138,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
                 said.messages_lost_in_transport,
                 said.messages_lost_in_recorder(),
             ));
-            let offered = parse_profiles(&topic.offered_qos_profiles).unwrap_or_default();
-            found.best_effort = offered
-                .iter()
-                .any(|qos| qos.reliability == Reliability::BestEffort);
+            found.open = said.unknown;
         }
     }
     if topics.is_empty() {
@@ -305,13 +298,16 @@ mod tests {
         assert!(found.is_broken(), "{found:?}");
     }
 
-    /// The recorder saw 3 to 7 and counted the gap; of the others nobody knows, if no heartbeat tells.
+    /// The recorder saw 3 to 7 and counted the gap; what lies around that is unknown where it says so.
     #[test]
-    fn what_lies_at_the_edges_is_unknown_for_best_effort_only() {
+    fn what_lies_at_the_edges_is_unknown_where_the_recorder_says_so() {
         let mut found = Found {
             published: Some(10),
             lost: Some((2, 0)),
-            best_effort: true,
+            open: UnknownMessages {
+                before_first: 3,
+                open_publishers: 1,
+            },
             ..Found::default()
         };
         for number in [3, 4, 7] {
@@ -321,7 +317,11 @@ mod tests {
         found.lost = Some((1, 0));
         assert_eq!((found.unknown(), found.unexplained()), (0, Some(6)));
         found.lost = Some((2, 0));
-        found.best_effort = false;
+        found.open.open_publishers = 0;
         assert_eq!((found.unknown(), found.unexplained()), (0, Some(5)));
+        found.lost = Some((4, 0));
+        assert_eq!((found.unknown(), found.unexplained()), (3, Some(0)));
+        found.open.before_first = 2;
+        assert_eq!((found.unknown(), found.unexplained()), (0, Some(3)));
     }
 }

@@ -42,6 +42,8 @@ struct Examination {
     health: Vec<TopicHealth>,
     problems: Vec<String>,
     advice: Vec<String>,
+    /// The command that repairs it.
+    remedy: Option<String>,
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
@@ -90,14 +92,13 @@ fn examine(bag: &Path, context: &Context) -> anyhow::Result<Examination> {
         health,
         problems,
         advice: Vec::new(),
+        remedy: None,
     })
 }
 
 impl Examination {
     fn judge(&mut self, bag: &Path) {
-        if let Some(remedy) = damage::remedy(bag, &self.problems) {
-            self.problems.push(remedy);
-        }
+        self.remedy = damage::remedy(bag, &self.problems);
         self.judge_counts();
         self.judge_losses();
         self.judge_topics();
@@ -213,6 +214,9 @@ impl Examination {
         for text in &self.problems {
             writeln!(out, "Problem: {text}")?;
         }
+        if let Some(text) = &self.remedy {
+            writeln!(out, "Remedy: {text}")?;
+        }
         if self.problems.is_empty() {
             writeln!(out, "No problem found")?;
         }
@@ -228,6 +232,7 @@ impl Examination {
             "messages": messages,
             "undecoded": undecoded,
             "advice": self.advice,
+            "remedy": self.remedy,
             "problems": self.problems,
         })
     }

@@ -71,8 +71,8 @@ fn skipped(report: &Report, context: &mut Context) {
 
 /// What nobody can know is said, and not called zero.
 fn unknown(report: &Report, context: &mut Context) {
-    let before: u64 = report.topics.iter().map(|t| t.unknown.before_first).sum();
-    let open: usize = report.topics.iter().map(|t| t.unknown.open_writers).sum();
+    let unknown = report.total().unknown;
+    let (before, open) = (unknown.before_first, unknown.open_publishers);
     if before > 0 {
         let text = format!(
             "unknown: up to {} before the first one seen of a publisher, sent before it was subscribed to or lost",
@@ -83,7 +83,7 @@ fn unknown(report: &Report, context: &mut Context) {
     if open > 0 {
         let text = format!(
             "unknown: whether {} sent something after the last message seen",
-            counted(open as u64, "publisher")
+            counted(open, "publisher")
         );
         context.printer.aside(&text);
     }
