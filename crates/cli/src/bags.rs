@@ -73,7 +73,7 @@ fn check_built_in(path: &Path, built_in: bool) -> Result<(), Failure> {
     }
     let text = format!("{}: this binary reads files only", path.display());
     Err(Failure::new(text).hint(
-        "released binaries read addresses; build this one with `cargo build -p timeloom-cli --features remote`",
+        "released binaries read addresses; build this one with `cargo install --locked --path crates/cli --features remote`",
     ))
 }
 

@@ -64,6 +64,6 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
 #[cfg(not(feature = "query"))]
 pub(crate) fn run(_arguments: &Arguments, _context: &mut Context) -> anyhow::Result<Outcome> {
     let text = "this timeloom was built without SQL";
-    let hint = "build it with `cargo build -p timeloom-cli --features query`";
+    let hint = "build it with `cargo install --locked --path crates/cli --features query`";
     Err(crate::failure::Failure::new(text).hint(hint).into())
 }
