@@ -3,10 +3,10 @@
 
 export PATH := $(PATH):$(HOME)/.cargo/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test chaos loom audit bench lint fmt package
+.PHONY: help setup demo test chaos loom sanitize audit bench lint fmt package
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install everything that is missing (Debian packages, rustfmt, clippy, Python venv)
 	@scripts/setup.sh
@@ -27,6 +27,10 @@ chaos: ## break everything on purpose and account for every message (MINUTES=5, 
 loom: ## run the loom models alone
 	@scripts/setup.sh rust packages
 	@scripts/loom.sh
+
+sanitize: ## ThreadSanitizer and Miri; needs a nightly toolchain, see scripts/sanitize.sh
+	@scripts/setup.sh rust packages
+	@scripts/sanitize.sh
 
 audit: ## check licences and sources of all dependencies against deny.toml
 	@cargo xtask audit

@@ -5,6 +5,7 @@ mod closer;
 mod described;
 mod latched;
 mod options;
+mod told_losses;
 
 pub use options::{BagOptions, StorageOptions};
 
@@ -20,7 +21,7 @@ use crate::metadata::{sync_directory, write_metadata_file};
 use crate::storage::{StorageWriter, WriteOutcome};
 use crate::{
     BagMetadata, Error, LossCause, Message, MessageDefinition, Result, TopicId, TopicInfo,
-    TopicStatistics, UnknownMessages,
+    TopicStatistics,
 };
 
 /// One file was closed and the next one opened.
@@ -447,31 +448,6 @@ impl BagWriter {
         }
         self.collect(&mut outcome);
         outcome
-    }
-
-    /// Counts messages that never reached the recorder.
-    pub fn lost_in_transport(&mut self, topic: TopicId, messages: u64) {
-        self.account.lose_in_transport(topic, messages);
-    }
-
-    /// Takes messages back that were counted as lost in transport and came after all.
-    pub fn found_again(&mut self, topic: TopicId, messages: u64) {
-        self.account.find_again(topic, messages);
-    }
-
-    /// Adds what is not known of a topic, once that is certain: at the end. The file that is open has it.
-    pub fn leave_open(&mut self, topic: TopicId, unknown: UnknownMessages) {
-        self.account.leave_open(topic, unknown);
-    }
-
-    /// Counts messages that the recorder lost before they came here.
-    pub fn lost_in_recorder(&mut self, topic: TopicId, cause: LossCause, messages: u64) {
-        self.account.lose(topic, cause, messages);
-    }
-
-    /// The account of each topic so far by dense id; messages on their way to the disk count as recorded.
-    pub fn statistics(&self) -> &[TopicStatistics] {
-        self.account.totals()
     }
 
     /// The splits since the last call.
