@@ -458,8 +458,10 @@ mod tests {
         assert_eq!(mul(i64::MAX, f64::MIN_POSITIVE), Some(0));
         assert_eq!(mul(1, f64::NAN), None);
         assert_eq!(mul(1, f64::INFINITY), None);
-        assert_eq!(mul(1, 2f64.powi(62)), Some(1 << 62));
-        assert_eq!(mul(1, 2f64.powi(63)), None);
-        assert_eq!(mul(-1, 2f64.powi(63)), Some(i64::MIN));
+        // Not by `powi`, which need not be exact.
+        let (half, whole) = (4_611_686_018_427_387_904.0, 9_223_372_036_854_775_808.0);
+        assert_eq!(mul(1, half), Some(1 << 62));
+        assert_eq!(mul(1, whole), None);
+        assert_eq!(mul(-1, whole), Some(i64::MIN));
     }
 }

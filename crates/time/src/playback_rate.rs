@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(scale(2.0, i64::MAX), 2 * i128::from(i64::MAX));
         assert_eq!(scale(1e300, 1), 1 << 63);
         assert_eq!(scale(1e-300, i64::MAX), 0);
-        assert_eq!(scale(2f64.powi(62), 1), 1 << 62);
+        assert_eq!(scale(4_611_686_018_427_387_904.0, 1), 1 << 62);
     }
 
     #[test]
