@@ -11,6 +11,12 @@ nightly=${NIGHTLY:-nightly}
 target=${CARGO_TARGET_DIR:-target}/sanitize
 host=$(rustc -vV | sed -n 's/^host: //p')
 
+if ! cargo "+$nightly" miri --version >/dev/null 2>&1; then
+    echo "sanitize: a nightly toolchain with its sources and Miri is missing; get it with" >&2
+    echo "    rustup toolchain install nightly --component rust-src --component miri" >&2
+    exit 1
+fi
+
 thread() {
     local rooms
     read -ra rooms <<<"${ROOMS:-time trace wire node bag}"

@@ -59,6 +59,28 @@ impl UnknownMessages {
         *self == Self::default()
     }
 
+    /// What is unknown, in words; nothing when all is known.
+    pub fn sentences(&self) -> Vec<String> {
+        let counted = |count: u64, noun: &str| match count {
+            1 => format!("1 {noun}"),
+            count => format!("{count} {noun}s"),
+        };
+        let mut sentences = Vec::new();
+        if self.before_first > 0 {
+            sentences.push(format!(
+                "up to {} before the first one seen of a publisher, sent before it was subscribed to or lost",
+                counted(self.before_first, "message")
+            ));
+        }
+        if self.open_publishers > 0 {
+            sentences.push(format!(
+                "whether {} sent something after the last message seen",
+                counted(self.open_publishers, "publisher")
+            ));
+        }
+        sentences
+    }
+
     /// Adds another stretch.
     pub fn merge(&mut self, other: &Self) {
         self.before_first = self.before_first.saturating_add(other.before_first);

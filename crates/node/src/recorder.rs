@@ -4,6 +4,7 @@
 //! bounded in bytes (`queue`). One thread writes the bag in batches (`writer`); another looks at the graph and keeps
 //! the subscriptions (`discovery`). Files are closed in the background by `timeloom-bag`.
 
+mod active;
 mod budget;
 mod command;
 mod control;

@@ -190,20 +190,7 @@ fn unknown(info: &BagInfo) -> Vec<String> {
     for statistics in info.topics.iter().filter_map(|topic| topic.statistics) {
         all.merge(&statistics.unknown);
     }
-    let UnknownMessages {
-        before_first,
-        open_publishers,
-    } = all;
-    let mut lines = Vec::new();
-    if before_first > 0 {
-        let what = "messages before the first one seen of a publisher, sent before it was subscribed to or lost";
-        lines.push(format!("up to {before_first} {what}"));
-    }
-    if open_publishers > 0 {
-        let what = "publishers sent something after the last message seen";
-        lines.push(format!("whether {open_publishers} {what}"));
-    }
-    lines
+    all.sentences()
 }
 
 fn service_line(service: &ServiceEntry) -> String {

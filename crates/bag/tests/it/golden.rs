@@ -265,7 +265,7 @@ fn the_text_can_be_sorted_and_show_sizes_and_losses() {
         messages_lost_in_transport: 3,
         unknown: UnknownMessages {
             before_first: 7,
-            open_publishers: 2,
+            open_publishers: 1,
         },
         ..TopicStatistics::default()
     });
@@ -280,7 +280,7 @@ fn the_text_can_be_sorted_and_show_sizes_and_losses() {
     ));
     assert!(text.contains("| Lost in Transport: 3 | Lost in Recorder: 0\n"));
     assert!(text.contains("\nUnknown:           up to 7 messages before the first one seen"));
-    assert!(text.contains("\n                   whether 2 publishers sent something after"));
+    assert!(text.contains("\n                   whether 1 publisher sent something after"));
     let quiet = render(&info, &InfoLayout::default());
     assert!(!quiet.contains("Unknown"), "as ros2 bag info shows it");
 }

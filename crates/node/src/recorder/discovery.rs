@@ -4,12 +4,13 @@ use std::sync::atomic::Ordering;
 
 use timeloom_bag::TopicInfo;
 use timeloom_msg::qos::{QosSpelling, profiles_to_yaml};
-use timeloom_msg::{QosProfile, TypeHash, TypeName};
-use timeloom_time::{Duration, Steady, Time, WaitOptions};
-use timeloom_wire::{EndpointInfo, Gid, Subscription, TopicSpec};
+use timeloom_msg::{QosProfile, TypeName};
+use timeloom_time::{Duration, WaitOptions};
+use timeloom_wire::{EndpointInfo, Gid};
 
+use super::active::Active;
 use super::command::{Command, NewTopic};
-use super::intake::{Intake, IntakeOptions};
+use super::intake::IntakeOptions;
 use super::note::Note;
 use super::options::DiscoveryMode;
 use super::qos_class::QosClass;
@@ -27,31 +28,6 @@ pub(super) struct Discovery {
     failed: BTreeSet<String>,
 }
 
-/// A topic that is recorded.
-struct Active {
-    intake: Arc<Intake>,
-    type_name: TypeName,
-    type_hash: Option<TypeHash>,
-    subscriptions: BTreeMap<QosClass, Box<dyn Subscription>>,
-    /// Made before there was a publisher to adapt to.
-    provisional: Option<Provisional>,
-    overridden: Option<Box<dyn Subscription>>,
-    /// All publishers that there have been; those beyond [`MOST_PUBLISHERS`] are left out.
-    publishers: BTreeSet<Gid>,
-    /// Nodes that were asked for the definition of the type; none when it is known.
-    asked: Option<BTreeSet<String>>,
-}
-
-/// A subscription that hears everybody until the right ones are there.
-#[derive(Clone, Copy)]
-struct Provisional {
-    class: QosClass,
-    /// Since when the others hear the publishers.
-    replaced: Option<Time<Steady>>,
-}
-
-/// What is on its way to a subscription comes within this time.
-const ON_ITS_WAY: Duration = Duration::from_secs(1);
 /// Nothing new for so long means that all have told what they have.
 const QUIET: Duration = Duration::from_millis(500);
 /// How long to wait for the first topics when there is no second look.
@@ -59,8 +35,6 @@ const FIRST_LOOK: Duration = Duration::from_secs(3);
 /// How long the end waits for what was announced and has not come, and how often it looks.
 const LAST_WAIT: Duration = Duration::from_millis(500);
 const LAST_LOOK: Duration = Duration::from_millis(10);
-/// How many publishers of one topic are asked at the end what they have sent.
-const MOST_PUBLISHERS: usize = 4096;
 const LONG: Duration = Duration::from_secs(60);
 
 impl Discovery {
@@ -275,9 +249,7 @@ impl Discovery {
             .iter()
             .filter(|info| info.type_name == own_type)
             .collect();
-        let room = MOST_PUBLISHERS.saturating_sub(active.publishers.len());
-        let gids = publishers.iter().map(|info| info.gid);
-        active.publishers.extend(gids.take(room));
+        active.remember(&publishers);
         let offers: Vec<QosProfile> = publishers.iter().map(|info| info.qos).collect();
         active.ask_for_definition(&shared, &publishers);
         let result = active.subscribe(&shared, &offers);
@@ -288,135 +260,6 @@ impl Discovery {
         } else if let Some(other) = other_type {
             let text = format!("{topic} is also published as {other}, which is not recorded");
             self.refuse(topic, &text);
-        }
-    }
-}
-
-impl Active {
-    fn spec(&self, qos: QosProfile) -> TopicSpec {
-        TopicSpec {
-            name: self.intake.name.clone(),
-            type_name: self.type_name.clone(),
-            type_hash: self.type_hash,
-            qos,
-        }
-    }
-
-    fn subscribe(&mut self, shared: &Shared, offers: &[QosProfile]) -> crate::Result<()> {
-        if let Some(qos) = shared.options.qos_overrides.get(&self.intake.name) {
-            if self.overridden.is_none() {
-                let receiver = self.intake.receiver();
-                self.overridden = Some(shared.node.subscribe(&self.spec(*qos), receiver)?);
-            }
-            return Ok(());
-        }
-        let mut classes = QosClass::all(offers);
-        if classes.is_empty() {
-            if !self.subscriptions.is_empty() {
-                // Who was there may come back.
-                return Ok(());
-            }
-            classes.insert(QosClass::WEAKEST);
-            self.provisional = Some(Provisional {
-                class: QosClass::WEAKEST,
-                replaced: None,
-            });
-        } else if self
-            .provisional
-            .is_some_and(|made| classes.contains(&made.class))
-        {
-            self.provisional = None;
-        }
-        if !shared.has_sequences {
-            // What comes twice would not be noticed: one subscription that hears all.
-            let common = QosClass::common(offers);
-            self.subscriptions.retain(|class, _| *class == common);
-            classes = BTreeSet::from([common]);
-        }
-        for class in classes {
-            if !self.subscriptions.contains_key(&class) {
-                let spec = self.spec(class.profile(offers));
-                let subscription = shared.node.subscribe(&spec, self.intake.receiver())?;
-                self.subscriptions.insert(class, subscription);
-            }
-        }
-        Ok(())
-    }
-
-    /// The last number that each publisher has told.
-    fn last_told(&self) -> Vec<(Gid, u64)> {
-        let subscriptions = || self.subscriptions.values().chain(&self.overridden);
-        let seen = self.intake.last_seen().into_iter().map(|(gid, _)| gid);
-        let all: BTreeSet<_> = seen.chain(self.publishers.iter().copied()).collect();
-        all.into_iter()
-            .filter_map(|gid| {
-                let told = subscriptions().filter_map(|subscription| subscription.last_told(&gid));
-                Some((gid, told.max()?))
-            })
-            .collect()
-    }
-
-    /// Publishers whose word is not their last: they left without one, or while something they told of was on its way.
-    fn silent(&self, told: &[(Gid, u64)], here: &BTreeSet<Gid>) -> Vec<Gid> {
-        let told: BTreeMap<_, _> = told.iter().copied().collect();
-        let seen = self.intake.last_seen().into_iter();
-        seen.filter(|(gid, last)| {
-            let lacks = told.get(gid).is_some_and(|told| last < told);
-            let mut subscriptions = self.subscriptions.values().chain(&self.overridden);
-            (lacks && !here.contains(gid))
-                || subscriptions.any(|subscription| subscription.is_silent(gid))
-        })
-        .map(|(gid, _)| gid)
-        .collect()
-    }
-
-    /// Whether something that was told of has not come yet.
-    fn lacks(&self, told: &[(Gid, u64)]) -> bool {
-        let seen: BTreeMap<_, _> = self.intake.last_seen().into_iter().collect();
-        told.iter()
-            .any(|(gid, last)| seen.get(gid).is_some_and(|seen| seen < last))
-    }
-
-    /// Ends the subscription that was made before there were publishers, once others have heard them for a while.
-    fn drop_provisional(&mut self, now: Time<Steady>) {
-        let Some(made) = &mut self.provisional else {
-            return;
-        };
-        let class = made.class;
-        let mut others = self.subscriptions.iter();
-        if !others.any(|(other, subscription)| *other != class && subscription.matched() > 0) {
-            made.replaced = None;
-        } else if now - *made.replaced.get_or_insert(now) >= ON_ITS_WAY {
-            self.subscriptions.remove(&class);
-            self.provisional = None;
-        }
-    }
-
-    /// Has each publisher's node asked for the definition, on a thread of its own.
-    fn ask_for_definition(&mut self, shared: &Arc<Shared>, publishers: &[&EndpointInfo]) {
-        let Some(asked) = &mut self.asked else {
-            return;
-        };
-        for info in publishers {
-            let Some(node) = info.node.as_ref().filter(|_| info.type_hash.is_some()) else {
-                continue;
-            };
-            if !asked.insert(node.full()) {
-                continue;
-            }
-            let (shared_there, info) = (Arc::clone(shared), (*info).clone());
-            let topic = self.intake.topic();
-            let thread = shared.base.spawn("recorder-types", move || {
-                match shared_there.options.types.ask(&info) {
-                    Ok(found) => shared_there.command(Command::Define { topic, found }),
-                    Err(reason) => shared_there.tell(&Note::info(reason)),
-                }
-            });
-            if let Err(error) = thread {
-                shared.tell(&Note::warning(format!(
-                    "no thread to ask for a type: {error}"
-                )));
-            }
         }
     }
 }

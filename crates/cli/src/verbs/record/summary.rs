@@ -71,21 +71,8 @@ fn skipped(report: &Report, context: &mut Context) {
 
 /// What nobody can know is said, and not called zero.
 fn unknown(report: &Report, context: &mut Context) {
-    let unknown = report.total().unknown;
-    let (before, open) = (unknown.before_first, unknown.open_publishers);
-    if before > 0 {
-        let text = format!(
-            "unknown: up to {} before the first one seen of a publisher, sent before it was subscribed to or lost",
-            counted(before, "message")
-        );
-        context.printer.aside(&text);
-    }
-    if open > 0 {
-        let text = format!(
-            "unknown: whether {} sent something after the last message seen",
-            counted(open, "publisher")
-        );
-        context.printer.aside(&text);
+    for sentence in report.total().unknown.sentences() {
+        context.printer.aside(&format!("unknown: {sentence}"));
     }
 }
 
