@@ -6,14 +6,14 @@
 #   scripts/package.sh --check ARCH BINARY    only check that a binary needs no more than the packages promise
 #
 #   TARGETS   "x86_64 aarch64" unless set; either of them is built on either of them
-#   FEATURES  of timeloom-cli; "full" unless set
+#   FEATURES  of timeloom-cli; "full" unless set, may be empty
 #
 # Both targets are linked by zig against the symbols of an old glibc, so that one binary runs on every later one.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 TARGETS=${TARGETS:-x86_64 aarch64}
-FEATURES=${FEATURES:-full}
+FEATURES=${FEATURES-full}
 # The oldest glibc that the packages run with: of Debian 10, Ubuntu 20.04 (JetPack 5) has 2.31.
 GLIBC=2.28
 # The tag that pip compares with the system.
@@ -69,7 +69,7 @@ binary_of() { echo "$target/$1-unknown-linux-gnu/dist/timeloom"; }
 plan() {
     local arch line
     for arch in $TARGETS; do
-        printf 'target %s-unknown-linux-gnu glibc %s features %s\n' "$arch" "$GLIBC" "$FEATURES"
+        printf 'target %s-unknown-linux-gnu glibc %s features %s\n' "$arch" "$GLIBC" "${FEATURES:-none}"
         printf 'deb %s\n' "$(basename "$(deb_of "$arch")")"
         printf 'wheel %s\n' "$(basename "$(wheel_of "$arch")")"
         systems "$arch" | while read -r line; do printf 'try %s %s\n' "$arch" "$line"; done
@@ -92,7 +92,7 @@ tools() {
 build() {
     local arch=$1
     maturin build -q --zig --target "$arch-unknown-linux-gnu" --compatibility "$PLATFORM" \
-        --profile dist --features "$FEATURES" --out "$work"
+        --profile dist ${FEATURES:+--features "$FEATURES"} --out "$work"
     [[ -f $(wheel_of "$arch") ]] || fail "$(wheel_of "$arch") was not made; there is: $(ls "$work")"
     python3 - "$(wheel_of "$arch")" "$(binary_of "$arch")" <<'PY'
 import sys, zipfile
