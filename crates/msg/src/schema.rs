@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 pub use structure::{Element, SchemaField, SchemaType, StructType};
 
+use crate::definition::service_extras;
+use crate::definitions::service_base;
 use crate::{Definitions, Result, TypeDescription, TypeHash, TypeName};
 
 /// A compiled type: decodes, encodes, describes and hashes itself.
@@ -61,6 +63,26 @@ impl Schema {
     /// The definitions of the type and of all that it uses.
     pub fn definitions(&self) -> &Definitions {
         &self.definitions
+    }
+
+    /// The schema of a type that this one uses, or of a service whose request and response this one uses.
+    ///
+    /// From the events of a service, that is the service itself, its request and its response.
+    ///
+    /// # Errors
+    /// When the definitions of this type do not hold the other one.
+    pub fn related(&self, name: &str) -> Result<Self> {
+        let name = TypeName::parse(name)?;
+        if self.definitions.get(&name).is_some() {
+            return Self::compile(&self.definitions, &name);
+        }
+        let mut all = self.definitions.clone();
+        for derived in service_extras(&service_base(&name)) {
+            if all.get(&derived.name).is_none() {
+                all.insert(derived);
+            }
+        }
+        Self::from_text(&name, &all)
     }
 
     /// The type description, as `~/get_type_description` answers it.

@@ -8,6 +8,11 @@ use crate::{Error, Result};
 /// Longest accepted package or type name: DDS type names are 255 bytes at most.
 const MAX_PART: usize = 255;
 
+/// What rosidl derives from a service, from the services of an action, and from the action itself.
+const SERVICE_PARTS: [&str; 3] = ["_Request", "_Response", "_Event"];
+const ACTION_SERVICES: [&str; 2] = ["_SendGoal", "_GetResult"];
+const ACTION_PARTS: [&str; 4] = ["_Goal", "_Result", "_Feedback", "_FeedbackMessage"];
+
 /// The middle part of a type name.
 // The order is that of the spellings, so that sorted type names are sorted text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -134,6 +139,48 @@ impl TypeName {
         format!("{}/{}", self.package, self.name)
     }
 
+    /// The kind of interface that a name with this suffix is derived from: `Add_Request` is a part of a service,
+    /// `Dock_Goal` of an action.
+    ///
+    /// ROS allows `_` only in the names of derived types, so `package/Name` is unambiguous for them.
+    pub(crate) fn derived_kind(&self) -> Option<InterfaceKind> {
+        let ends = |suffixes: &[&str]| {
+            suffixes
+                .iter()
+                .any(|suffix| self.without_suffix(suffix).is_some())
+        };
+        let inner = SERVICE_PARTS
+            .iter()
+            .find_map(|suffix| self.without_suffix(suffix));
+        let of_action = inner.as_ref().is_some_and(|inner| {
+            let mut services = ACTION_SERVICES.iter();
+            services.any(|suffix| inner.without_suffix(suffix).is_some())
+        });
+        if of_action || ends(&ACTION_SERVICES) || ends(&ACTION_PARTS) {
+            Some(InterfaceKind::Action)
+        } else {
+            inner.map(|_| InterfaceKind::Srv)
+        }
+    }
+
+    /// The shortest spelling that a stored definition can use: `package/Name` for messages and for derived types.
+    pub(crate) fn stored_spelling(&self) -> String {
+        if self.kind == InterfaceKind::Msg || self.derived_kind() == Some(self.kind) {
+            self.short()
+        } else {
+            self.to_string()
+        }
+    }
+
+    /// The name that `package/Name` means inside the definition of a service or an action.
+    #[must_use]
+    pub(crate) fn with_derived_kind(mut self) -> Self {
+        if self.kind == InterfaceKind::Msg {
+            self.kind = self.derived_kind().unwrap_or(self.kind);
+        }
+        self
+    }
+
     /// The same name with `suffix` at its end, such as `AddTwoInts` and `_Request`.
     #[must_use]
     pub fn with_suffix(&self, suffix: &str) -> Self {
@@ -205,6 +252,22 @@ mod tests {
             TypeName::parse("a/action/B").unwrap().kind(),
             InterfaceKind::Action
         );
+    }
+
+    #[test]
+    fn derived_names_say_what_they_are_derived_from() {
+        let kind = |name: &str| TypeName::parse(name).unwrap().with_derived_kind().kind();
+        for name in ["p/F_SendGoal_Request", "p/F_GetResult", "p/F_Goal", "p/F_FeedbackMessage"] {
+            assert_eq!(kind(name), InterfaceKind::Action, "{name}");
+        }
+        assert_eq!(kind("p/S_Event"), InterfaceKind::Srv);
+        for name in ["p/Goal", "p/_Goal", "p/SendGoal", "p/A_B"] {
+            assert_eq!(kind(name), InterfaceKind::Msg, "{name}");
+        }
+        let spelling = |name: &str| TypeName::parse(name).unwrap().stored_spelling();
+        assert_eq!(spelling("p/action/F_Goal"), "p/F_Goal");
+        assert_eq!(spelling("p/srv/F_Goal"), "p/srv/F_Goal");
+        assert_eq!(spelling("p/action/F"), "p/action/F");
     }
 
     #[test]
