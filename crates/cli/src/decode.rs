@@ -47,9 +47,7 @@ impl Decoders {
             let found = topic.schema(&self.resolver);
             found.map_err(|error| error.to_string())
         };
-        cell.get_or_init(find)
-            .as_ref()
-            .map_err(Clone::clone)
+        cell.get_or_init(find).as_ref().map_err(Clone::clone)
     }
 }
 

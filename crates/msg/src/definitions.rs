@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 pub use ament::AmentIndex;
 pub use lookup::{DefinitionSource, FoundDefinition};
-pub(crate) use order::service_base;
 
 use crate::definition::{ActionDefinition, MessageDefinition, ServiceDefinition};
 use crate::{Error, InterfaceKind, Result, Schema, TypeName};

@@ -176,12 +176,7 @@ impl TypeResolver {
         Definitions::schema_from(&self.installed, name).ok()
     }
 
-    fn missing(
-        &self,
-        name: &TypeName,
-        request: &TypeRequest<'_>,
-        problem: Option<Error>,
-    ) -> Error {
+    fn missing(&self, name: &TypeName, request: &TypeRequest<'_>, problem: Option<Error>) -> Error {
         let mut searched = Vec::new();
         if request.stored.is_some() {
             searched.push("not in the bag".to_owned());

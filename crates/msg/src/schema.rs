@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 pub use structure::{Element, SchemaField, SchemaType, StructType};
 
-use crate::definition::service_extras;
-use crate::definitions::service_base;
-use crate::{Definitions, Result, TypeDescription, TypeHash, TypeName};
+use crate::definition::{action_extras, service_extras};
+use crate::{Definitions, InterfaceKind, Result, TypeDescription, TypeHash, TypeName};
 
 /// A compiled type: decodes, encodes, describes and hashes itself.
 ///
@@ -76,13 +75,27 @@ impl Schema {
         if self.definitions.get(&name).is_some() {
             return Self::compile(&self.definitions, &name);
         }
-        let mut all = self.definitions.clone();
-        for derived in service_extras(&service_base(&name)) {
-            if all.get(&derived.name).is_none() {
-                all.insert(derived);
+        Self::derive(&self.definitions, &name)
+    }
+
+    /// Compiles `name` from the definitions that a file has: what rosidl derives from services and actions is added.
+    ///
+    /// # Errors
+    /// When a type that it uses is not defined.
+    pub fn derive(definitions: &Definitions, name: &TypeName) -> Result<Self> {
+        let interface = name.interface();
+        let mut all = definitions.clone();
+        let derived = match interface.kind() {
+            InterfaceKind::Msg => Vec::new(),
+            InterfaceKind::Srv => service_extras(&interface).to_vec(),
+            InterfaceKind::Action => action_extras(&interface),
+        };
+        for message in derived {
+            if all.get(&message.name).is_none() {
+                all.insert(message);
             }
         }
-        Self::from_text(&name, &all)
+        Self::from_text(name, &all)
     }
 
     /// The type description, as `~/get_type_description` answers it.

@@ -39,13 +39,32 @@ impl Live {
         Self::join_as(NodeName::new("/", &name)?, arguments, context)
     }
 
+    /// Joins to look at the graph: what is set for data alone is not mentioned.
+    pub(crate) fn join_to_look(
+        arguments: &LiveArguments,
+        context: &mut Context,
+    ) -> anyhow::Result<Self> {
+        let name = format!("_timeloom_{}", std::process::id());
+        let mut environment = LiveArguments::environment()?;
+        environment.notes.retain(|note| !note.is_about_data());
+        Self::join_in(environment, NodeName::new("/", &name)?, arguments, context)
+    }
+
     /// Joins as a node of that name.
     pub(crate) fn join_as(
         name: NodeName,
         arguments: &LiveArguments,
         context: &mut Context,
     ) -> anyhow::Result<Self> {
-        let environment = LiveArguments::environment()?;
+        Self::join_in(LiveArguments::environment()?, name, arguments, context)
+    }
+
+    fn join_in(
+        environment: Environment,
+        name: NodeName,
+        arguments: &LiveArguments,
+        context: &mut Context,
+    ) -> anyhow::Result<Self> {
         for note in &environment.notes {
             context.printer.aside(&format!("note: {note}"));
         }
@@ -116,6 +135,11 @@ impl Live {
 
     pub(crate) fn node(&self) -> &dyn Node {
         &*self.node
+    }
+
+    /// The same node, for what outlives this borrow.
+    pub(crate) fn shared_node(&self) -> Arc<dyn Node> {
+        Arc::clone(&self.node)
     }
 
     pub(crate) fn participant(&self) -> &Arc<dyn Participant> {

@@ -25,6 +25,7 @@ mod live_loss;
 mod live_networks;
 mod live_node;
 mod live_send;
+mod live_types;
 #[cfg(feature = "zenoh")]
 mod live_zenoh;
 mod options_file;

@@ -1,7 +1,6 @@
 //! Concatenated definitions, as bags store them: a root, then sections after `====` lines.
 
 use super::Definitions;
-use super::order::{action_base, service_base};
 use crate::definition::{
     ActionDefinition, BaseType, MessageDefinition, ServiceDefinition, Source, check_text,
 };
@@ -78,15 +77,13 @@ impl Definitions {
                     section.line,
                 )?]
             }
-            (Form::Msg, InterfaceKind::Srv) => ServiceDefinition::parse_from(
-                &service_base(&section.name),
-                section.text,
-                section.line,
-            )?
-            .messages(),
+            (Form::Msg, InterfaceKind::Srv) => {
+                let service = section.name.interface();
+                ServiceDefinition::parse_from(&service, section.text, section.line)?.messages()
+            }
             (Form::Msg, InterfaceKind::Action) => {
-                let base = action_base(&section.name).unwrap_or_else(|| section.name.clone());
-                ActionDefinition::parse_from(&base, section.text, section.line)?.messages()
+                let action = section.name.interface();
+                ActionDefinition::parse_from(&action, section.text, section.line)?.messages()
             }
         };
         for message in messages {

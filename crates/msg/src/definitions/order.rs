@@ -97,42 +97,12 @@ impl Definitions {
 
     /// The service of which `name` is a part, when it is one.
     fn service_base(&self, name: &TypeName) -> Option<TypeName> {
-        let base = (name.kind() == InterfaceKind::Srv).then(|| service_base(name))?;
+        let base = (name.kind() == InterfaceKind::Srv).then(|| name.interface())?;
         let whole = ["_Request", "_Response"]
             .iter()
             .all(|suffix| self.get(&base.with_suffix(suffix)).is_some());
         whole.then_some(base)
     }
-}
-
-/// `AddTwoInts` for `AddTwoInts_Event`, `_Request`, `_Response` and for itself.
-pub(crate) fn service_base(name: &TypeName) -> TypeName {
-    ["_Event", "_Request", "_Response"]
-        .iter()
-        .find_map(|s| name.without_suffix(s))
-        .unwrap_or_else(|| name.clone())
-}
-
-/// The action of which `name` is a part; `None` for messages and services.
-pub(super) fn action_base(name: &TypeName) -> Option<TypeName> {
-    if name.kind() != InterfaceKind::Action {
-        return None;
-    }
-    let inner = service_base(name);
-    let suffixes = [
-        "_SendGoal",
-        "_GetResult",
-        "_FeedbackMessage",
-        "_Feedback",
-        "_Goal",
-        "_Result",
-    ];
-    Some(
-        suffixes
-            .iter()
-            .find_map(|s| inner.without_suffix(s))
-            .unwrap_or(inner),
-    )
 }
 
 struct Walk<'a> {
@@ -276,20 +246,5 @@ mod tests {
         all.insert(MessageDefinition::parse(&name, &text).unwrap());
         let error = all.dependencies(&name).unwrap_err().to_string();
         assert!(error.contains("nesting depth is 33"), "{error}");
-    }
-
-    #[test]
-    fn bases_of_services_and_actions() {
-        let base = |name: &str| action_base(&TypeName::parse(name).unwrap()).map(|n| n.to_string());
-        assert_eq!(
-            base("p/action/F_SendGoal_Event").as_deref(),
-            Some("p/action/F")
-        );
-        assert_eq!(
-            base("p/action/F_FeedbackMessage").as_deref(),
-            Some("p/action/F")
-        );
-        assert_eq!(base("p/action/F").as_deref(), Some("p/action/F"));
-        assert_eq!(base("p/srv/F_Event"), None);
     }
 }

@@ -139,6 +139,39 @@ impl TypeName {
         format!("{}/{}", self.package, self.name)
     }
 
+    /// The service, action or message that a file defines this type in: `p/action/Dock` for
+    /// `p/action/Dock_SendGoal_Event`, and the name itself for a message.
+    #[must_use]
+    pub fn interface(&self) -> Self {
+        let cut = |name: &Self, suffixes: &[&str]| {
+            suffixes
+                .iter()
+                .find_map(|suffix| name.without_suffix(suffix))
+        };
+        if self.kind == InterfaceKind::Msg {
+            return self.clone();
+        }
+        let service = cut(self, &SERVICE_PARTS).unwrap_or_else(|| self.clone());
+        if self.kind == InterfaceKind::Srv {
+            return service;
+        }
+        cut(&service, &ACTION_SERVICES)
+            .or_else(|| cut(&service, &ACTION_PARTS))
+            .unwrap_or(service)
+    }
+
+    /// Whether it names a service: one of its own, or one of the two that an action has.
+    pub fn is_service(&self) -> bool {
+        let of_action = ACTION_SERVICES
+            .iter()
+            .any(|suffix| self.without_suffix(suffix).is_some());
+        match self.kind {
+            InterfaceKind::Msg => false,
+            InterfaceKind::Srv => self.interface() == *self,
+            InterfaceKind::Action => of_action,
+        }
+    }
+
     /// The kind of interface that a name with this suffix is derived from: `Add_Request` is a part of a service,
     /// `Dock_Goal` of an action.
     ///
@@ -257,13 +290,35 @@ mod tests {
     #[test]
     fn derived_names_say_what_they_are_derived_from() {
         let kind = |name: &str| TypeName::parse(name).unwrap().with_derived_kind().kind();
-        for name in ["p/F_SendGoal_Request", "p/F_GetResult", "p/F_Goal", "p/F_FeedbackMessage"] {
+        for name in [
+            "p/F_SendGoal_Request",
+            "p/F_GetResult",
+            "p/F_Goal",
+            "p/F_FeedbackMessage",
+        ] {
             assert_eq!(kind(name), InterfaceKind::Action, "{name}");
         }
         assert_eq!(kind("p/S_Event"), InterfaceKind::Srv);
         for name in ["p/Goal", "p/_Goal", "p/SendGoal", "p/A_B"] {
             assert_eq!(kind(name), InterfaceKind::Msg, "{name}");
         }
+        let interface = |name: &str| TypeName::parse(name).unwrap().interface().to_string();
+        for part in [
+            "_SendGoal_Event",
+            "_GetResult",
+            "_FeedbackMessage",
+            "_Goal",
+            "",
+        ] {
+            assert_eq!(interface(&format!("p/action/F{part}")), "p/action/F");
+        }
+        assert_eq!(interface("p/srv/S_Event"), "p/srv/S");
+        assert_eq!(interface("p/msg/A_Goal"), "p/msg/A_Goal");
+        let is_service = |name: &str| TypeName::parse(name).unwrap().is_service();
+        assert!(is_service("p/srv/S") && is_service("p/action/F_SendGoal"));
+        assert!(
+            !is_service("p/srv/S_Event") && !is_service("p/action/F") && !is_service("p/msg/M")
+        );
         let spelling = |name: &str| TypeName::parse(name).unwrap().stored_spelling();
         assert_eq!(spelling("p/action/F_Goal"), "p/F_Goal");
         assert_eq!(spelling("p/srv/F_Goal"), "p/srv/F_Goal");

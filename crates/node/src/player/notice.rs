@@ -13,6 +13,8 @@ pub enum Notice {
     TopicSkipped {
         /// The topic.
         topic: String,
+        /// How many messages the bag has of it.
+        messages: u64,
         /// Why not.
         reason: String,
     },
@@ -81,7 +83,11 @@ impl fmt::Display for Notice {
         match self {
             Self::Damage(text) => write!(f, "damaged, played on behind it: {text}"),
             Self::Unreadable(text) => write!(f, "reading ended early: {text}"),
-            Self::TopicSkipped { topic, reason } => write!(f, "{topic} is not played: {reason}"),
+            Self::TopicSkipped {
+                topic,
+                messages,
+                reason,
+            } => write!(f, "{topic} is not played ({messages} messages): {reason}"),
             Self::MixedQos { topic } => write!(
                 f,
                 "{topic} was recorded from publishers of different QoS; the strongest is offered"

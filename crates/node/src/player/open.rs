@@ -165,6 +165,7 @@ impl Parts {
             clock_watch: weak(senses.watch.as_ref()),
             follower: weak(senses.follower.as_ref()),
             names: outlets.names(),
+            skipped: outlets.skipped.clone(),
         };
         let playback = Playback {
             node: node.clone(),

@@ -13,6 +13,7 @@ use timeloom_node::player::{Options, ReadAheadLimits, Selection};
 use timeloom_node::{NodeOptions, Remap};
 
 use crate::bags::Bags;
+use crate::decode::resolver;
 use crate::environment::text;
 use crate::failure::Failure;
 use crate::selection_arguments::{SelectionArguments, absolute};
@@ -119,6 +120,7 @@ impl BagArguments {
                 messages: usize::try_from(self.read_ahead_queue_size).unwrap_or(usize::MAX),
                 bytes: u64::from(self.read_ahead_mib) << 20,
             },
+            types: resolver(),
             ..Options::default()
         };
         if let Some(path) = &self.qos_profile_overrides_path {
