@@ -4,17 +4,23 @@ use std::sync::Arc;
 
 use timeloom_msg::{Definitions, QosProfile, Schema, TypeName};
 use timeloom_node::{NodeOptions, RosNode, ServiceTypes};
+use timeloom_wire::TopicSpec;
 
 use crate::robot::{Robot, participant};
 
 const DOCK: &str = "own/srv/Dock";
 
-/// The layouts of a service that is built in nowhere.
-fn dock() -> ServiceTypes {
-    let name = TypeName::parse(DOCK).unwrap();
+/// The events of a service that is built in nowhere.
+fn events() -> Schema {
+    let name = TypeName::parse(DOCK).unwrap().with_suffix("_Event");
     let text = "int32 a\nint32 b 5\n---\nint32 sum\n";
     let own = Definitions::parse_ros2msg(&name, text).unwrap();
-    ServiceTypes::of_schema(&Schema::derive(&own, &name).unwrap()).unwrap()
+    Schema::derive(&own, &name).unwrap()
+}
+
+/// The layouts of that service.
+fn dock() -> ServiceTypes {
+    ServiceTypes::of_schema(&events()).unwrap()
 }
 
 fn node(robot: &Robot, name: &str) -> RosNode {
@@ -28,6 +34,7 @@ fn a_service_call_asks_the_server_for_its_type() {
     let node = node(&robot, "station");
     let types = dock();
     let response = Arc::clone(&types.response);
+    let call = ["service", "call", "/dock", DOCK, "{a: 3}"];
     let answer = move |request: &timeloom_msg::Value| {
         let number = |name| request.get(name).and_then(|n| n.as_i64()).unwrap_or(0);
         let sum = i32::try_from(number("a") + number("b")).unwrap();
@@ -37,7 +44,19 @@ fn a_service_call_asks_the_server_for_its_type() {
     };
     let qos = QosProfile::SERVICES;
     let _service = node.serve_with("/dock", types, qos, answer).unwrap();
-    let call = ["service", "call", "/dock", DOCK, "{a: 3}"];
+    let run = robot.until(&call, |run| !run.stderr.contains("not built in\n"));
+    let words = "known only with service introspection";
+    assert!(run.code == 1 && run.stderr.contains(words), "{run}");
+
+    let event = Arc::new(events());
+    node.register_type(&event);
+    let topic = TopicSpec {
+        name: "/dock/_service_event".into(),
+        type_name: event.name().clone(),
+        type_hash: event.type_hash().ok(),
+        qos: QosProfile::DEFAULT,
+    };
+    let _events = node.wire().publish(&topic).unwrap();
     let run = robot.until(&call, |run| run.code == 0);
     assert_eq!(run.stdout, "{\"sum\":8}\n", "with the default of b: {run}");
     let wrong = robot.run(&["service", "call", "/dock", DOCK, "{c: 3}"]);

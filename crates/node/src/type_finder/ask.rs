@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use timeloom_msg::{Schema, TypeHash};
+use timeloom_msg::{InterfaceKind, Schema, TypeHash};
 use timeloom_time::{Clock, Duration, Event, Steady, TimeBase};
-use timeloom_wire::{EndpointInfo, Graph, GraphEvent, Node, NodeName, Participant};
+use timeloom_wire::{EndpointInfo, EndpointKind, Graph, GraphEvent, Node, NodeName, Participant};
 
 use super::interview::Interview;
 use crate::{Error, Result};
@@ -13,6 +13,16 @@ use crate::{Error, Result};
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 /// How often a wait for a server looks again: clients are not told when servers come.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+/// How many users of a service are asked for it: one that does not answer takes its time.
+const MOST_ASKED: usize = 3;
+
+/// The parts of an action, and the types that use them.
+const ACTION_PARTS: [(&str, &[&str]); 3] = [
+    ("_Goal", &["_SendGoal", "_SendGoal_Event"]),
+    ("_Result", &["_GetResult", "_GetResult_Event"]),
+    ("_Feedback", &["_FeedbackMessage"]),
+];
 
 /// Why there is no definition.
 #[derive(Clone, Debug)]
@@ -81,14 +91,50 @@ impl<'a> Ask<'a> {
     pub(super) fn of(&self, endpoint: &EndpointInfo) -> std::result::Result<Schema, Missing> {
         // Checked first: programs that are no ROS nodes have no hash, and no name to wait for.
         let Some(hash) = endpoint.type_hash else {
-            let reason = "the hash of the type is not known";
-            return Err(Missing::of_endpoint(endpoint, reason));
+            let missing = || Missing::of_endpoint(endpoint, no_hash(endpoint.kind));
+            return self.of_events(endpoint).ok_or_else(missing);
         };
-        let peer = self.node_of(endpoint).ok_or(Missing::NoNode)?;
-        self.describe(&peer, &endpoint.type_name, hash)
-            .map_err(|error| Missing::NotTold {
+        let peer = self.node_of(endpoint).ok_or(Missing::NoNode);
+        let described = peer.and_then(|peer| {
+            let described = self.describe(&peer, &endpoint.type_name, hash);
+            described.map_err(|error| Missing::NotTold {
                 node: peer.full(),
                 reason: error.to_string(),
+            })
+        });
+        described.or_else(|missing| self.of_service(endpoint, hash).ok_or(missing))
+    }
+
+    /// The events of a service, derived from what its servers and clients say about the service.
+    fn of_service(&self, endpoint: &EndpointInfo, hash: TypeHash) -> Option<Schema> {
+        let service = endpoint.type_name.strip_suffix("_Event")?;
+        let event = self.used(&self.graph(), service)?;
+        let event = event.related(&endpoint.type_name).ok()?;
+        event
+            .type_hash()
+            .is_ok_and(|own| own == hash)
+            .then_some(event)
+    }
+
+    /// A service whose hash is not announced, derived from its events.
+    fn of_events(&self, endpoint: &EndpointInfo) -> Option<Schema> {
+        matches!(endpoint.kind, EndpointKind::Server | EndpointKind::Client).then_some(())?;
+        let events = format!("{}_Event", endpoint.type_name);
+        let events = self.used(&self.graph(), &events)?;
+        events.related(&endpoint.type_name).ok()
+    }
+
+    /// A type as one of the nodes describes it that use it.
+    fn used(&self, graph: &Graph, type_name: &str) -> Option<Schema> {
+        let users = graph
+            .endpoints()
+            .filter(|info| info.type_name == type_name && info.type_hash.is_some());
+        users
+            .filter(|info| info.node.is_some())
+            .take(MOST_ASKED)
+            .find_map(|info| {
+                self.describe(info.node.as_ref()?, type_name, info.type_hash?)
+                    .ok()
             })
     }
 
@@ -115,50 +161,54 @@ impl<'a> Ask<'a> {
         name()
     }
 
-    /// The description of a type, with constants, defaults and comments if the node has the texts.
+    /// The description of a type, with constants, defaults and comments if a node has the texts.
     fn describe(&self, peer: &NodeName, type_name: &str, hash: TypeHash) -> Result<Schema> {
         let interview = Interview::begin(self, peer)?;
         let schema = interview.ask(type_name, hash)?;
-        let with_text = self
-            .interface(peer, &interview, &schema)
+        // Only the service or action that a type is derived from has a text.
+        let interface = schema.name().interface();
+        let with_text = match interface.kind() {
+            InterfaceKind::Msg => None,
+            _ if interface == *schema.name() => None,
+            InterfaceKind::Srv => {
+                let full = interface.to_string();
+                let described = schema.related(&full).and_then(|whole| whole.type_hash());
+                described
+                    .ok()
+                    .and_then(|hash| interview.ask(&full, hash).ok())
+            }
+            InterfaceKind::Action => self.action(&interview, &schema),
+        };
+        let with_text = with_text
             .and_then(|interface| interface.related(type_name).ok())
             .filter(|found| found.type_hash().is_ok_and(|own| own == hash));
         Ok(with_text.unwrap_or(schema))
     }
 
-    /// The service or action that a type is derived from: only that one has a text.
-    fn interface(
-        &self,
-        peer: &NodeName,
-        interview: &Interview<'_>,
-        schema: &Schema,
-    ) -> Option<Schema> {
-        let name = schema.name().interface();
-        if name == *schema.name() {
-            return None;
-        }
-        let full = name.to_string();
-        let described = match schema.related(&full) {
-            Ok(described) => described,
-            Err(_incomplete) => self.action(peer, interview, schema)?,
-        };
-        interview.ask(&full, described.type_hash().ok()?).ok()
-    }
-
-    /// The action that a type is a part of, out of the parts that the node uses: their hashes are in the graph.
-    fn action(&self, peer: &NodeName, interview: &Interview<'_>, part: &Schema) -> Option<Schema> {
+    /// The action that a type is a part of: its hash follows from its parts, whose hashes are in the graph.
+    fn action(&self, interview: &Interview<'_>, part: &Schema) -> Option<Schema> {
         let action = part.name().interface();
         let graph = self.graph();
         let mut parts = part.definitions().clone();
-        for suffix in ["_SendGoal", "_GetResult", "_FeedbackMessage"] {
-            let name = action.with_suffix(suffix).to_string();
-            let mut used = graph
-                .endpoints()
-                .filter(|info| info.node.as_ref() == Some(peer) && info.type_name == name);
-            let hash = used.find_map(|info| info.type_hash)?;
-            parts.extend(interview.ask(&name, hash).ok()?.definitions());
+        for (wanted, users) in ACTION_PARTS {
+            if parts.get(&action.with_suffix(wanted)).is_some() {
+                continue;
+            }
+            let found = users.iter().find_map(|suffix| {
+                let name = action.with_suffix(suffix).to_string();
+                let (node, hash) = user(&graph, &name)?;
+                Interview::begin(self, node).ok()?.ask(&name, hash).ok()
+            });
+            parts.extend(found?.definitions());
         }
-        Schema::derive(&parts, &action).ok()
+        let hash = Schema::derive(&parts, &action).ok()?.type_hash().ok()?;
+        let full = action.to_string();
+        // Servers and clients of the action know it; those have its feedback.
+        interview.ask(&full, hash).ok().or_else(|| {
+            let feedback = action.with_suffix("_FeedbackMessage").to_string();
+            let (node, _) = user(&graph, &feedback)?;
+            Interview::begin(self, node).ok()?.ask(&full, hash).ok()
+        })
     }
 
     /// The graph as it is now.
@@ -188,6 +238,23 @@ impl<'a> Ask<'a> {
             if self.wake.wait_for(LOOK_AGAIN) {
                 self.wake.clear();
             }
+        }
+    }
+}
+
+/// A node that uses a type, with its hash.
+fn user<'a>(graph: &'a Graph, type_name: &str) -> Option<(&'a NodeName, TypeHash)> {
+    let mut users = graph.endpoints().filter(|info| info.type_name == type_name);
+    users.find_map(|info| Some((info.node.as_ref()?, info.type_hash?)))
+}
+
+/// Why an endpoint's type cannot be asked for.
+fn no_hash(kind: EndpointKind) -> &'static str {
+    match kind {
+        EndpointKind::Publisher | EndpointKind::Subscription => "the hash of the type is not known",
+        EndpointKind::Server | EndpointKind::Client => {
+            "over DDS, the hash of a service is known only with service introspection; AMENT_PREFIX_PATH brings what \
+             is installed"
         }
     }
 }

@@ -396,6 +396,27 @@ fn the_text_of_an_action_is_found_by_any_of_its_parts() {
 }
 
 #[test]
+fn events_are_derived_from_the_service_when_their_node_does_not_answer() {
+    let world = World::new();
+    let all = parts("robot_msgs/srv/Dock", SERVICE, &["_Event", ""]);
+    let mut options = NodeOptions::new("silent");
+    options.type_description = false;
+    let _silent = world.node(options);
+    let server = world.node(NodeOptions::new("server"));
+    let types = ServiceTypes::of_schema(&all[1]).unwrap();
+    let qos = QosProfile::SERVICES;
+    let _service = server
+        .serve_with("/dock", types, qos, |request| Ok(request.clone()))
+        .unwrap();
+    let name = all[0].name().to_string();
+    let wanted = endpoint(Some("silent"), &name, all[0].type_hash().ok());
+    let found = finder(&world).find_blocking(&wanted).unwrap();
+    assert_eq!(found.ros2msg().unwrap(), SERVICE);
+    let wrong = endpoint(Some("silent"), &name, all[1].type_hash().ok());
+    assert!(finder(&world).find_blocking(&wrong).is_err());
+}
+
+#[test]
 fn a_tool_that_publishes_describes_its_types() {
     let world = World::new();
     let battery = schema("robot_msgs/msg/Battery");

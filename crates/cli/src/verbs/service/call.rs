@@ -23,7 +23,8 @@ EXAMPLES
   timeloom service call /arm std_srvs/srv/SetBool --stdin < request.yaml
 
 The request is JSON or YAML; what is not said keeps its default. The response is printed as JSON.
-A type that is neither built in nor installed is asked for at the server (~/get_type_description).";
+A type that is neither built in nor installed is asked for at the server (~/get_type_description); over DDS, that
+needs service introspection.";
 
 /// Call a service and print its answer
 #[derive(Debug, Args)]
