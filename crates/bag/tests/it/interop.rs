@@ -143,7 +143,6 @@ fn they_read_what_we_write() {
 fn we_read_what_they_write() {
     let Some(python) = python() else { return };
     let directory = BagScratch::new();
-    directory.unchecked();
     let text = run(&python, &["write", directory.path().to_str().unwrap()]);
     let mut bags = 0;
     for line in text.lines() {

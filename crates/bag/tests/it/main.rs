@@ -4,6 +4,7 @@
 
 mod bag;
 mod chunks;
+mod compatibility;
 mod conformance;
 mod convert;
 mod damage;
