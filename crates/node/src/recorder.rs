@@ -13,6 +13,7 @@ mod disk_guard;
 mod drop_policy;
 mod end_reason;
 mod entry;
+mod event_topic;
 mod graph_index;
 mod intake;
 #[cfg(all(test, loom))]

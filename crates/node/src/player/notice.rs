@@ -1,6 +1,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use timeloom_msg::Distro;
+
 /// Something that a player noticed and its owner should know; libraries do not print.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -15,6 +17,15 @@ pub enum Notice {
         topic: String,
         /// Why not.
         reason: String,
+    },
+    /// A topic is left out because other nodes would fail on its type.
+    LeftOut {
+        /// The topic.
+        topic: String,
+        /// Its type.
+        type_name: String,
+        /// The distribution that lacks the type.
+        distro: Distro,
     },
     /// The publishers of a topic had different `QoS`; the strongest is offered.
     MixedQos {
@@ -82,6 +93,16 @@ impl fmt::Display for Notice {
             Self::Damage(text) => write!(f, "damaged, played on behind it: {text}"),
             Self::Unreadable(text) => write!(f, "reading ended early: {text}"),
             Self::TopicSkipped { topic, reason } => write!(f, "{topic} is not played: {reason}"),
+            Self::LeftOut {
+                topic,
+                type_name,
+                distro,
+            } => write!(
+                f,
+                "{topic} is left out: {} has no {type_name}, and a `ros2 bag record -a` nearby would fail on it; \
+                 name it with --topics to play it",
+                distro.as_str()
+            ),
             Self::MixedQos { topic } => write!(
                 f,
                 "{topic} was recorded from publishers of different QoS; the strongest is offered"

@@ -1,9 +1,9 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
 use timeloom_bag::TopicInfo;
-use timeloom_msg::QosProfile;
+use timeloom_msg::{Distro, QosProfile};
 use timeloom_time::{Duration, PlaybackRate, Ros, System, Time};
 
 /// How to play. The defaults are those of `ros2 bag play`.
@@ -11,6 +11,11 @@ use timeloom_time::{Duration, PlaybackRate, Ros, System, Time};
 pub struct Options {
     /// Which topics of the bags.
     pub selection: Selection,
+    /// The distribution of the other nodes, if there are any: topics of a type that makes its `ros2 bag record -a` fail
+    /// ([`Distro::lacks`]) are left out with a notice.
+    pub peers: Option<Distro>,
+    /// Topics that are played whatever the distribution lacks.
+    pub named_topics: BTreeSet<String>,
     /// The `QoS` of publishers by (renamed) topic, in place of the recorded one.
     pub qos_overrides: BTreeMap<String, QosProfile>,
     /// By which stamp messages are ordered and timed.
@@ -52,6 +57,8 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             selection: Selection::default(),
+            peers: None,
+            named_topics: BTreeSet::new(),
             qos_overrides: BTreeMap::new(),
             order: MessageOrder::Received,
             read_ahead: ReadAheadLimits::default(),

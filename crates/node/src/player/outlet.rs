@@ -5,7 +5,7 @@ use bytes::Bytes;
 use timeloom_bag::{BagReader, StorageReader as _, TopicId, TopicInfo};
 use timeloom_msg::name::action_of;
 use timeloom_msg::qos::parse_profiles;
-use timeloom_msg::{Definitions, QosProfile, TypeHash, TypeName};
+use timeloom_msg::{Definitions, Distro, QosProfile, TypeHash, TypeName};
 use timeloom_wire::{EventObserver, PublishOptions, Publisher, TopicSpec};
 
 use super::clock_publisher::CLOCK_TOPIC;
@@ -73,6 +73,14 @@ impl Outlets {
             // The player's own /clock takes the place of the recorded one.
             let own_clock = options.clock.is_on() && topic.name == CLOCK_TOPIC;
             if !options.selection.takes(topic) || own_clock || is_servers_word(topic, options) {
+                return None;
+            }
+            if let Some(distro) = lacking_distro(topic, options) {
+                reporter.report(Notice::LeftOut {
+                    topic: topic.name.clone(),
+                    type_name: topic.type_name.clone(),
+                    distro,
+                });
                 return None;
             }
             Outlet::open(id, topic, node, options, &observer, reporter)
@@ -239,6 +247,13 @@ fn called_again(topic: &TopicInfo, options: &Options) -> Option<RequestSource> {
         ServiceReplay::AsEvents => None,
         ServiceReplay::AsRequests(source) => Some(source),
     }
+}
+
+/// The distribution whose recorders would fail on a topic's type; none if the topic may be played.
+fn lacking_distro(topic: &TopicInfo, options: &Options) -> Option<Distro> {
+    options.peers.filter(|distro| {
+        distro.lacks(&topic.type_name) && !options.named_topics.contains(&topic.name)
+    })
 }
 
 /// Whether a topic is what a recorded action server said, while goals are sent to another one.

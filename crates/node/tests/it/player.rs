@@ -8,6 +8,7 @@
 mod bags;
 mod burst;
 mod clock;
+mod guest;
 mod next;
 mod owner;
 mod pace;

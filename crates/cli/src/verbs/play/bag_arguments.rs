@@ -114,6 +114,8 @@ impl BagArguments {
     pub(crate) fn options(&self) -> anyhow::Result<Options> {
         let selection = self.selected()?;
         let mut options = Options {
+            peers: Some(self.distro()),
+            named_topics: selection.topics.iter().cloned().collect(),
             selection: Selection::new(move |topic| selection.takes(topic)),
             read_ahead: ReadAheadLimits {
                 messages: usize::try_from(self.read_ahead_queue_size).unwrap_or(usize::MAX),
