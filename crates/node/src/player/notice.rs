@@ -49,6 +49,27 @@ pub enum Notice {
         /// The topics.
         topics: Vec<String>,
     },
+    /// Playing ended while reliable subscriptions had not acknowledged everything; waiting for them was not asked for.
+    EndedUnacknowledged {
+        /// The topics.
+        topics: Vec<String>,
+    },
+    /// A subscription asks for more than is offered: it gets nothing.
+    IncompatibleQos {
+        /// The topic.
+        topic: String,
+        /// The node of the subscription.
+        node: String,
+        /// The policy, and what to do.
+        reason: String,
+    },
+    /// A subscription or server is in the graph and was not connected in time: it may miss the first messages.
+    NotConnected {
+        /// The topic or service.
+        name: String,
+        /// The nodes.
+        nodes: Vec<String>,
+    },
     /// Acknowledgements were to be waited for, but these topics have none: they are best effort.
     NoAcknowledgements {
         /// The topics.
@@ -119,6 +140,23 @@ impl fmt::Display for Notice {
                 f,
                 "not every subscription has acknowledged all messages of {}",
                 topics.join(", ")
+            ),
+            Self::EndedUnacknowledged { topics } => write!(
+                f,
+                "ended before every subscription had acknowledged all messages of {}; --wait-for-all-acked waits \
+                 longer",
+                topics.join(", ")
+            ),
+            Self::IncompatibleQos {
+                topic,
+                node,
+                reason,
+            } => write!(f, "{topic} does not reach {node}: {reason}"),
+            Self::NotConnected { name, nodes } => write!(
+                f,
+                "{name} is not connected to {} yet, which may miss the first messages; --wait-for-subscribers waits \
+                 longer",
+                nodes.join(", ")
             ),
             Self::NoAcknowledgements { topics } => write!(
                 f,

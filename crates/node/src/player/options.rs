@@ -36,6 +36,9 @@ pub struct Options {
     pub delay: Duration,
     /// When to begin, by the machine's clock: for players on several machines.
     pub start_at: Option<Time<System>>,
+    /// How long the first message waits for the subscriptions and servers that are there already to be found; not at
+    /// all unless set, for transports that find them at once.
+    pub settle: Option<SettleWait>,
     /// How many subscriptions each topic must have before the first message.
     pub wait_for_subscribers: usize,
     /// How long to wait at the end until reliable subscriptions have acknowledged everything.
@@ -69,8 +72,9 @@ impl Default for Options {
             loop_range: None,
             delay: Duration::ZERO,
             start_at: None,
+            settle: None,
             wait_for_subscribers: 0,
-            wait_for_acks: AckWait::No,
+            wait_for_acks: AckWait::Briefly,
             clock: ClockPublishing::default(),
             time: TimeSituation::Controlled,
             pace: Pace::CatchUp,
@@ -168,12 +172,32 @@ pub enum Repeat {
     Monotonic,
 }
 
+/// How long to wait for the subscriptions and servers that are there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SettleWait {
+    /// At least so long after the publishers were made: discovery takes a while to begin.
+    pub least: Duration,
+    /// Until the graph has not changed for so long.
+    pub quiet: Duration,
+    /// At most so long; what is not connected by then is reported.
+    pub most: Duration,
+}
+
+impl SettleWait {
+    /// What discovery on a network takes.
+    pub const NETWORK: Self = Self {
+        least: Duration::from_millis(500),
+        quiet: Duration::from_millis(200),
+        most: Duration::from_secs(2),
+    };
+}
+
 /// How long to wait for acknowledgements at the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AckWait {
-    /// Not at all.
+    /// One second for all publishers together; what is missing then is reported.
     #[default]
-    No,
+    Briefly,
     /// For so long, for each publisher.
     For(Duration),
     /// Until they are there.

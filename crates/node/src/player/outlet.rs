@@ -9,6 +9,7 @@ use timeloom_msg::{Definitions, Distro, QosProfile, TypeHash, TypeName};
 use timeloom_wire::{EventObserver, PublishOptions, Publisher, TopicSpec};
 
 use super::clock_publisher::CLOCK_TOPIC;
+use super::listeners::Offer;
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
 use super::options::{ClockTrigger, Options, RequestSource, ServiceReplay};
@@ -23,6 +24,7 @@ pub(super) struct Outlet {
     pub(super) type_name: String,
     pub(super) id: TopicId,
     way: Way,
+    qos: QosProfile,
     pub(super) reliable: bool,
     /// How many messages late joiners get; 0 if the topic is not latched.
     pub(super) keeps: usize,
@@ -164,6 +166,7 @@ impl Outlet {
             type_name: topic.type_name.clone(),
             id,
             way: Way::Publish(publisher),
+            qos: qos.profile,
             reliable: qos.is_reliable(),
             keeps: qos.keeps,
             last: None,
@@ -178,6 +181,7 @@ impl Outlet {
             id,
             triggers_clock: triggers_clock(options, &[&topic.name, &requests.service]),
             way: Way::Call(requests),
+            qos: QosProfile::SERVICES,
             reliable: true,
             keeps: 0,
             last: None,
@@ -191,6 +195,25 @@ impl Outlet {
             Way::Publish(publisher) => publisher.matched(),
             Way::Call(requests) => requests.servers(),
         }
+    }
+
+    /// What it sends to whom.
+    pub(super) fn offer(&self) -> Offer {
+        match &self.way {
+            Way::Publish(_) => Offer::Topic {
+                name: self.name.clone(),
+                type_name: self.type_name.clone(),
+                qos: self.qos,
+            },
+            Way::Call(_) => Offer::Service {
+                name: self.name.clone(),
+            },
+        }
+    }
+
+    /// Whether messages go out as calls of a service.
+    pub(super) fn calls(&self) -> bool {
+        matches!(self.way, Way::Call(_))
     }
 
     /// Its publisher; none if messages go out as calls.

@@ -15,5 +15,6 @@ mod pace;
 mod requests;
 mod seek;
 mod services;
+mod start;
 pub(crate) mod theatre;
 mod timing;

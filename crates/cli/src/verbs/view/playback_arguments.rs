@@ -3,7 +3,7 @@
 use clap::Args;
 use timeloom_bag::storage::FileInfo;
 use timeloom_node::player::{
-    ClockPublishing, Options, PlayRange, PlayStart, Repeat, Selection, sane_rate,
+    ClockPublishing, Options, PlayRange, PlayStart, Repeat, Selection, SettleWait, sane_rate,
 };
 use timeloom_time::{Duration, PlaybackRate, Time};
 
@@ -49,6 +49,7 @@ impl PlaybackArguments {
         let range = self.range.resolve(bag)?;
         Ok(Options {
             peers: self.publish.then(|| distro_or_environment(None)),
+            settle: self.publish.then_some(SettleWait::NETWORK),
             named_topics: selection.topics.iter().cloned().collect(),
             selection: Selection::new(move |topic| selection.takes(topic)),
             rate: self.rate.unwrap_or(PlaybackRate::REAL_TIME),
