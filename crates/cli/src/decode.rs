@@ -98,6 +98,21 @@ mod tests {
     }
 
     #[test]
+    fn a_definition_without_text_is_that_of_a_type_without_fields() {
+        let name = "my/msg/Nothing";
+        let hash = Schema::parse_ros2msg(name, "").unwrap().type_hash();
+        let mut topic = TopicInfo {
+            type_description_hash: hash.unwrap().to_string(),
+            ..TopicInfo::new("/a", name)
+        };
+        topic.definition.encoding = "ros2msg".into();
+        let decoders = Decoders::new(std::slice::from_ref(&topic), "jazzy");
+        assert_eq!(decoders.schema(0).unwrap().root().fields().len(), 0);
+        topic.type_description_hash = TypeHash::from_bytes([7; 32]).to_string();
+        assert!(reason(topic).starts_with("no definition of my/msg/Nothing"));
+    }
+
+    #[test]
     fn another_hash_is_another_type() {
         let hash = TypeHash::from_bytes([7; 32]).to_string();
         let topic = TopicInfo {

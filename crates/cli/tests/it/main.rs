@@ -15,6 +15,7 @@ mod doctor;
 mod export;
 mod extras;
 mod foreign;
+mod guest_live;
 mod help;
 mod info;
 mod list;

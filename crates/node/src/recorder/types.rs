@@ -67,7 +67,12 @@ impl TypeSource for TypeFinder {
         let schema = self
             .find_blocking(publisher)
             .map_err(|error| error.to_string())?;
-        FoundType::of(&schema).ok_or_else(|| format!("{} has no text definition", schema.name()))
+        FoundType::of(&schema).ok_or_else(|| {
+            format!(
+                "the layout of {} has no text that a bag can hold",
+                schema.name()
+            )
+        })
     }
 }
 
