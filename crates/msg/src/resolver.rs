@@ -87,7 +87,7 @@ impl TypeResolver {
         let name = TypeName::parse(request.name)?;
         let stored = request
             .stored
-            .and_then(|stored| self.from_stored(&name, request, stored));
+            .and_then(|stored| self.stored(&name, request, stored));
         let problem = match stored {
             Some(Ok(schema)) => {
                 let wanted = request.hash.filter(|hash| !has_hash(&schema, hash));
@@ -105,14 +105,14 @@ impl TypeResolver {
     }
 
     /// The layout of the stored text; `None` when nothing is stored.
-    fn from_stored(
+    fn stored(
         &self,
         name: &TypeName,
         request: &TypeRequest<'_>,
         stored: StoredDefinition<'_>,
     ) -> Option<Result<Schema>> {
         if stored.text.trim().is_empty() {
-            return self.without_fields(request).map(Ok);
+            return without_fields(request).map(Ok);
         }
         let own = match Definitions::parse_stored(name, stored.encoding, stored.text) {
             Ok(own) => own,
@@ -125,16 +125,6 @@ impl TypeResolver {
         let joined = self.joined(name, &own);
         let agrees = |schema: &Schema| request.hash.is_none_or(|hash| has_hash(schema, &hash));
         Some(joined.filter(agrees).map_or(compiled, Ok))
-    }
-
-    /// An empty text is right for a type without fields; the hash decides, or the usual name.
-    fn without_fields(&self, request: &TypeRequest<'_>) -> Option<Schema> {
-        let empty = Schema::parse_ros2msg(request.name, "").ok()?;
-        let right = match &request.hash {
-            Some(hash) => has_hash(&empty, hash),
-            None => request.name.ends_with("/Empty"),
-        };
-        right.then_some(empty)
     }
 
     /// The stored definitions, and those of the other places for what they use.
@@ -179,15 +169,16 @@ impl TypeResolver {
     fn missing(&self, name: &TypeName, request: &TypeRequest<'_>, problem: Option<Error>) -> Error {
         let mut searched = Vec::new();
         if request.stored.is_some() {
-            searched.push("not in the bag".to_owned());
+            searched.push("not in the bag");
         }
         let other_layout = request.hash.is_some() && Definitions::builtin().get(name).is_some();
-        searched.push(match other_layout {
-            true => "built in with another hash".to_owned(),
-            false => "not built in".to_owned(),
+        searched.push(if other_layout {
+            "built in with another hash"
+        } else {
+            "not built in"
         });
         if !self.installed.is_empty() {
-            searched.push("not below AMENT_PREFIX_PATH".to_owned());
+            searched.push("not below AMENT_PREFIX_PATH");
         }
         let problem = problem
             .map(|error| format!(" (the definition in the bag cannot be used: {error})"))
@@ -197,6 +188,16 @@ impl TypeResolver {
             searched: format!("{}{problem}", searched.join(", ")),
         }
     }
+}
+
+/// An empty text is right for a type without fields; the hash decides, or the usual name.
+fn without_fields(request: &TypeRequest<'_>) -> Option<Schema> {
+    let empty = Schema::parse_ros2msg(request.name, "").ok()?;
+    let right = match &request.hash {
+        Some(hash) => has_hash(&empty, hash),
+        None => request.name.ends_with("/Empty"),
+    };
+    right.then_some(empty)
 }
 
 fn has_hash(schema: &Schema, hash: &TypeHash) -> bool {

@@ -43,7 +43,7 @@ impl Requests {
         let service = node
             .resolve_service(name)
             .map_err(|error| error.to_string())?;
-        let event = event.map_err(|error| error.to_string())?;
+        let event = event.map_err(ToString::to_string)?;
         let types = ServiceTypes::of_schema(event).map_err(|error| error.to_string())?;
         let spec = types.spec(&service, QosProfile::SERVICES);
         let client = node

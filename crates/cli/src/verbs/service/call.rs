@@ -105,7 +105,8 @@ fn ask_server(
         servers.find(|server| server.type_name == wanted).cloned()
     };
     live.wait_for(Some(arguments.timeout), |graph| server(graph).is_some());
-    match server(&live.graph()) {
+    // The name of its node and the topic of its events may come after it.
+    match server(&live.settled()) {
         Some(server) => Ok(TypeFinder::new().of_server(live, &server)?),
         None => Err(unknown),
     }
