@@ -282,7 +282,9 @@ impl Participant for LateNames {
         let names = base.spawn("late names", move || {
             let _woke = clock.sleep_for(after);
             let held = std::mem::take(&mut *later.lock().unwrap());
-            held.iter().for_each(|event| late(event));
+            for event in &held {
+                late(event);
+            }
         });
         let names = names.unwrap();
         GraphWatch::new(move || {
