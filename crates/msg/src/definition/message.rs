@@ -80,6 +80,11 @@ impl MessageDefinition {
             .map_or_else(|| self.to_string(), str::to_owned)
     }
 
+    /// Whether it was read from a text.
+    pub(crate) fn has_text(&self) -> bool {
+        self.text.is_some()
+    }
+
     /// The same members without the text that they were read from.
     #[must_use]
     pub(crate) fn without_text(self) -> Self {

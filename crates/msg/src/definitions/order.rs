@@ -47,7 +47,7 @@ impl Definitions {
         }
         for dependency in dependencies {
             let body = self.require(&dependency, name)?.text();
-            let header = dependency.stored_spelling();
+            let header = dependency.header_spelling();
             // Writing to a string cannot fail.
             let _ok = write!(text, "\n{SEPARATOR}\nMSG: {header}\n{body}");
         }

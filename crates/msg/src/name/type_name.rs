@@ -196,12 +196,12 @@ impl TypeName {
         }
     }
 
-    /// The shortest spelling that a stored definition can use: `package/Name` for messages and for derived types.
-    pub(crate) fn stored_spelling(&self) -> String {
-        if self.kind == InterfaceKind::Msg || self.derived_kind() == Some(self.kind) {
-            self.short()
-        } else {
-            self.to_string()
+    /// The spelling in the header of a section: `package/Name` for messages, as rosbag2 writes it, and the full name
+    /// for parts of services and actions, as other readers expect it.
+    pub(crate) fn header_spelling(&self) -> String {
+        match self.kind {
+            InterfaceKind::Msg => self.short(),
+            InterfaceKind::Srv | InterfaceKind::Action => self.to_string(),
         }
     }
 
@@ -319,10 +319,9 @@ mod tests {
         assert!(
             !is_service("p/srv/S_Event") && !is_service("p/action/F") && !is_service("p/msg/M")
         );
-        let spelling = |name: &str| TypeName::parse(name).unwrap().stored_spelling();
-        assert_eq!(spelling("p/action/F_Goal"), "p/F_Goal");
-        assert_eq!(spelling("p/srv/F_Goal"), "p/srv/F_Goal");
-        assert_eq!(spelling("p/action/F"), "p/action/F");
+        let spelling = |name: &str| TypeName::parse(name).unwrap().header_spelling();
+        assert_eq!(spelling("p/action/F_Goal"), "p/action/F_Goal");
+        assert_eq!(spelling("p/msg/M"), "p/M");
     }
 
     #[test]

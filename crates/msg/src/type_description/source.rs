@@ -1,5 +1,6 @@
 //! The texts that types were generated from, as `~/get_type_description` answers them.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::{FieldTypeDescription, IndividualTypeDescription, TypeDescription};
@@ -112,16 +113,46 @@ impl TypeDescription {
     /// When a name is not valid or a type is not supported.
     pub fn to_definitions_with(&self, sources: &[TypeSource]) -> Result<Definitions> {
         let mut all = self.to_definitions()?;
-        for message in sources
-            .iter()
-            .flat_map(|source| source.messages().unwrap_or_default())
-        {
-            let described = all.get(&message.name);
-            if described.is_some_and(|described| same_fields(described, &message)) {
+        for source in sources {
+            for message in source.messages().unwrap_or_default() {
+                let described = all.get(&message.name);
+                if described.is_some_and(|described| same_fields(described, &message)) {
+                    all.insert(message);
+                }
+            }
+            if source.encoding == "msg"
+                && let Some(message) = source.completed(&all)
+            {
                 all.insert(message);
             }
         }
         Ok(all)
+    }
+}
+
+impl TypeSource {
+    /// The message of a text that lacks its end, with the described fields that are missing.
+    ///
+    /// rosidl of Jazzy counts characters where it needs bytes: texts beyond ASCII lose as many bytes at their end, and
+    /// lines with both kinds of quotes get backslashes, which count too.
+    fn completed(&self, all: &Definitions) -> Option<MessageDefinition> {
+        let name = TypeName::parse(&self.type_name).ok()?;
+        let described = all.get(&name)?;
+        if described.has_text() {
+            return None;
+        }
+        let text = self.raw_file_contents.replace("\\'", "'");
+        let (whole_lines, _cut) = text.rsplit_once('\n').unwrap_or(("", &text));
+        let known = MessageDefinition::parse(&name, whole_lines).ok()?;
+        let missing = described.fields.get(known.fields.len()..)?;
+        let mut text = known.text();
+        for field in missing {
+            let spelling = field.ty.spelling(name.package());
+            // Writing to a string cannot fail.
+            let _ok = writeln!(text, "{spelling} {}", field.name);
+        }
+        let message = MessageDefinition::parse(&name, &text).ok()?;
+        same_fields(described, &message).then_some(message)
     }
 }
 
@@ -180,6 +211,22 @@ mod tests {
             schema.type_hash().unwrap()
         };
         assert_eq!(hash(&whole), hash(&plain));
+    }
+
+    #[test]
+    fn a_source_that_lacks_its_end_is_completed() {
+        let name = TypeName::parse("p/msg/P").unwrap();
+        let text = "# \u{b5}m\nint8 LOW=1\nstring s 'a \"b\"'\nint8 low 1\nfloat64 gaps\n";
+        let schema = Schema::parse_ros2msg("p/msg/P", text).unwrap();
+        let description = schema.type_description().unwrap();
+        let raw = text.replace('\'', "\\'");
+        let source = TypeSource {
+            type_name: name.to_string(),
+            encoding: "msg".to_owned(),
+            raw_file_contents: raw[..raw.len() - 4].to_owned(),
+        };
+        let read = description.to_definitions_with(&[source]).unwrap();
+        assert_eq!(read.ros2msg(&name).unwrap(), text);
     }
 
     #[test]
