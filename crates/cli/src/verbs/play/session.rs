@@ -4,13 +4,13 @@ use std::io::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use timeloom_bag::BagReader;
-use timeloom_node::RosNode;
 use timeloom_node::player::{
     Answer, Control, Notice, Options, PlayRange, Player, PlayerHandle, Reporter, Services, Status,
 };
+use timeloom_node::{NodeOptions, RosNode};
 use timeloom_time::Duration;
 
-use super::bag_arguments::{BagArguments, LogLevel};
+use super::bag_arguments::BagArguments;
 use super::{full_screen, keys, status_line};
 use crate::context::Context;
 use crate::damage;
@@ -27,6 +27,7 @@ const LOOK: Duration = Duration::from_millis(200);
 pub(crate) struct Session<'a> {
     pub(crate) bag: &'a BagArguments,
     pub(crate) live: &'a LiveArguments,
+    pub(crate) node: NodeOptions,
     pub(crate) reader: BagReader,
     pub(crate) options: Options,
     /// How often the line is drawn, per second.
@@ -79,8 +80,8 @@ impl Words {
 
 impl Session<'_> {
     pub(crate) fn run(self, context: &mut Context) -> anyhow::Result<Outcome> {
-        let live = Live::join(self.live, context)?;
-        let node = RosNode::new(Arc::clone(live.participant()), self.bag.node())?;
+        let live = Live::join_beside(self.live, context)?;
+        let node = RosNode::new(Arc::clone(live.participant()), self.node)?;
         let words = Words::default();
         let said = words.clone();
         let burst = self.beginning != Beginning::Play;
@@ -123,7 +124,6 @@ impl Session<'_> {
             full_screen::run(&title, &handle, &words, &live, context)?;
         }
         let mut screen = Screen {
-            level: self.bag.log_level,
             line: if self.line_rate > 0.0 && context.printer.shows_progress() {
                 Line::Clear
             } else {
@@ -159,7 +159,6 @@ impl Session<'_> {
 
 /// What people see of a player.
 struct Screen {
-    level: LogLevel,
     line: Line,
     /// After a burst there are keys to go on with.
     stays: bool,
@@ -185,9 +184,7 @@ impl Screen {
             match word {
                 Word::Notice(notice) => {
                     self.unacknowledged |= matches!(notice, Notice::NotAcknowledged { .. });
-                    if self.level <= LogLevel::Warn {
-                        context.printer.warning(&notice.to_string());
-                    }
+                    context.printer.warning(&notice.to_string());
                 }
                 Word::Refused(text) => context.printer.aside(&text),
                 Word::Burst(count) => self.burst_is_over(count, player, context),
@@ -200,7 +197,7 @@ impl Screen {
     }
 
     fn burst_is_over(&mut self, count: u64, player: &PlayerHandle, context: &mut Context) {
-        if self.level <= LogLevel::Info && self.stays {
+        if self.stays {
             let text = format!(
                 "{} published; SPACE goes on, → plays the next, q ends",
                 counted(count, "message")
@@ -232,13 +229,11 @@ impl Screen {
             .iter()
             .filter(|topic| topic.played > 0)
             .count();
-        if self.level <= LogLevel::Info {
-            context.printer.note(&format!(
-                "played {} of {}",
-                counted(status.played(), "message"),
-                counted(topics as u64, "topic")
-            ));
-        }
+        context.printer.note(&format!(
+            "played {} of {}",
+            counted(status.played(), "message"),
+            counted(topics as u64, "topic")
+        ));
         for topic in &status.topics {
             for (count, what) in [
                 (topic.dropped, "dropped: too late"),
@@ -246,7 +241,7 @@ impl Screen {
             ] {
                 if count > 0 {
                     let text = format!("{} of {} {what}", counted(count, "message"), topic.name);
-                    context.printer.warning(&text);
+                    context.printer.loss(&text);
                 }
             }
         }

@@ -43,7 +43,7 @@ pub(crate) fn print(report: &Report, context: &mut Context) -> bool {
             grouped(causes.compression),
             grouped(causes.storage),
         );
-        context.printer.warning(&text);
+        context.printer.loss(&text);
     }
     lost > 0 || report.error.is_some()
 }

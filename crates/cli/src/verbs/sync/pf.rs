@@ -168,9 +168,10 @@ impl Driven {
                 interrupt: Interrupt::new()?,
             });
         }
-        let live = Live::join(&arguments.live, context)?;
         let mut options = NodeOptions::new(&arguments.lidar.node_name);
         options.use_sim_time = arguments.use_sim_time;
+        let options = context.node(options)?;
+        let live = Live::join_beside(&arguments.live, context)?;
         let node = RosNode::new(Arc::clone(live.participant()), options)?;
         let tell = Arc::clone(&words);
         node.set_reporter(move |severity, text| tell.add(severity, text));

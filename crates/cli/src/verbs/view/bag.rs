@@ -37,7 +37,7 @@ struct Place {
 impl Place {
     fn find(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Self> {
         if arguments.playback.publish {
-            let live = Live::join(&arguments.network, context)?;
+            let live = Live::join_beside(&arguments.network, context)?;
             return Ok(Self {
                 player: Arc::clone(live.participant()),
                 viewer: Arc::clone(live.participant()),
@@ -90,10 +90,8 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     });
     let place = Place::find(arguments, context)?;
     let tap = PlayerTap::default();
-    let node = RosNode::new(
-        tap.participant(Arc::clone(&place.player)),
-        NodeOptions::new("rosbag2_player"),
-    )?;
+    let named = context.node(NodeOptions::new("rosbag2_player"))?;
+    let node = RosNode::new(tap.participant(Arc::clone(&place.player)), named)?;
     let notices = Notices::default();
     let player = Player::open(&node, reader, options, notices.reporter())?;
     let handle = player.handle().clone();
