@@ -144,11 +144,11 @@ impl RosNode {
             node,
             participant,
         }));
-        made.declare_own(&options.parameters, options.use_sim_time)?;
+        let refused = options.parameters.get(START_TYPE_DESCRIPTION) == Some(&false.into());
+        made.declare_own(options.parameters, options.use_sim_time)?;
         if options.parameter_services {
             made.serve_parameters()?;
         }
-        let refused = options.parameters.get(START_TYPE_DESCRIPTION) == Some(&false.into());
         if options.type_description && !refused {
             made.serve_types()?;
         }
@@ -157,11 +157,11 @@ impl RosNode {
 
     fn declare_own(
         &self,
-        parameters: &BTreeMap<String, ParameterValue>,
+        parameters: BTreeMap<String, ParameterValue>,
         use_sim_time: bool,
     ) -> Result<()> {
         for (name, value) in parameters {
-            self.declare_parameter(name, value.clone())?;
+            self.declare_parameter(&name, value)?;
         }
         let text = "Whether time comes from /clock";
         let access = ParameterAccess::Writable;

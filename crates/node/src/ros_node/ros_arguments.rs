@@ -375,7 +375,7 @@ mod tests {
         let line = [odd.clone(), "--ros-args".into(), "-r".into(), "a:=b".into()];
         let (arguments, rest) = RosArguments::split(line).unwrap();
         assert!(arguments.is_given());
-        assert_eq!(rest, [odd.clone()]);
+        assert_eq!(rest, std::slice::from_ref(&odd));
         let error = RosArguments::split(["--ros-args".into(), odd]).unwrap_err();
         assert!(error.to_string().contains("UTF-8"), "{error}");
     }
