@@ -36,7 +36,7 @@ pub(crate) struct Live {
     spin_time: Duration,
 }
 
-/// A node that is in nobody's way: hidden, and without the services of a node.
+/// A hidden node without parameter services, /rosout and type descriptions.
 fn hidden(name: &str) -> NodeOptions {
     NodeOptions {
         rosout: false,

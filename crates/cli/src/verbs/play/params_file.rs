@@ -80,6 +80,7 @@ fn one(arguments: &mut Arguments, given: &Given<'_>) -> Result<(), Failure> {
         "play.rate" => given.parsed(&mut time.rate, rate),
         "play.loop" => given.flag(&mut time.repeat),
         "play.start_paused" => given.flag(&mut time.start_paused),
+        "play.clock_publish_frequency" if is_zero(given.value) => Ok(()),
         "play.clock_publish_frequency" => given.parsed(&mut time.clock, hertz),
         "play.clock_publish_on_topic_publish" => given.flag(&mut time.clock_topics_all),
         "play.clock_trigger_topics" => given.list(&mut time.clock_topics),
@@ -93,6 +94,15 @@ fn one(arguments: &mut Arguments, given: &Given<'_>) -> Result<(), Failure> {
         "play.progress_bar_update_rate" => given.real(&mut arguments.progress_bar_update_rate),
         // About something else, or in two parts.
         _ => Ok(()),
+    }
+}
+
+/// For rosbag2, a frequency of 0 is none.
+fn is_zero(value: &ParameterValue) -> bool {
+    match value {
+        ParameterValue::Integer(number) => *number == 0,
+        ParameterValue::Double(number) => *number == 0.0,
+        _ => false,
     }
 }
 
@@ -176,16 +186,16 @@ mod tests {
             ("play.wait_acked_timeout.sec", 2_i64.into()),
         ];
         let arguments = filled("bag", &parameters).unwrap();
-        assert_eq!(arguments.time.rate().get(), 4.0);
+        assert_eq!(arguments.time.rate(), rate("4").unwrap());
         assert_eq!(arguments.time.delay, Some(Duration::from_secs(3)));
         assert_eq!(arguments.message_order, Some(super::super::Order::Sent));
         assert_eq!(arguments.pace.wait_for_all_acked, Some(2000));
-        let flags = "bag -r 2 --delay 1 --message-order received --wait-for-all-acked -1";
+        let flags = "bag -r 2 --delay 1 --message-order received --wait-for-all-acked 7";
         let arguments = filled(flags, &parameters).unwrap();
-        assert_eq!(arguments.time.rate().get(), 2.0);
+        assert_eq!(arguments.time.rate(), rate("2").unwrap());
         assert_eq!(arguments.time.delay, Some(Duration::from_secs(1)));
         assert_eq!(arguments.message_order, Some(super::super::Order::Received));
-        assert_eq!(arguments.pace.wait_for_all_acked, Some(-1));
+        assert_eq!(arguments.pace.wait_for_all_acked, Some(7));
     }
 
     #[test]
@@ -210,8 +220,10 @@ mod tests {
         let parameters = [
             ("play.clock_publish_on_topic_publish", true.into()),
             ("play.clock_trigger_topics", topics),
+            ("play.clock_publish_frequency", 0.0.into()),
         ];
         let arguments = filled("bag", &parameters).unwrap();
+        assert_eq!(arguments.time.clock, None);
         assert_eq!(arguments.time.clock_topics, ["/a"]);
         assert!(!arguments.time.clock_topics_all);
     }

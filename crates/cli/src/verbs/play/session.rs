@@ -131,6 +131,7 @@ impl Session<'_> {
             },
             stays: keyboard.is_some() || full_screen,
             unacknowledged: false,
+            skipped: false,
         };
         let period = Duration::try_from_hertz(self.line_rate).unwrap_or(LOOK);
         while !handle.wait_for(period.min(LOOK)) {
@@ -150,9 +151,12 @@ impl Session<'_> {
             // Stuck in the middleware, behind a subscription that takes nothing: the process ends all the same.
             std::mem::forget(player);
         }
-        screen.summary(&status, self.bag, context);
+        summary(&status, self.bag, context);
         context.printer.warnings(&live.later_notes());
-        let lost = status.lost() > 0 || damage::means_loss(&status.damage) || screen.unacknowledged;
+        let lost = status.lost() > 0
+            || damage::means_loss(&status.damage)
+            || screen.unacknowledged
+            || screen.skipped;
         Ok(Outcome::lost_if(lost))
     }
 }
@@ -163,6 +167,8 @@ struct Screen {
     /// After a burst there are keys to go on with.
     stays: bool,
     unacknowledged: bool,
+    /// A topic could not be played.
+    skipped: bool,
 }
 
 /// The line of a player.
@@ -183,8 +189,15 @@ impl Screen {
             self.clear();
             match word {
                 Word::Notice(notice) => {
-                    self.unacknowledged |= matches!(notice, Notice::NotAcknowledged { .. });
-                    context.printer.warning(&notice.to_string());
+                    let unacknowledged = matches!(notice, Notice::NotAcknowledged { .. });
+                    let skipped = matches!(notice, Notice::TopicSkipped { .. });
+                    self.unacknowledged |= unacknowledged;
+                    self.skipped |= skipped;
+                    if unacknowledged || skipped {
+                        context.printer.loss(&notice.to_string());
+                    } else {
+                        context.printer.warning(&notice.to_string());
+                    }
                 }
                 Word::Refused(text) => context.printer.aside(&text),
                 Word::Burst(count) => self.burst_is_over(count, player, context),
@@ -222,31 +235,31 @@ impl Screen {
             self.line = Line::Off;
         }
     }
+}
 
-    fn summary(&self, status: &Status, bag: &BagArguments, context: &mut Context) {
-        let topics = status
-            .topics
-            .iter()
-            .filter(|topic| topic.played > 0)
-            .count();
-        context.printer.note(&format!(
-            "played {} of {}",
-            counted(status.played(), "message"),
-            counted(topics as u64, "topic")
-        ));
-        for topic in &status.topics {
-            for (count, what) in [
-                (topic.dropped, "dropped: too late"),
-                (topic.failed, "refused by the middleware"),
-            ] {
-                if count > 0 {
-                    let text = format!("{} of {} {what}", counted(count, "message"), topic.name);
-                    context.printer.loss(&text);
-                }
+fn summary(status: &Status, bag: &BagArguments, context: &mut Context) {
+    let topics = status
+        .topics
+        .iter()
+        .filter(|topic| topic.played > 0)
+        .count();
+    context.printer.note(&format!(
+        "played {} of {}",
+        counted(status.played(), "message"),
+        counted(topics as u64, "topic")
+    ));
+    for topic in &status.topics {
+        for (count, what) in [
+            (topic.dropped, "dropped: too late"),
+            (topic.failed, "refused by the middleware"),
+        ] {
+            if count > 0 {
+                let text = format!("{} of {} {what}", counted(count, "message"), topic.name);
+                context.printer.loss(&text);
             }
         }
-        if let Some(remedy) = damage::remedy(bag.first(), &status.damage) {
-            context.printer.hint(&remedy);
-        }
+    }
+    if let Some(remedy) = damage::remedy(bag.first(), &status.damage) {
+        context.printer.hint(&remedy);
     }
 }

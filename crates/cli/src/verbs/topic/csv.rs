@@ -1,7 +1,7 @@
 //! A message as one line of CSV: all its values in their order, as `ros2 topic echo --csv` has them.
 
 use timeloom_msg::Value;
-use timeloom_msg::value::Array;
+use timeloom_msg::value::{Array, Struct};
 
 /// The values of a message, one cell each. Texts with commas, quotes or line breaks are quoted.
 pub(super) fn row(value: &Value) -> String {
@@ -17,7 +17,7 @@ fn collect(value: &Value, cells: &mut Vec<String>) {
             .for_each(|(_, field)| collect(field, cells)),
         Value::Array(Array::Struct(messages)) => messages
             .iter()
-            .flat_map(|message| message.values())
+            .flat_map(Struct::values)
             .for_each(|field| collect(field, cells)),
         Value::Array(array) => (0..array.len())
             .filter_map(|index| array.get(index))

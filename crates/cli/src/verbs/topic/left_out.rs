@@ -43,19 +43,27 @@ impl LeftOut {
                 let length = value.to_json().chars().count().saturating_sub(2);
                 *value = format!("<string length: {length}>").as_str().into();
             }
-            Value::String(text) => self.cut(&text.to_string_lossy().into_owned(), value),
-            Value::WString(text) => self.cut(&text.to_string_lossy(), value),
+            Value::String(text) => {
+                if let Some(begin) = self.begin(&text.to_string_lossy()) {
+                    *value = begin;
+                }
+            }
+            Value::WString(text) => {
+                if let Some(begin) = self.begin(&text.to_string_lossy()) {
+                    *value = begin;
+                }
+            }
             _ => {}
         }
     }
 
-    fn cut(self, text: &str, value: &mut Value) {
-        if let Some(longest) = self.longest
-            && text.chars().count() > longest
-        {
+    /// The beginning of a text that is too long.
+    fn begin(self, text: &str) -> Option<Value> {
+        let longest = self.longest?;
+        (text.chars().count() > longest).then(|| {
             let begin: String = text.chars().take(longest).collect();
-            *value = format!("{begin}...").as_str().into();
-        }
+            format!("{begin}...").as_str().into()
+        })
     }
 
     fn shorten_fields(self, message: &mut Struct) {

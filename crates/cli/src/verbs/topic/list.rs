@@ -19,6 +19,10 @@ EXAMPLES
 /// List the topics
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 pub(crate) struct Arguments {
     /// With their types
     #[arg(short = 't', long)]

@@ -213,7 +213,7 @@ fn finish(
         let text = format!(
             "not every subscription of {topic} has acknowledged all messages within {PATIENCE}"
         );
-        context.printer.warning(&text);
+        context.printer.loss(&text);
     }
     Ok(Outcome::lost_if(!acknowledged))
 }

@@ -112,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         let words = counted(lost, "tag");
         context
             .printer
-            .warning(&format!("{words} lost on the way to us"));
+            .loss(&format!("{words} lost on the way to us"));
     }
     Ok(Outcome::lost_if(lost > 0))
 }

@@ -143,7 +143,7 @@ fn summary(
     for topic in status.topics.iter().filter(|topic| topic.failed > 0) {
         let failed = counted(topic.failed, "message");
         let text = format!("{failed} of {} refused by the middleware", topic.name);
-        context.printer.warning(&text);
+        context.printer.loss(&text);
     }
     let slow = report_slow_clients(server, context);
     let bag = bags.first().map_or(Path::new("."), AsRef::as_ref);
@@ -161,7 +161,7 @@ pub(super) fn report_slow_clients(server: &Server, context: &mut Context) -> boo
             "{} not sent to clients that were too slow",
             counted(dropped, "message")
         );
-        context.printer.warning(&text);
+        context.printer.loss(&text);
         context
             .printer
             .hint("a larger --client-queue-mib bridges longer pauses of a client");
