@@ -28,7 +28,7 @@ impl Playback {
     /// Whether all that can take the messages of an outlet get them; a request needs one server at least.
     fn is_connected(&self, outlet: &Outlet) -> bool {
         let there = self.listeners.of(&outlet.offer()).len();
-        outlet.matched() >= there.max(usize::from(outlet.calls()))
+        outlet.matched() >= there.max(usize::from(outlet.requests().is_some()))
     }
 
     /// Reports what is not as it should be before the first message.
