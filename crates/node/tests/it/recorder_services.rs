@@ -171,6 +171,8 @@ fn pause_resume_split_and_statistics_by_service() {
     assert!(opened.as_str().unwrap().ends_with("bag_1.mcap"));
     let node = values[0].get("node_name").unwrap();
     assert_eq!(node.as_str(), Some("/rosbag2_recorder"));
+    drop(values);
+    robot.call("stop", "Stop", distro, &[]);
 }
 
 #[test]
