@@ -15,7 +15,7 @@ impl Playback {
             return None;
         }
         let quiet = self.listeners.changed().saturating_add(wait.quiet);
-        let earliest = quiet.max(self.made.saturating_add(wait.least));
+        let earliest = quiet.max(self.listeners.since().saturating_add(wait.least));
         let connected = self.outlets.iter().all(|outlet| self.is_connected(outlet));
         match connected {
             true if now >= earliest => None,
