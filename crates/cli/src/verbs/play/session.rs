@@ -130,8 +130,7 @@ impl Session<'_> {
                 Line::Off
             },
             stays: keyboard.is_some() || full_screen,
-            unacknowledged: false,
-            skipped: false,
+            incomplete: false,
         };
         let period = Duration::try_from_hertz(self.line_rate).unwrap_or(LOOK);
         while !handle.wait_for(period.min(LOOK)) {
@@ -153,10 +152,7 @@ impl Session<'_> {
         }
         summary(&status, self.bag, context);
         context.printer.warnings(&live.later_notes());
-        let lost = status.lost() > 0
-            || damage::means_loss(&status.damage)
-            || screen.unacknowledged
-            || screen.skipped;
+        let lost = status.lost() > 0 || damage::means_loss(&status.damage) || screen.incomplete;
         Ok(Outcome::lost_if(lost))
     }
 }
@@ -166,9 +162,8 @@ struct Screen {
     line: Line,
     /// After a burst there are keys to go on with.
     stays: bool,
-    unacknowledged: bool,
-    /// A topic could not be played.
-    skipped: bool,
+    /// A topic could not be played, or was not acknowledged.
+    incomplete: bool,
 }
 
 /// The line of a player.
@@ -189,11 +184,12 @@ impl Screen {
             self.clear();
             match word {
                 Word::Notice(notice) => {
-                    let unacknowledged = matches!(notice, Notice::NotAcknowledged { .. });
-                    let skipped = matches!(notice, Notice::TopicSkipped { .. });
-                    self.unacknowledged |= unacknowledged;
-                    self.skipped |= skipped;
-                    if unacknowledged || skipped {
+                    let incomplete = matches!(
+                        notice,
+                        Notice::NotAcknowledged { .. } | Notice::TopicSkipped { .. }
+                    );
+                    self.incomplete |= incomplete;
+                    if incomplete {
                         context.printer.loss(&notice.to_string());
                     } else {
                         context.printer.warning(&notice.to_string());
