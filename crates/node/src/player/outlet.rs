@@ -5,7 +5,7 @@ use bytes::Bytes;
 use timeloom_bag::{BagReader, StorageReader as _, TopicId, TopicInfo};
 use timeloom_msg::name::action_of;
 use timeloom_msg::qos::parse_profiles;
-use timeloom_msg::{Distro, QosProfile, Schema, TypeHash, TypeName, TypeResolver};
+use timeloom_msg::{QosProfile, Schema, TypeHash, TypeName, TypeResolver};
 use timeloom_wire::{EventObserver, PublishOptions, Publisher, TopicSpec};
 
 use super::clock_publisher::CLOCK_TOPIC;
@@ -88,7 +88,7 @@ impl Outlets {
                 options.selection.takes(topic)
                     && !own_clock
                     && !is_servers_word(topic, options)
-                    && !left_out(topic, options, reporter)
+                    && !is_left_out(topic, options, reporter)
             });
             let outlet =
                 id.map(|id| Outlet::open(id, topic, (node, &types), options, &observer, reporter));
@@ -239,9 +239,12 @@ impl Outlet {
         }
     }
 
-    /// Whether messages go out as calls of a service.
-    pub(super) fn calls(&self) -> bool {
-        matches!(self.way, Way::Call(_))
+    /// What calls a service; none if messages are published.
+    pub(super) fn requests(&self) -> Option<&Requests> {
+        match &self.way {
+            Way::Publish(_) => None,
+            Way::Call(requests) => Some(requests),
+        }
     }
 
     /// Its publisher; none if messages go out as calls.
@@ -300,24 +303,19 @@ fn called_again(topic: &TopicInfo, options: &Options) -> Option<RequestSource> {
     }
 }
 
-/// Whether a topic is left out because the distribution lacks its type; reports it.
-fn left_out(topic: &TopicInfo, options: &Options, reporter: &Reporter) -> bool {
-    let Some(distro) = lacking_distro(topic, options) else {
-        return false;
-    };
-    reporter.report(Notice::LeftOut {
-        topic: topic.name.clone(),
-        type_name: topic.type_name.clone(),
-        distro,
-    });
-    true
-}
-
-/// The distribution whose recorders would fail on a topic's type; none if the topic may be played.
-fn lacking_distro(topic: &TopicInfo, options: &Options) -> Option<Distro> {
-    options.peers.filter(|distro| {
+/// Whether a topic is left out because recorders of the peers' distribution would fail on its type; reports it.
+fn is_left_out(topic: &TopicInfo, options: &Options, reporter: &Reporter) -> bool {
+    let lacking = options.peers.filter(|distro| {
         distro.lacks(&topic.type_name) && !options.named_topics.contains(&topic.name)
-    })
+    });
+    if let Some(distro) = lacking {
+        reporter.report(Notice::LeftOut {
+            topic: topic.name.clone(),
+            type_name: topic.type_name.clone(),
+            distro,
+        });
+    }
+    lacking.is_some()
 }
 
 /// Whether a topic is what a recorded action server said, while goals are sent to another one.

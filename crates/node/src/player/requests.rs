@@ -3,26 +3,19 @@ use std::sync::Arc;
 use bytes::Bytes;
 use timeloom_bag::TopicInfo;
 use timeloom_msg::{QosProfile, Schema, Value};
-use timeloom_wire::{Reply, ReplyReceiver, ServiceClient};
 
 use super::options::RequestSource;
+use super::request_flow::RequestFlow;
 use crate::{RosNode, ServiceTypes};
 
 /// Calls a service again, by the introspection events that were recorded of it.
 pub(super) struct Requests {
-    client: Box<dyn ServiceClient>,
+    flow: RequestFlow,
     event: Schema,
     request: Arc<Schema>,
     source: RequestSource,
     /// The service, as it is called.
     pub(super) service: String,
-}
-
-/// Answers are not waited for: whoever wants to know records them.
-struct Unheard;
-
-impl ReplyReceiver for Unheard {
-    fn reply(&self, _reply: Reply) {}
 }
 
 /// `service_msgs/msg/ServiceEventInfo`: a client sent a request.
@@ -46,12 +39,8 @@ impl Requests {
         let event = event.map_err(ToString::to_string)?;
         let types = ServiceTypes::of_schema(event).map_err(|error| error.to_string())?;
         let spec = types.spec(&service, QosProfile::SERVICES);
-        let client = node
-            .wire()
-            .client(&spec, Arc::new(Unheard))
-            .map_err(|error| error.to_string())?;
         Ok(Self {
-            client,
+            flow: RequestFlow::open(node, &spec)?,
             event: event.clone(),
             request: types.request,
             source,
@@ -61,7 +50,12 @@ impl Requests {
 
     /// How many servers could answer.
     pub(super) fn servers(&self) -> usize {
-        self.client.servers()
+        self.flow.servers()
+    }
+
+    /// Blocks until all requests are sent, or `ends` says so; gives how many were not.
+    pub(super) fn finish(&self, ends: impl Fn() -> bool) -> u64 {
+        self.flow.finish(ends)
     }
 
     /// Calls the service if an event is a call; false if it is none, the reason if it could not be done.
@@ -88,7 +82,7 @@ impl Requests {
             .request
             .encode(&request)
             .map_err(|error| error.to_string())?;
-        let sent = self.client.call(Bytes::from(request));
-        sent.map(|_| true).map_err(|error| error.to_string())
+        self.flow.send(Bytes::from(request))?;
+        Ok(true)
     }
 }

@@ -5,7 +5,7 @@ use timeloom_time::TimeBase;
 use timeloom_wire::Node;
 
 use super::executor::Executor;
-use super::rosout::Logger;
+use super::rosout::{Logger, Severity};
 use super::service::{Handler, Service};
 use super::service_types::ServiceTypes;
 use super::type_descriptions::{SERVICE, TypeDescriptions};
@@ -27,7 +27,7 @@ impl TypeService {
     pub fn start(node: &dyn Node, base: &TimeBase) -> Result<Self> {
         let name = node.name().full();
         let executor = Arc::new(Executor::start(base, "type descriptions")?);
-        let back = (executor, Logger::new(&name, base));
+        let back = (executor, Logger::new(&name, Severity::Info, base));
         let types = Arc::new(TypeDescriptions::default());
         let known = Arc::clone(&types);
         let handler: Handler = Box::new(move |request| known.answer(request));

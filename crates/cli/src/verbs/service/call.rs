@@ -9,8 +9,7 @@ use timeloom_wire::{EndpointInfo, EndpointKind, Graph};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::{
-    Live, LiveArguments, QosArguments, Template, TypeFinder, full_name, hertz, seconds,
-    service_type,
+    Live, LiveArguments, QosArguments, Template, TypeFinder, hertz, seconds, service_type,
 };
 use crate::outcome::Outcome;
 
@@ -62,7 +61,6 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let service = full_name(&arguments.service)?;
     if arguments.stdin && arguments.request != "{}" {
         return Err(
             Failure::usage("a request and --stdin are given: one of them is enough").into(),
@@ -76,6 +74,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         Err(unknown) => Err(unknown),
     };
     let live = Live::join(&arguments.live, context)?;
+    let service = live.service(&arguments.service)?;
     let (request, types) = match here {
         Ok(known) => known,
         Err(unknown) => {
