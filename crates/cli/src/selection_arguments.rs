@@ -3,7 +3,7 @@
 use clap::Args;
 use fancy_regex::Regex;
 
-use crate::topic_selection::{Hidden, TopicSelection};
+use crate::topic_selection::{Hidden, MatchedNames, TopicSelection};
 
 /// The selection flags, spelled as in `ros2 bag`.
 #[derive(Debug, Args, Default)]
@@ -50,6 +50,7 @@ impl SelectionArguments {
             || !self.topic_types.is_empty()
             || self.regex.is_some();
         TopicSelection {
+            matched_names: MatchedNames::default(),
             all_topics: !including,
             all_services: !including,
             all_actions: !including,

@@ -40,12 +40,18 @@ pub use typed_publisher::TypedPublisher;
 use clock_source::{ClockSource, Words};
 use executor::Executor;
 use parameters::{Parameters, USE_SIM_TIME};
+use qos_overrides::{Endpoint, Overridable, publisher_qos};
 use remap::Named;
 use rosout::Logger;
 use service::Handler;
 use type_descriptions::TypeDescriptions;
 
 use crate::{Error, Result};
+
+/// Where changes of parameters are published.
+const PARAMETER_EVENTS: &str = "/parameter_events";
+/// Whether a node answers for its types.
+const TYPE_SERVICE: &str = "start_type_description_service";
 
 /// A ROS node over any transport: what `rclcpp::Node` is, without generated types.
 ///
@@ -113,10 +119,13 @@ impl RosNode {
             words,
         ));
         let clock = hub.clock();
+        let mut events_qos = None;
         let events = if options.parameter_services {
-            let full = topic("/parameter_events")?;
+            let full = topic(PARAMETER_EVENTS)?;
             let event = "rcl_interfaces/msg/ParameterEvent";
-            Some(publish(full, event, QosProfile::PARAMETERS)?)
+            let qos = publisher_qos(QosProfile::PARAMETERS, &full, &options.parameters)?;
+            events_qos = Some((full.clone(), qos));
+            Some(publish(full, event, qos)?)
         } else {
             None
         };
@@ -142,10 +151,13 @@ impl RosNode {
             participant,
         }));
         made.declare_own(&options.parameters, options.use_sim_time)?;
+        if let Some((topic, qos)) = events_qos {
+            made.declare_publisher_qos(&topic, &qos)?;
+        }
         if options.parameter_services {
             made.serve_parameters()?;
         }
-        if options.type_description {
+        if made.declare_type_service(options.type_description)? {
             made.serve_types()?;
         }
         Ok(made)
@@ -163,6 +175,24 @@ impl RosNode {
         let access = ParameterAccess::Writable;
         self.declare_parameter_with(USE_SIM_TIME, use_sim_time, text, access)?;
         self.0.parameters.follow_use_sim_time()
+    }
+
+    /// Shows the `QoS` of a publisher as parameters.
+    fn declare_publisher_qos(&self, topic: &str, qos: &QosProfile) -> Result<()> {
+        for policy in Overridable::ALL {
+            let name = policy.parameter(topic, Endpoint::Publisher);
+            let access = ParameterAccess::ReadOnly;
+            self.declare_parameter_with(&name, policy.of(qos), "Set before the start", access)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the node answers for its types: as asked for, unless the parameter says otherwise.
+    fn declare_type_service(&self, asked: bool) -> Result<bool> {
+        let text = "Whether the node answers ~/get_type_description; set before the start";
+        let access = ParameterAccess::ReadOnly;
+        let value = self.declare_parameter_with(TYPE_SERVICE, asked, text, access)?;
+        Ok(value == ParameterValue::Bool(true))
     }
 
     fn serve_parameters(&self) -> Result<()> {

@@ -92,11 +92,15 @@ impl Feed {
         let is_there = |graph: &Graph| !publishers(graph, &topic, wanted.as_deref()).is_empty();
         if !live.look_for(is_there) {
             let graph = live.graph();
-            if wanted.is_none() {
+            let Some(wanted) = &wanted else {
                 return Err(not_published(live, &graph, &topic).into());
-            }
+            };
             let text = format!("waiting for a publisher of {topic}");
             context.printer.aside(&text);
+            // Some publish only once a subscription is in the graph.
+            let _request = live
+                .node()
+                .subscribe(&request(&topic, wanted)?, Arc::new(Discard))?;
             if !live.wait_for(None, is_there) {
                 return Ok(None);
             }
@@ -207,6 +211,23 @@ impl Receiver for Intake {
     fn event(&self, event: EndpointEvent) {
         self.queue.event(event);
     }
+}
+
+/// Takes what comes before the publishers' `QoS` is known, and drops it.
+struct Discard;
+
+impl Receiver for Discard {
+    fn sample(&self, _sample: Sample) {}
+}
+
+/// A subscription that fits every publisher.
+fn request(topic: &str, type_name: &str) -> anyhow::Result<TopicSpec> {
+    Ok(TopicSpec {
+        name: topic.to_owned(),
+        type_name: TypeName::parse(type_name)?,
+        type_hash: known_hash(type_name),
+        qos: adapt_to_offers(&[]),
+    })
 }
 
 fn publishers(graph: &Graph, topic: &str, type_name: Option<&str>) -> Vec<EndpointInfo> {

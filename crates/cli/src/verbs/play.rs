@@ -44,7 +44,8 @@ KEYS
   SPACE pause, resume    → next message    ← message before    ↑ ↓ rate ×1.1, ÷1.1    < > half, double    1 rate 1
   PgUp PgDn ±10 s        , . ∓1 s          Home start          [ ] begin and end of a loop      \\ no loop     q end
 
-Exit code 3: a bag is damaged, or messages were dropped, refused or not acknowledged; how many is printed.";
+Exit code 3: a bag is damaged, a topic or request could not be played, or messages were dropped, refused or not
+acknowledged; how many is printed.";
 
 /// Publish the messages of bags as their time comes: pause, step, seek, loop, change the rate
 #[derive(Debug, Args)]

@@ -11,8 +11,8 @@ mod view;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use timeloom_node::RosNode;
 use timeloom_node::recorder::{Control, Note, NoteSeverity, Notifier, Recorder, Services};
+use timeloom_node::{RosNode, Severity};
 use timeloom_time::{Duration, Event};
 
 pub(crate) use self::arguments::Arguments;
@@ -69,6 +69,15 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
         info: arguments.tells_info(),
         ..Notes::default()
     };
+    let said = notes.clone();
+    node.set_reporter(move |severity, text| {
+        if severity >= Severity::Warn {
+            said.add(Note {
+                severity: NoteSeverity::Warning,
+                text: text.to_owned(),
+            });
+        }
+    });
     let told = notes.clone();
     let mut options = setup.options(&node)?;
     options.reporter = Some(Arc::new(move |note: &Note| told.add(note.clone())));

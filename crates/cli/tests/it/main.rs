@@ -16,6 +16,7 @@ mod doctor;
 mod export;
 mod extras;
 mod foreign;
+mod guest_live;
 mod help;
 mod info;
 mod list;

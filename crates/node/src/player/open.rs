@@ -13,6 +13,7 @@ use super::clock_publisher::{CLOCK_TOPIC, ClockPublisher};
 use super::clock_watch::ClockWatch;
 use super::handle::{PlayerHandle, Shared};
 use super::jumps::Jumps;
+use super::listeners::Listeners;
 use super::loader::{Loader, LoaderState, Questions};
 use super::lockstep::Lockstep;
 use super::mailbox::Mailbox;
@@ -131,6 +132,8 @@ impl Parts {
         let questions = Arc::new(Questions::new(base));
         let reporter = keeping_damage(&board, reporter, &info.damage);
         let outlets = Outlets::open(&reader, node, &options, &mailbox, &reporter);
+        let offers = outlets.iter().map(super::outlet::Outlet::offer).collect();
+        let listeners = Listeners::watch(node, offers, &mailbox, &reporter);
         let clock_publisher = clock_publisher(node, &clock, &options)?;
         let splits = Splits::open(node, &reader)?;
         let jumps = Jumps::new(&read_ahead, &mailbox, &board);
@@ -178,6 +181,8 @@ impl Parts {
             read_ahead,
             questions,
             outlets,
+            listeners,
+            made: Clock::on(base).now(),
             board,
             reporter,
             jumps,

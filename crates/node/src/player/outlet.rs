@@ -5,10 +5,11 @@ use bytes::Bytes;
 use timeloom_bag::{BagReader, StorageReader as _, TopicId, TopicInfo};
 use timeloom_msg::name::action_of;
 use timeloom_msg::qos::parse_profiles;
-use timeloom_msg::{Definitions, QosProfile, TypeHash, TypeName};
+use timeloom_msg::{Definitions, Distro, QosProfile, TypeHash, TypeName};
 use timeloom_wire::{EventObserver, PublishOptions, Publisher, TopicSpec};
 
 use super::clock_publisher::CLOCK_TOPIC;
+use super::listeners::Offer;
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
 use super::options::{ClockTrigger, Options, RequestSource, ServiceReplay};
@@ -23,6 +24,7 @@ pub(super) struct Outlet {
     pub(super) type_name: String,
     pub(super) id: TopicId,
     way: Way,
+    qos: QosProfile,
     pub(super) reliable: bool,
     /// How many messages late joiners get; 0 if the topic is not latched.
     pub(super) keeps: usize,
@@ -73,6 +75,14 @@ impl Outlets {
             // The player's own /clock takes the place of the recorded one.
             let own_clock = options.clock.is_on() && topic.name == CLOCK_TOPIC;
             if !options.selection.takes(topic) || own_clock || is_servers_word(topic, options) {
+                return None;
+            }
+            if let Some(distro) = lacking_distro(topic, options) {
+                reporter.report(Notice::LeftOut {
+                    topic: topic.name.clone(),
+                    type_name: topic.type_name.clone(),
+                    distro,
+                });
                 return None;
             }
             Outlet::open(id, topic, node, options, &observer, reporter)
@@ -156,6 +166,7 @@ impl Outlet {
             type_name: topic.type_name.clone(),
             id,
             way: Way::Publish(publisher),
+            qos: qos.profile,
             reliable: qos.is_reliable(),
             keeps: qos.keeps,
             last: None,
@@ -170,6 +181,7 @@ impl Outlet {
             id,
             triggers_clock: triggers_clock(options, &[&topic.name, &requests.service]),
             way: Way::Call(requests),
+            qos: QosProfile::SERVICES,
             reliable: true,
             keeps: 0,
             last: None,
@@ -183,6 +195,25 @@ impl Outlet {
             Way::Publish(publisher) => publisher.matched(),
             Way::Call(requests) => requests.servers(),
         }
+    }
+
+    /// What it sends to whom.
+    pub(super) fn offer(&self) -> Offer {
+        match &self.way {
+            Way::Publish(_) => Offer::Topic {
+                name: self.name.clone(),
+                type_name: self.type_name.clone(),
+                qos: self.qos,
+            },
+            Way::Call(_) => Offer::Service {
+                name: self.name.clone(),
+            },
+        }
+    }
+
+    /// Whether messages go out as calls of a service.
+    pub(super) fn calls(&self) -> bool {
+        matches!(self.way, Way::Call(_))
     }
 
     /// Its publisher; none if messages go out as calls.
@@ -239,6 +270,13 @@ fn called_again(topic: &TopicInfo, options: &Options) -> Option<RequestSource> {
         ServiceReplay::AsEvents => None,
         ServiceReplay::AsRequests(source) => Some(source),
     }
+}
+
+/// The distribution whose recorders would fail on a topic's type; none if the topic may be played.
+fn lacking_distro(topic: &TopicInfo, options: &Options) -> Option<Distro> {
+    options.peers.filter(|distro| {
+        distro.lacks(&topic.type_name) && !options.named_topics.contains(&topic.name)
+    })
 }
 
 /// Whether a topic is what a recorded action server said, while goals are sent to another one.

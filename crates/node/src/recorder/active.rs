@@ -7,6 +7,7 @@ use timeloom_wire::{EndpointInfo, Gid, Subscription, TopicSpec};
 
 use super::command::Command;
 use super::intake::Intake;
+use super::mismatch::Mismatches;
 use super::note::Note;
 use super::qos_class::QosClass;
 use super::shared::Shared;
@@ -25,6 +26,7 @@ pub(super) struct Active {
     /// Made before there was a publisher to adapt to.
     pub(super) provisional: Option<Provisional>,
     pub(super) overridden: Option<Box<dyn Subscription>>,
+    pub(super) mismatches: Mismatches,
     /// All publishers that there have been; those beyond [`MOST_PUBLISHERS`] are left out.
     pub(super) publishers: BTreeSet<Gid>,
     /// Nodes that were asked for the definition of the type; none when it is known.

@@ -9,14 +9,14 @@ use fancy_regex::Regex;
 use timeloom_bag::{BagReader, StorageReader as _};
 use timeloom_msg::Distro;
 use timeloom_msg::qos::parse_overrides;
-use timeloom_node::player::{Options, ReadAheadLimits, Selection};
+use timeloom_node::player::{Options, ReadAheadLimits, Selection, SettleWait};
 use timeloom_node::{NodeOptions, Remap};
 
 use crate::bags::Bags;
 use crate::environment::text;
 use crate::failure::Failure;
 use crate::selection_arguments::{SelectionArguments, absolute};
-use crate::topic_selection::TopicSelection;
+use crate::topic_selection::{MatchedNames, TopicSelection};
 use crate::verbs::convert::inputs::InputArguments;
 use crate::verbs::info::check_storage;
 
@@ -114,6 +114,9 @@ impl BagArguments {
     pub(crate) fn options(&self) -> anyhow::Result<Options> {
         let selection = self.selected()?;
         let mut options = Options {
+            peers: Some(self.distro()),
+            settle: Some(SettleWait::NETWORK),
+            named_topics: selection.topics.iter().cloned().collect(),
             selection: Selection::new(move |topic| selection.takes(topic)),
             read_ahead: ReadAheadLimits {
                 messages: usize::try_from(self.read_ahead_queue_size).unwrap_or(usize::MAX),
@@ -144,7 +147,8 @@ impl BagArguments {
     }
 
     /// The selection by the rules of `ros2 bag play`: a list of topics says nothing of services, nor the other way
-    /// round, unless there is an expression; and an expression must match the whole name.
+    /// round, unless there is an expression; and an expression must match the whole name of a topic, which for a
+    /// service or an action is that of its event, feedback or status topic.
     fn selected(&self) -> Result<TopicSelection, Failure> {
         let mut selection = self.selection.selection();
         if selection.regex.is_none() {
@@ -152,6 +156,7 @@ impl BagArguments {
             selection.all_services |= selection.services.is_empty();
             selection.all_actions |= selection.actions.is_empty();
         }
+        selection.matched_names = MatchedNames::Topics;
         selection.regex = selection.regex.as_ref().map(whole).transpose()?;
         selection.exclude_regex = selection.exclude_regex.as_ref().map(whole).transpose()?;
         Ok(selection)

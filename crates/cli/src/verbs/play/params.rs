@@ -82,6 +82,8 @@ struct Flag {
 enum Kind {
     /// Its value.
     Value,
+    /// Its value, unless it is 0.
+    Positive,
     /// Given if it is true.
     Switch,
     /// Its values, if there are any.
@@ -139,7 +141,7 @@ const PLAY: [(&str, Kind, &str, Option<char>); 29] = [
         None,
     ),
     ("loop", Kind::Switch, "--loop", Some('l')),
-    ("clock_publish_frequency", Kind::Value, "--clock", None),
+    ("clock_publish_frequency", Kind::Positive, "--clock", None),
     (
         "clock_publish_on_topic_publish",
         Kind::Switch,
@@ -286,6 +288,8 @@ fn plain(parameters: &Parameters, name: &str, kind: Kind) -> Result<Option<Strin
             };
             Some(text).filter(|text| !text.is_empty())
         }
+        (Kind::Positive, ParameterValue::Integer(0)) => None,
+        (Kind::Positive, ParameterValue::Double(number)) if *number == 0.0 => None,
         (_, ParameterValue::Integer(number)) => Some(number.to_string()),
         (_, ParameterValue::Double(number)) => Some(number.to_string()),
         _ => return Err(wrong(name, value, "a number or a text")),

@@ -140,9 +140,10 @@ fn start_at(time: TimeArgument) -> Result<Time<System>, Failure> {
 }
 
 fn clock(time: &TimeArguments) -> ClockPublishing {
-    let period = time.clock.filter(|hertz| *hertz > 0.0);
     ClockPublishing {
-        period: period.and_then(|hertz| Duration::try_from_hertz(hertz).ok()),
+        period: time
+            .clock
+            .and_then(|hertz| Duration::try_from_hertz(hertz).ok()),
         before: match (time.clock_topics_all, time.clock_topics.is_empty()) {
             (true, _) => ClockTrigger::All,
             (false, true) => ClockTrigger::None,

@@ -131,6 +131,7 @@ impl Session<'_> {
             },
             stays: keyboard.is_some() || full_screen,
             unacknowledged: false,
+            skipped: false,
         };
         let period = Duration::try_from_hertz(self.line_rate).unwrap_or(LOOK);
         while !handle.wait_for(period.min(LOOK)) {
@@ -152,7 +153,10 @@ impl Session<'_> {
         }
         screen.summary(&status, self.bag, context);
         context.printer.warnings(&live.later_notes());
-        let lost = status.lost() > 0 || damage::means_loss(&status.damage) || screen.unacknowledged;
+        let lost = status.lost() > 0
+            || damage::means_loss(&status.damage)
+            || screen.unacknowledged
+            || screen.skipped;
         Ok(Outcome::lost_if(lost))
     }
 }
@@ -164,6 +168,8 @@ struct Screen {
     /// After a burst there are keys to go on with.
     stays: bool,
     unacknowledged: bool,
+    /// A topic could not be played.
+    skipped: bool,
 }
 
 /// The line of a player.
@@ -185,6 +191,7 @@ impl Screen {
             match word {
                 Word::Notice(notice) => {
                     self.unacknowledged |= matches!(notice, Notice::NotAcknowledged { .. });
+                    self.skipped |= matches!(notice, Notice::TopicSkipped { .. });
                     if self.level <= LogLevel::Warn {
                         context.printer.warning(&notice.to_string());
                     }

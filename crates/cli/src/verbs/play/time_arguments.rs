@@ -103,15 +103,15 @@ fn rate(text: &str) -> Result<PlaybackRate, String> {
     sane_rate(number).map_err(|refusal| refusal.to_string())
 }
 
-/// A number of times per second; 0 is none.
+/// A number of times per second.
 fn hertz(text: &str) -> Result<f64, String> {
     let number: f64 = text
         .parse()
         .map_err(|error| format!("a number is expected: {error}"))?;
-    if (0.0..=10_000.0).contains(&number) {
+    if number > 0.0 && number <= 10_000.0 {
         Ok(number)
     } else {
-        Err("a number from 0 to 10000 is expected".to_owned())
+        Err("a number above 0 and up to 10000 is expected; without the flag /clock is not published".to_owned())
     }
 }
 

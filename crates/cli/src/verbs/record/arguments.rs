@@ -24,8 +24,9 @@ EXAMPLES
   timeloom record --params-file recorder.yaml            what a launch file gave to rosbag2's recorder
 
 Lists end at the next flag. Every message is accounted for: recorded, lost on the wire, lost in the recorder; live, in
-the bag (`timeloom info -v`), on events/rosbag2_messages_lost and by ~/get_recorder_statistics. The exit code is 3 when
-anything was lost. Ctrl-C and SIGTERM close the bag.";
+the bag (`timeloom info -v`), on events/rosbag2_messages_lost (before Lyrical: _timeloom/rosbag2_messages_lost, once
+subscribed to) and by ~/get_recorder_statistics. The exit code is 3 when anything was lost. Ctrl-C and SIGTERM close the
+bag.";
 
 /// Record the topics, services and actions of a running robot into a bag
 #[derive(Debug, Args)]
@@ -230,7 +231,7 @@ pub(super) struct BehaviourArguments {
     /// YAML file with parameters of rosbag2's recorder (`record.*`, `storage.*`) for what no flag says
     #[arg(long, value_name = "FILE")]
     pub(super) params_file: Vec<PathBuf>,
-    /// How often `events/rosbag2_messages_lost` is published at most, in Hz; 0 for never [default: 1]
+    /// How often lost messages are published at most, in Hz; 0 for never [default: 1]
     #[arg(long = "stats_max_publishing_rate", visible_aliases = ["stats-max-publishing-rate", "statistics-update-rate"],
         value_name = "HZ")]
     pub(super) statistics_rate: Option<f64>,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use timeloom_bag::{BagOptions, BagWriter, Message, TopicInfo};
 use timeloom_msg::{Definitions, Value};
 use timeloom_node::player::{
-    Answer, Control, Notice, Options, Player, RequestSource, ServiceReplay,
+    Answer, Control, Notice, Options, Player, RequestSource, ServiceReplay, SettleWait,
 };
 use timeloom_node::{RosNode, Service};
 
@@ -109,6 +109,27 @@ fn services_are_called_again_as_servers_heard_them() {
         ),
         ("/add", ADD)
     );
+}
+
+#[test]
+fn requests_wait_for_a_server_that_is_found_late() {
+    let theatre = Theatre::new();
+    let player = theatre.player(
+        &bag(&theatre, true),
+        Options {
+            services: ServiceReplay::AsRequests(RequestSource::Service),
+            settle: Some(SettleWait::NETWORK),
+            ..Options::default()
+        },
+    );
+    play(&player);
+    theatre.pass(1_500);
+    let server = server(&theatre, "/add");
+    player.wait();
+    theatre.pass(50);
+    assert_eq!(*server.asked.lock().unwrap(), [11, 21, 31]);
+    assert_eq!(player.status().lost(), 0);
+    assert_eq!(theatre.notices(), []);
 }
 
 #[test]
