@@ -239,7 +239,7 @@ fn losses_are_shown_and_need_no_reading() {
 fn a_single_file_is_a_bag_too() {
     let text = Sandbox::new().ok("info BAGS/mcap_split_dur/mcap_split_dur_1.mcap");
     assert!(
-        text.contains("Files:             mcap_split_dur_1.mcap\n"),
+        text.contains("/mcap_split_dur/mcap_split_dur_1.mcap\n"),
         "{text}"
     );
 }
