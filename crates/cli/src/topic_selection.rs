@@ -207,13 +207,14 @@ mod tests {
 
     #[test]
     fn expressions_match_the_service_or_its_event_topic() {
+        use MatchedNames::{Services, Topics};
+
         let add = TopicInfo::new("/add/_service_event", "p/srv/Add_Event");
         let selection = |regex: &str, matched_names| TopicSelection {
             regex: Some(Regex::new(regex).unwrap()),
             matched_names,
             ..TopicSelection::default()
         };
-        use MatchedNames::{Services, Topics};
         assert!(selection("^/add$", Services).takes(&add));
         assert!(!selection("^/add$", Topics).takes(&add));
         assert!(selection("^/add/_service_event$", Topics).takes(&add));

@@ -28,6 +28,7 @@ mod playback;
 mod publisher_qos;
 mod rate;
 mod read_ahead;
+mod request_flow;
 mod requests;
 mod run;
 mod services;

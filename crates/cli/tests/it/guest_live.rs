@@ -109,7 +109,8 @@ fn play_names_a_subscription_whose_qos_does_not_fit() {
 fn what_cannot_be_played_is_exit_code_3() {
     let robot = Robot::new();
     let path = robot.sandbox.path("bag");
-    let mut writer = timeloom_bag::BagWriter::create(&path, Default::default()).unwrap();
+    let mut writer =
+        timeloom_bag::BagWriter::create(&path, timeloom_bag::BagOptions::default()).unwrap();
     let mut unknown = timeloom_bag::TopicInfo::new("/other", STRING);
     unknown.serialization_format = "protobuf".into();
     for topic in [timeloom_bag::TopicInfo::new("/chatter", STRING), unknown] {

@@ -9,11 +9,13 @@ use timeloom_wire::{
 
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
+use super::outlet::{Outlet, Outlets};
 use crate::RosNode;
 
 /// The subscriptions and servers in the graph that a player's messages and requests are for.
 pub(super) struct Listeners {
     known: Arc<Mutex<Known>>,
+    since: Time<Steady>,
     _watch: GraphWatch,
 }
 
@@ -46,14 +48,16 @@ impl Listeners {
     /// Watches the graph until dropped; a subscription that asks for more than is offered is reported once.
     pub(super) fn watch(
         node: &RosNode,
-        offers: Vec<Offer>,
+        outlets: &Outlets,
         mailbox: &Arc<Mailbox>,
         reporter: &Reporter,
     ) -> Self {
         let participant = node.participant();
         let clock: Clock<Steady> = Clock::on(&participant.time_base());
+        let since = clock.now();
+        let offers = outlets.iter().map(Outlet::offer).collect();
         let own = node.name().clone();
-        let known = Arc::new(Mutex::new(Known::new(offers, own, clock.now())));
+        let known = Arc::new(Mutex::new(Known::new(offers, own, since)));
         let (inside, bell, reporter) = (Arc::clone(&known), Arc::clone(mailbox), reporter.clone());
         let watch = participant.watch_graph(Box::new(move |event| {
             let mut known = lock(&inside);
@@ -73,8 +77,14 @@ impl Listeners {
         }));
         Self {
             known,
+            since,
             _watch: watch,
         }
+    }
+
+    /// Since when it watches.
+    pub(super) fn since(&self) -> Time<Steady> {
+        self.since
     }
 
     /// When the graph changed last.

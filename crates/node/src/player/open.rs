@@ -132,8 +132,6 @@ impl Parts {
         let questions = Arc::new(Questions::new(base));
         let reporter = keeping_damage(&board, reporter, &info.damage);
         let outlets = Outlets::open(&reader, node, &options, &mailbox, &reporter);
-        let offers = outlets.iter().map(super::outlet::Outlet::offer).collect();
-        let listeners = Listeners::watch(node, offers, &mailbox, &reporter);
         let clock_publisher = clock_publisher(node, &clock, &options)?;
         let splits = Splits::open(node, &reader)?;
         let jumps = Jumps::new(&read_ahead, &mailbox, &board);
@@ -142,8 +140,7 @@ impl Parts {
             follower: follower.map(Arc::new),
             watch: clock_watch(node, &options, &reporter)?,
         };
-        let ended = Event::new(base);
-        ended.set();
+        let ended = set_event(base);
         let window = (options.read_ahead.bytes / 4).min(32 << 20);
         let lockstep = lockstep(node, &options, &mailbox, &reporter);
         let loader = Loader {
@@ -171,6 +168,7 @@ impl Parts {
         };
         let playback = Playback {
             node: node.clone(),
+            listeners: Listeners::watch(node, &outlets, &mailbox, &reporter),
             state: PlaybackState::new(&options),
             options,
             bag,
@@ -181,8 +179,6 @@ impl Parts {
             read_ahead,
             questions,
             outlets,
-            listeners,
-            made: Clock::on(base).now(),
             board,
             reporter,
             jumps,
@@ -251,6 +247,12 @@ fn clock_watch(
     let concerned = options.clock.is_on() || options.time != TimeSituation::Controlled;
     let watch = concerned.then(|| ClockWatch::start(node, reporter.clone()));
     Ok(watch.transpose()?.map(Arc::new))
+}
+
+fn set_event(base: &TimeBase) -> Event {
+    let event = Event::new(base);
+    event.set();
+    event
 }
 
 fn weak<T>(part: Option<&Arc<T>>) -> Weak<T> {

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use timeloom_bag::{BagReader, StorageReader as _, TopicId, TopicInfo};
 use timeloom_msg::name::action_of;
 use timeloom_msg::qos::parse_profiles;
-use timeloom_msg::{Definitions, Distro, QosProfile, TypeHash, TypeName};
+use timeloom_msg::{Definitions, QosProfile, TypeHash, TypeName};
 use timeloom_wire::{EventObserver, PublishOptions, Publisher, TopicSpec};
 
 use super::clock_publisher::CLOCK_TOPIC;
@@ -74,15 +74,11 @@ impl Outlets {
             let id = TopicId::from_index(index)?;
             // The player's own /clock takes the place of the recorded one.
             let own_clock = options.clock.is_on() && topic.name == CLOCK_TOPIC;
-            if !options.selection.takes(topic) || own_clock || is_servers_word(topic, options) {
-                return None;
-            }
-            if let Some(distro) = lacking_distro(topic, options) {
-                reporter.report(Notice::LeftOut {
-                    topic: topic.name.clone(),
-                    type_name: topic.type_name.clone(),
-                    distro,
-                });
+            if !options.selection.takes(topic)
+                || own_clock
+                || is_servers_word(topic, options)
+                || is_left_out(topic, options, reporter)
+            {
                 return None;
             }
             Outlet::open(id, topic, node, options, &observer, reporter)
@@ -211,9 +207,12 @@ impl Outlet {
         }
     }
 
-    /// Whether messages go out as calls of a service.
-    pub(super) fn calls(&self) -> bool {
-        matches!(self.way, Way::Call(_))
+    /// What calls a service; none if messages are published.
+    pub(super) fn requests(&self) -> Option<&Requests> {
+        match &self.way {
+            Way::Publish(_) => None,
+            Way::Call(requests) => Some(requests),
+        }
     }
 
     /// Its publisher; none if messages go out as calls.
@@ -272,11 +271,19 @@ fn called_again(topic: &TopicInfo, options: &Options) -> Option<RequestSource> {
     }
 }
 
-/// The distribution whose recorders would fail on a topic's type; none if the topic may be played.
-fn lacking_distro(topic: &TopicInfo, options: &Options) -> Option<Distro> {
-    options.peers.filter(|distro| {
+/// Whether a topic is left out because recorders of the peers' distribution would fail on its type; reports it.
+fn is_left_out(topic: &TopicInfo, options: &Options, reporter: &Reporter) -> bool {
+    let lacking = options.peers.filter(|distro| {
         distro.lacks(&topic.type_name) && !options.named_topics.contains(&topic.name)
-    })
+    });
+    if let Some(distro) = lacking {
+        reporter.report(Notice::LeftOut {
+            topic: topic.name.clone(),
+            type_name: topic.type_name.clone(),
+            distro,
+        });
+    }
+    lacking.is_some()
 }
 
 /// Whether a topic is what a recorded action server said, while goals are sent to another one.

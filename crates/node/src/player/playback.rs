@@ -46,8 +46,6 @@ pub(super) struct Playback {
     pub(super) questions: Arc<Questions>,
     pub(super) outlets: Outlets,
     pub(super) listeners: Listeners,
-    /// When the publishers were made.
-    pub(super) made: Time<Steady>,
     pub(super) board: Arc<Board>,
     pub(super) reporter: Reporter,
     pub(super) jumps: Arc<Jumps>,

@@ -3,6 +3,7 @@ use std::sync::atomic::Ordering;
 use timeloom_time::{Duration, OnJump, Time, WaitOptions};
 use timeloom_wire::Publisher;
 
+use super::super::board::add;
 use super::super::notice::Notice;
 use super::super::options::{AckWait, PlayRange, Repeat};
 use super::super::outlet::Outlet;
@@ -178,6 +179,25 @@ impl Playback {
         self.jumps.set_plan(Some(plan));
         self.read_ahead.restart(plan);
         self.enter(Stage::Playing);
+    }
+
+    /// At the end, waits until requests that waited for their server are sent; those that are not count as failed.
+    pub(super) fn finish_requests(&self) {
+        for outlet in self.outlets.iter() {
+            let Some(requests) = outlet.requests() else {
+                continue;
+            };
+            let failed = requests.finish(|| self.mailbox.wants_end());
+            if let Some(counters) = self
+                .board
+                .topics
+                .get(outlet.id.index())
+                .filter(|_| failed > 0)
+            {
+                counters.played.fetch_sub(failed, Ordering::Relaxed);
+                add(&counters.failed, failed);
+            }
+        }
     }
 
     /// At the end, waits until reliable subscriptions have acknowledged everything; reports those that have not.

@@ -15,7 +15,7 @@ impl Playback {
             return None;
         }
         let quiet = self.listeners.changed().saturating_add(wait.quiet);
-        let earliest = quiet.max(self.made.saturating_add(wait.least));
+        let earliest = quiet.max(self.listeners.since().saturating_add(wait.least));
         let connected = self.outlets.iter().all(|outlet| self.is_connected(outlet));
         match connected {
             true if now >= earliest => None,
@@ -28,7 +28,7 @@ impl Playback {
     /// Whether all that can take the messages of an outlet get them; a request needs one server at least.
     fn is_connected(&self, outlet: &Outlet) -> bool {
         let there = self.listeners.of(&outlet.offer()).len();
-        outlet.matched() >= there.max(usize::from(outlet.calls()))
+        outlet.matched() >= there.max(usize::from(outlet.requests().is_some()))
     }
 
     /// Reports what is not as it should be before the first message.
