@@ -42,13 +42,15 @@ pub(super) struct Provisional {
 }
 
 impl Active {
-    fn spec(&self, qos: QosProfile) -> TopicSpec {
-        TopicSpec {
-            name: self.intake.name.clone(),
+    fn spec(&self, shared: &Shared, qos: QosProfile) -> crate::Result<TopicSpec> {
+        let name = &self.intake.name;
+        let names = shared.options.names.as_ref();
+        Ok(TopicSpec {
+            name: names.map_or_else(|| Ok(name.clone()), |names| names.topic(name))?,
             type_name: self.type_name.clone(),
             type_hash: self.type_hash,
             qos,
-        }
+        })
     }
 
     pub(super) fn subscribe(
@@ -59,7 +61,8 @@ impl Active {
         if let Some(qos) = shared.options.qos_overrides.get(&self.intake.name) {
             if self.overridden.is_none() {
                 let receiver = self.intake.receiver();
-                self.overridden = Some(shared.node.subscribe(&self.spec(*qos), receiver)?);
+                let spec = self.spec(shared, *qos)?;
+                self.overridden = Some(shared.node.subscribe(&spec, receiver)?);
             }
             return Ok(());
         }
@@ -88,7 +91,7 @@ impl Active {
         }
         for class in classes {
             if !self.subscriptions.contains_key(&class) {
-                let spec = self.spec(class.profile(offers));
+                let spec = self.spec(shared, class.profile(offers))?;
                 let subscription = shared.node.subscribe(&spec, self.intake.receiver())?;
                 self.subscriptions.insert(class, subscription);
             }

@@ -18,7 +18,7 @@ pub(crate) struct PaceArguments {
     /// second, and without them the exit code is 0 all the same]
     #[arg(long, value_name = "MILLISECONDS", allow_hyphen_values = true,
         value_parser = clap::value_parser!(i64).range(0..))]
-    wait_for_all_acked: Option<i64>,
+    pub(super) wait_for_all_acked: Option<i64>,
     /// What to do when publishing cannot keep up with time
     #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
     pace: Policy,

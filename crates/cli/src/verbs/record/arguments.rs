@@ -10,6 +10,7 @@ use timeloom_time::Duration;
 
 use super::key_value::KeyValue;
 use crate::live::LiveArguments;
+use crate::log_level::LogLevel;
 use crate::verbs::convert::writer_settings::{duration, size};
 
 const EXAMPLES: &str = "\
@@ -241,25 +242,9 @@ pub(super) struct BehaviourArguments {
     /// Leave the keyboard alone
     #[arg(long)]
     pub(super) disable_keyboard_controls: bool,
-    /// What is told on stderr
-    #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
-    pub(super) log_level: LogLevel,
-}
-
-/// What is told on stderr, as rosbag2 names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, ValueEnum)]
-pub(super) enum LogLevel {
-    /// As info
-    Debug,
-    /// What is good to know, too
-    #[default]
-    Info,
-    /// Only what is not as asked for
-    Warn,
-    /// As warn
-    Error,
-    /// As warn
-    Fatal,
+    /// What is printed on stderr: debug, info, warn, error or fatal [default: info]
+    #[arg(long, value_enum, value_name = "LEVEL", hide_possible_values = true)]
+    pub(super) log_level: Option<LogLevel>,
 }
 
 #[derive(Debug, Args)]
@@ -304,11 +289,6 @@ impl Arguments {
     /// How often losses are published at most, in Hz.
     pub(super) fn statistics_rate(&self) -> f64 {
         self.behaviour.statistics_rate.unwrap_or(1.0)
-    }
-
-    /// Whether what is only good to know is told.
-    pub(super) fn tells_info(&self) -> bool {
-        self.behaviour.log_level <= LogLevel::Info
     }
 }
 
