@@ -32,8 +32,9 @@ impl Verb {
 
 impl Drop for Verb {
     fn drop(&mut self) {
-        // One that has ended is no failure.
-        let _killed = self.0.kill();
+        // As Ctrl-C does, so that a bag is closed.
+        let pid = self.0.id().to_string();
+        let _sent = Command::new("kill").args(["-INT", &pid]).status();
         let _ended = self.0.wait();
     }
 }
