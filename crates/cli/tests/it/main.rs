@@ -9,6 +9,7 @@ mod bench;
 mod bench_live;
 mod cat;
 mod clock_live;
+mod compatibility;
 mod convert;
 mod distributions;
 mod docs;
