@@ -3,6 +3,7 @@
 mod carry_over;
 mod chunk;
 mod chunk_table;
+mod compatibility;
 mod cursor;
 mod decode;
 mod extra;

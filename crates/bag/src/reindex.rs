@@ -13,6 +13,8 @@ pub struct ReindexReport {
     pub metadata: BagMetadata,
     /// What is wrong with the files, in words.
     pub damage: Vec<String>,
+    /// What `ros2 bag` does not read of them, in words: [`recover`](crate::recover()) rewrites such files.
+    pub compatibility: Vec<String>,
 }
 
 /// Rebuilds `metadata.yaml` of a bag directory with version 9 or 10 from all its messages.
@@ -42,6 +44,7 @@ pub fn reindex(directory: &Path, version: u32) -> Result<ReindexReport> {
     Ok(ReindexReport {
         metadata: rebuild.metadata,
         damage: rebuild.damage,
+        compatibility: rebuild.compatibility,
     })
 }
 
@@ -50,6 +53,7 @@ struct Rebuild {
     /// The newest metadata inside the files, for what is not in the messages.
     embedded: Option<BagMetadata>,
     damage: Vec<String>,
+    compatibility: Vec<String>,
 }
 
 impl Rebuild {
@@ -64,6 +68,7 @@ impl Rebuild {
             metadata,
             embedded: None,
             damage: Vec::new(),
+            compatibility: Vec::new(),
         }
     }
 
@@ -152,6 +157,9 @@ impl Rebuild {
         let info = reader.info().clone();
         self.damage
             .extend(info.damage.iter().map(|damage| format!("{name}: {damage}")));
+        let compatibility = info.compatibility.iter();
+        self.compatibility
+            .extend(compatibility.map(|text| format!("{name}: {text}")));
         let messages_packed = unpack.unwrap_or_else(|| {
             info.metadata
                 .as_ref()

@@ -3,6 +3,8 @@
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod bag;
+mod chunks;
+mod compatibility;
 mod conformance;
 mod convert;
 mod damage;

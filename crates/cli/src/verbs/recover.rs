@@ -22,8 +22,9 @@ EXAMPLES
   timeloom recover my_bag_0.mcap       a single file
   timeloom recover my_bag --format json
 
-Each damaged file is written anew beside the original and takes its name; the original stays as <file>.damaged.
-Files that are whole are not touched. Exit code 3: something is gone for good, the count is printed.";
+Each damaged file is written anew beside the original and takes its name; the original stays as <file>.damaged. So is
+an MCAP file that is whole but that `ros2 bag` does not read in full (see `timeloom info`).
+Other files are not touched. Exit code 3: something is gone for good, the count is printed.";
 
 const UNFINISHED: &str =
     "unknown: what the recorder had not written yet, since the recording never ended";

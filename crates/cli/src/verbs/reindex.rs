@@ -8,6 +8,7 @@ use timeloom_bag::bag::BagLayout;
 
 use super::info::{Format, check_storage};
 use crate::context::Context;
+use crate::damage;
 use crate::failure::Failure;
 use crate::hint;
 use crate::json_text::counted;
@@ -79,6 +80,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             "missing_message_count": missing,
             "duration_ns": metadata.duration_ns,
             "damage": report.damage,
+            "compatibility": report.compatibility,
         });
         writeln!(context.printer.data(), "{json:#}")?;
     } else {
@@ -92,6 +94,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         )?;
     }
     context.printer.warnings(&report.damage);
+    context.printer.warnings(&report.compatibility);
     if missing > 0 {
         let text = format!(
             "{} of the old metadata.yaml are not in the files",
@@ -101,6 +104,8 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     }
     if !report.damage.is_empty() {
         context.printer.hint(&hint::recover(bag));
+    } else if let Some(remedy) = damage::compatibility_remedy(bag, &report.compatibility) {
+        context.printer.hint(&remedy);
     }
     Ok(Outcome::lost_if(lost))
 }

@@ -13,6 +13,7 @@ use super::clock_publisher::{CLOCK_TOPIC, ClockPublisher};
 use super::clock_watch::ClockWatch;
 use super::handle::{PlayerHandle, Shared};
 use super::jumps::Jumps;
+use super::listeners::Listeners;
 use super::loader::{Loader, LoaderState, Questions};
 use super::lockstep::Lockstep;
 use super::mailbox::Mailbox;
@@ -124,7 +125,6 @@ impl Parts {
         let bag = bounds(&info);
         let start = Time::from_nanos(bag.map_or(0, |bag| bag.start));
         let (clock, follower) = make_clock(base, node, start, &options)?;
-
         let mailbox = Arc::new(Mailbox::default());
         let board = Arc::new(Board::new(info.topics.len(), options.start_paused));
         let read_ahead = Arc::new(ReadAhead::new(base, options.read_ahead));
@@ -139,12 +139,10 @@ impl Parts {
             follower: follower.map(Arc::new),
             watch: clock_watch(node, &options, &reporter)?,
         };
-        let ended = Event::new(base);
-        ended.set();
-        let window = (options.read_ahead.bytes / 4).min(32 << 20);
+        let ended = set_event(base);
         let lockstep = lockstep(node, &options, &mailbox, &reporter);
         let loader = Loader {
-            source: BagSource::new(reader, outlets.topics(), options.order, window),
+            source: BagSource::new(reader, outlets.topics(), options.order, window(&options)),
             read_ahead: Arc::clone(&read_ahead),
             mailbox: Arc::clone(&mailbox),
             questions: Arc::clone(&questions),
@@ -165,9 +163,11 @@ impl Parts {
             clock_watch: weak(senses.watch.as_ref()),
             follower: weak(senses.follower.as_ref()),
             names: outlets.names(),
+            skipped: outlets.skipped.clone(),
         };
         let playback = Playback {
             node: node.clone(),
+            listeners: Listeners::watch(node, &outlets, &mailbox, &reporter),
             state: PlaybackState::new(&options),
             options,
             bag,
@@ -246,6 +246,17 @@ fn clock_watch(
     let concerned = options.clock.is_on() || options.time != TimeSituation::Controlled;
     let watch = concerned.then(|| ClockWatch::start(node, reporter.clone()));
     Ok(watch.transpose()?.map(Arc::new))
+}
+
+fn set_event(base: &TimeBase) -> Event {
+    let event = Event::new(base);
+    event.set();
+    event
+}
+
+/// How many bytes the bag's reader sorts at a time: a part of what is read in advance.
+fn window(options: &Options) -> u64 {
+    (options.read_ahead.bytes / 4).min(32 << 20)
 }
 
 fn weak<T>(part: Option<&Arc<T>>) -> Weak<T> {
