@@ -1,17 +1,23 @@
 //! What is added to Cyclone DDS: the numbers and inline `QoS` that it reads and writes but does not show.
 //!
-//! Five hooks that are null unless we set them, one function, one abort less, no loss at the start of
-//! foreign streams, and a limit to the participants that are believed. An anchor that is not found exactly once fails the
+//! Five hooks that are null unless we set them, one function, one abort less, no loss at the start of foreign streams, a
+//! limit to the participants that are believed, and no C++ compiler. An anchor that is not found exactly once fails the
 //! build: the C compiler then checks the rest, so no private layout is guessed at run time.
 
 use std::path::Path;
 
 struct Patch {
+    /// The last parts of its path.
     file: &'static str,
     edits: &'static [(&'static str, &'static str)],
 }
 
-const PATCHES: [Patch; 6] = [
+const PATCHES: [Patch; 7] = [
+    // Nothing of the library is C++; asked for it, a cross compiler such as zig first builds a C++ library for minutes.
+    Patch {
+        file: "cyclonedds/CMakeLists.txt",
+        edits: &[("LANGUAGES C CXX)", "LANGUAGES C)")],
+    },
     Patch {
         file: "ddsi_transmit.c",
         edits: &[
@@ -171,8 +177,7 @@ const PATCHES: [Patch; 6] = [
 
 /// The patched text of a file, or the file as it is.
 pub(crate) fn patched(path: &Path, content: Vec<u8>) -> Vec<u8> {
-    let name = path.file_name().unwrap_or_default();
-    let Some(patch) = PATCHES.iter().find(|patch| name == patch.file) else {
+    let Some(patch) = PATCHES.iter().find(|patch| path.ends_with(patch.file)) else {
         return content;
     };
     let mut text = String::from_utf8(content).expect("C sources are text");
