@@ -8,13 +8,13 @@ use timeloom_wire::{EndpointInfo, Gid, Subscription, TopicSpec};
 use super::command::Command;
 use super::intake::Intake;
 use super::note::Note;
+use super::publishers::Publishers;
 use super::qos_class::QosClass;
 use super::shared::Shared;
+use super::transport_account::End;
 
 /// What is on its way to a subscription comes within this time.
 const ON_ITS_WAY: Duration = Duration::from_secs(1);
-/// How many publishers of one topic are asked at the end what they have sent.
-const MOST_PUBLISHERS: usize = 4096;
 
 /// A topic that is recorded.
 pub(super) struct Active {
@@ -25,10 +25,18 @@ pub(super) struct Active {
     /// Made before there was a publisher to adapt to.
     pub(super) provisional: Option<Provisional>,
     pub(super) overridden: Option<Box<dyn Subscription>>,
-    /// All publishers that there have been; those beyond [`MOST_PUBLISHERS`] are left out.
-    pub(super) publishers: BTreeSet<Gid>,
+    pub(super) publishers: Publishers,
     /// Nodes that were asked for the definition of the type; none when it is known.
     pub(super) asked: Option<BTreeSet<String>>,
+}
+
+/// Where a publisher is when its end is settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whereabouts {
+    /// In the graph.
+    Here,
+    /// Not in the graph any more.
+    Left,
 }
 
 /// A subscription that hears everybody until the right ones are there.
@@ -94,45 +102,98 @@ impl Active {
         Ok(())
     }
 
-    /// Remembers who publishes, for the questions at the end.
-    pub(super) fn remember(&mut self, publishers: &[&EndpointInfo]) {
-        let room = MOST_PUBLISHERS.saturating_sub(self.publishers.len());
-        let gids = publishers.iter().map(|info| info.gid);
-        self.publishers.extend(gids.take(room));
+    /// Whether the messages of a publisher are of the type that is recorded.
+    pub(super) fn records(&self, publisher: &EndpointInfo) -> bool {
+        publisher.type_name == self.type_name.to_string()
     }
 
-    /// The last number that each publisher has told.
-    pub(super) fn last_told(&self) -> Vec<(Gid, u64)> {
-        let subscriptions = || self.subscriptions.values().chain(&self.overridden);
+    /// Takes in who publishes now, and who came and left since the last call.
+    pub(super) fn see(&mut self, here: &BTreeSet<Gid>, departed: &[Gid], now: Time<Steady>) {
+        let new = self.publishers.see(here, departed.iter().copied(), now);
+        self.intake.came(&new);
+    }
+
+    /// Settles the ends of publishers that left a while ago.
+    pub(super) fn settle_left(&mut self, now: Time<Steady>) {
+        for gid in self.publishers.take_left(now) {
+            self.settle(gid, Whereabouts::Left);
+        }
+    }
+
+    /// Settles the ends of all publishers, at the end of the recording.
+    pub(super) fn settle_all(&self, here: &BTreeSet<Gid>) {
         let seen = self.intake.last_seen().into_iter().map(|(gid, _)| gid);
-        let all: BTreeSet<_> = seen.chain(self.publishers.iter().copied()).collect();
-        all.into_iter()
-            .filter_map(|gid| {
-                let told = subscriptions().filter_map(|subscription| subscription.last_told(&gid));
-                Some((gid, told.max()?))
-            })
-            .collect()
+        let all: BTreeSet<_> = seen
+            .chain(self.publishers.all())
+            .chain(here.iter().copied())
+            .collect();
+        for gid in all {
+            let whereabouts = if here.contains(&gid) {
+                Whereabouts::Here
+            } else {
+                Whereabouts::Left
+            };
+            self.settle(gid, whereabouts);
+        }
     }
 
-    /// Publishers whose word is not their last: they left without one, or while something they told of was on its way.
-    pub(super) fn silent(&self, told: &[(Gid, u64)], here: &BTreeSet<Gid>) -> Vec<Gid> {
-        let told: BTreeMap<_, _> = told.iter().copied().collect();
-        let seen = self.intake.last_seen().into_iter();
-        seen.filter(|(gid, last)| {
-            let lacks = told.get(gid).is_some_and(|told| last < told);
-            let mut subscriptions = self.subscriptions.values().chain(&self.overridden);
-            (lacks && !here.contains(gid))
-                || subscriptions.any(|subscription| subscription.is_silent(gid))
+    fn all_subscriptions(&self) -> impl Iterator<Item = &dyn Subscription> {
+        let all = self.subscriptions.values().chain(&self.overridden);
+        all.map(|subscription| &**subscription)
+    }
+
+    /// The last number that a publisher has told.
+    fn last_told(&self, gid: &Gid) -> Option<u64> {
+        let told = self.all_subscriptions();
+        told.filter_map(|subscription| subscription.last_told(gid))
+            .max()
+    }
+
+    fn settle(&self, gid: Gid, whereabouts: Whereabouts) {
+        let any = |is: fn(&dyn Subscription, &Gid) -> bool| {
+            self.all_subscriptions()
+                .any(|subscription| is(subscription, &gid))
+        };
+        if any(|subscription, gid| subscription.is_local(gid)) {
+            // One of our own: what it sent before it was subscribed to is of no interest, the rest came.
+            return self.intake.settle(gid, None, End::Known);
+        }
+        let told = self.last_told(&gid);
+        let is_known = match whereabouts {
+            // An old number does not say what was sent after it.
+            Whereabouts::Here => any(|subscription, gid| subscription.has_answered(gid)),
+            // It took its leave, and all that it told of is here.
+            Whereabouts::Left => {
+                let seen = self.intake.last_seen_of(&gid);
+                told.is_some_and(|told| seen.is_none_or(|seen| seen == told))
+                    && !any(|subscription, gid| subscription.is_silent(gid))
+            }
+        };
+        let end = if is_known { End::Known } else { End::Open };
+        self.intake.settle(gid, told, end);
+    }
+
+    /// Asks all publishers for their last number; false where they have no answers.
+    pub(super) fn ask_last_numbers(&self) -> bool {
+        let asked = self.all_subscriptions();
+        asked.fold(false, |any, subscription| {
+            subscription.ask_last_numbers() || any
         })
-        .map(|(gid, _)| gid)
-        .collect()
+    }
+
+    /// Whether one of these publishers was asked and has not answered.
+    pub(super) fn awaits_answers(&self, asked: &BTreeSet<Gid>) -> bool {
+        asked.iter().any(|gid| {
+            !self
+                .all_subscriptions()
+                .any(|subscription| subscription.has_answered(gid) || subscription.is_local(gid))
+        })
     }
 
     /// Whether something that was told of has not come yet.
-    pub(super) fn lacks(&self, told: &[(Gid, u64)]) -> bool {
-        let seen: BTreeMap<_, _> = self.intake.last_seen().into_iter().collect();
-        told.iter()
-            .any(|(gid, last)| seen.get(gid).is_some_and(|seen| seen < last))
+    pub(super) fn lacks(&self) -> bool {
+        let mut seen = self.intake.last_seen().into_iter();
+        seen.any(|(gid, seen)| self.last_told(&gid).is_some_and(|told| seen < told))
     }
 
     /// Ends the subscription that was made before there were publishers, once others have heard them for a while.

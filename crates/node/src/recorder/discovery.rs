@@ -13,6 +13,7 @@ use super::command::{Command, NewTopic};
 use super::intake::IntakeOptions;
 use super::note::Note;
 use super::options::DiscoveryMode;
+use super::publishers::Publishers;
 use super::qos_class::QosClass;
 use super::selection::Verdict;
 use super::shared::Shared;
@@ -68,7 +69,7 @@ impl Discovery {
                 || self
                     .active
                     .values()
-                    .any(|topic| topic.provisional.is_some());
+                    .any(|topic| topic.provisional.is_some() || topic.publishers.has_left());
             let patience = if pending {
                 self.shared.options.polling_interval
             } else {
@@ -81,30 +82,44 @@ impl Discovery {
         self.close_accounts();
     }
 
-    /// Brings the accounts up to what the publishers say they have sent, after a while for what is still on its way.
-    fn close_accounts(&self) {
-        let told: Vec<_> = self.active.values().map(Active::last_told).collect();
-        let mut open: Vec<_> = self.active.values().zip(&told).collect();
-        let end = self.shared.clock.now().saturating_add(LAST_WAIT);
-        while !self.shared.gate.paused.load(Ordering::Acquire) && self.shared.clock.now() < end {
-            open.retain(|(active, told)| active.lacks(told));
-            if open.is_empty() {
-                break;
+    /// Asks the publishers what they have sent, waits a while for answers and for what is on its way, and settles the
+    /// end of each.
+    fn close_accounts(&mut self) {
+        let now = self.shared.clock.now();
+        let mut here = BTreeMap::new();
+        let mut asked = BTreeMap::new();
+        for (topic, active) in &mut self.active {
+            let mut index = self.shared.index();
+            let departed = index.take_departed(topic);
+            let publishers = || index.publishers(topic).filter(|info| active.records(info));
+            here.insert(topic.clone(), gids(publishers()));
+            let reliable = |info: &&EndpointInfo| QosClass::of(&info.qos).is_reliable();
+            let able = gids(publishers().filter(reliable));
+            drop(index);
+            let departed: Vec<_> = gids(departed.iter().filter(|info| active.records(info)))
+                .into_iter()
+                .collect();
+            active.see(&here[topic], &departed, now);
+            if active.ask_last_numbers() {
+                asked.insert(topic.clone(), able);
             }
+        }
+        let end = now.saturating_add(LAST_WAIT);
+        while self.shared.clock.now() < end && self.waits(&asked) {
             let _woke = self.shared.clock.sleep_for(LAST_LOOK);
         }
-        for (active, told) in self.active.values().zip(&told) {
-            let here = self.here(&active.intake.name);
-            let silent = active.silent(told, &here);
-            active.intake.last_told(told);
-            active.intake.fell_silent(&silent);
+        for (topic, active) in &self.active {
+            active.settle_all(&here[topic]);
         }
     }
 
-    /// The publishers of a topic that have not left.
-    fn here(&self, topic: &str) -> BTreeSet<Gid> {
-        let index = self.shared.index();
-        index.publishers(topic).map(|info| info.gid).collect()
+    /// Whether answers, or messages that were announced, may still come.
+    fn waits(&self, asked: &BTreeMap<String, BTreeSet<Gid>>) -> bool {
+        let paused = self.shared.gate.paused.load(Ordering::Acquire);
+        self.active.iter().any(|(topic, active)| {
+            let asked = asked.get(topic);
+            asked.is_some_and(|asked| active.awaits_answers(asked)) || (!paused && active.lacks())
+        })
     }
 
     /// With simulated time nothing can be stamped before the clock has started.
@@ -140,17 +155,20 @@ impl Discovery {
         let now = self.shared.clock.now();
         for active in self.active.values_mut() {
             active.drop_provisional(now);
+            active.settle_left(now);
         }
     }
 
     fn consider(&mut self, topic: &str) {
-        let (candidate, publishers) = {
-            let index = self.shared.index();
+        let (candidate, publishers, departed) = {
+            let mut index = self.shared.index();
+            let departed = index.take_departed(topic);
             let publishers: Vec<_> = index.publishers(topic).cloned().collect();
-            (index.candidate(topic, self.shared.node.name()), publishers)
+            let own = self.shared.node.name();
+            (index.candidate(topic, own, &departed), publishers, departed)
         };
         if self.active.contains_key(topic) {
-            return self.adapt(topic, &publishers);
+            return self.adapt(topic, &publishers, &departed);
         }
         match self.shared.options.selection.judge(&candidate) {
             Verdict::Leave => {}
@@ -158,7 +176,9 @@ impl Discovery {
             Verdict::Take => {
                 let type_name = candidate.types.first().map(|name| TypeName::parse(name));
                 match type_name {
-                    Some(Ok(type_name)) => self.subscribe(topic, type_name, &publishers),
+                    Some(Ok(type_name)) => {
+                        self.subscribe(topic, type_name, &publishers, &departed);
+                    }
                     Some(Err(error)) => {
                         self.refuse(topic, &format!("{topic} is not recorded: {error}"));
                     }
@@ -176,13 +196,21 @@ impl Discovery {
 
     fn subscribe_static(&mut self, topic: &str, type_name: TypeName) {
         let publishers: Vec<_> = self.shared.index().publishers(topic).cloned().collect();
-        self.subscribe(topic, type_name, &publishers);
+        self.subscribe(topic, type_name, &publishers, &[]);
     }
 
-    fn subscribe(&mut self, topic: &str, type_name: TypeName, publishers: &[EndpointInfo]) {
+    /// Begins to record a topic of which there are publishers, or were a moment ago.
+    fn subscribe(
+        &mut self,
+        topic: &str,
+        type_name: TypeName,
+        publishers: &[EndpointInfo],
+        departed: &[EndpointInfo],
+    ) {
         let options = &self.shared.options;
-        let offers: Vec<QosProfile> = publishers.iter().map(|info| info.qos).collect();
-        let hash = publishers.iter().find_map(|info| info.type_hash);
+        let all = || publishers.iter().chain(departed);
+        let offers: Vec<QosProfile> = all().map(|info| info.qos).collect();
+        let hash = all().find_map(|info| info.type_hash);
         let name = type_name.to_string();
         let found = options.types.at_hand(&name, hash.as_ref());
         let throttle = options.throttle.get(topic).copied().map(Throttle::new);
@@ -229,15 +257,15 @@ impl Discovery {
             subscriptions: BTreeMap::new(),
             provisional: None,
             overridden: None,
-            publishers: BTreeSet::new(),
+            publishers: Publishers::default(),
             asked: (!known).then(BTreeSet::new),
         };
         self.active.insert(topic.to_owned(), active);
-        self.adapt(topic, publishers);
+        self.adapt(topic, publishers, departed);
     }
 
     /// Makes the subscriptions that the publishers need.
-    fn adapt(&mut self, topic: &str, publishers: &[EndpointInfo]) {
+    fn adapt(&mut self, topic: &str, publishers: &[EndpointInfo], departed: &[EndpointInfo]) {
         let shared = Arc::clone(&self.shared);
         let Some(active) = self.active.get_mut(topic) else {
             return;
@@ -249,7 +277,10 @@ impl Discovery {
             .iter()
             .filter(|info| info.type_name == own_type)
             .collect();
-        active.remember(&publishers);
+        let departed = gids(departed.iter().filter(|info| active.records(info)));
+        let departed: Vec<_> = departed.into_iter().collect();
+        let here = gids(publishers.iter().copied());
+        active.see(&here, &departed, shared.clock.now());
         let offers: Vec<QosProfile> = publishers.iter().map(|info| info.qos).collect();
         active.ask_for_definition(&shared, &publishers);
         let result = active.subscribe(&shared, &offers);
@@ -262,4 +293,8 @@ impl Discovery {
             self.refuse(topic, &text);
         }
     }
+}
+
+fn gids<'a>(publishers: impl Iterator<Item = &'a EndpointInfo>) -> BTreeSet<Gid> {
+    publishers.map(|info| info.gid).collect()
 }

@@ -12,7 +12,7 @@ use super::queue::Queue;
 use super::ring::Ring;
 use super::status::SkippedMessages;
 use super::throttle::Throttle;
-use super::transport_account::{Asked, TransportAccount};
+use super::transport_account::{Asked, End, TransportAccount};
 
 /// What all topics of a recording share on the way in.
 pub(super) struct Gate {
@@ -252,21 +252,27 @@ impl Intake {
         self.account().transport.last_seen()
     }
 
-    /// Takes in what publishers said of their last number.
-    pub(super) fn last_told(&self, told: &[(Gid, u64)]) {
-        let asked = self.asked();
+    /// The highest number that came of a publisher.
+    pub(super) fn last_seen_of(&self, gid: &Gid) -> Option<u64> {
+        self.account().transport.last_seen_of(gid)
+    }
+
+    /// These publishers are here, for the first time or again.
+    pub(super) fn came(&self, gids: &[Gid]) {
         let mut account = self.account();
-        for (gid, last) in told {
-            account.transport.last_told(gid, *last, asked);
+        for gid in gids {
+            account.transport.came(gid);
         }
     }
 
-    /// These publishers may have gone on where nobody heard them.
-    pub(super) fn fell_silent(&self, gids: &[Gid]) {
+    /// Takes in the last number that a publisher has told, and what is known of its end.
+    pub(super) fn settle(&self, gid: Gid, told: Option<u64>, end: End) {
+        let asked = self.asked();
         let mut account = self.account();
-        for gid in gids {
-            account.transport.fell_silent(gid);
+        if let Some(told) = told {
+            account.transport.last_told(&gid, told, asked);
         }
+        account.transport.settle(&gid, end);
     }
 
     /// Counts messages that were taken after the recording's end as left out.

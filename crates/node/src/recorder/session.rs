@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use timeloom_bag::bag::BagSummary;
 use timeloom_bag::{BagWriter, LossCause, WriteOutcome};
@@ -25,9 +25,14 @@ use crate::{Error, Result};
 /// One bag from its first to its last message.
 pub(super) struct Session {
     pub(super) shared: Arc<Shared>,
+    /// Taken by whoever ends it.
+    threads: Mutex<Option<Threads>>,
+}
+
+struct Threads {
     discovery: BaseThread<()>,
     writer: BaseThread<Result<(BagSummary, WriteOutcome)>>,
-    _watch: GraphWatch,
+    watch: GraphWatch,
 }
 
 impl Session {
@@ -87,11 +92,14 @@ impl Session {
         let discovery = base
             .spawn("recorder-graph", move || discovery.run())
             .map_err(started)?;
-        Ok(Self {
-            shared,
+        let threads = Threads {
             discovery,
             writer,
-            _watch: watch,
+            watch,
+        };
+        Ok(Self {
+            shared,
+            threads: Mutex::new(Some(threads)),
         })
     }
 
@@ -160,6 +168,7 @@ impl Session {
         self.shared.graph_changed.set();
     }
 
+    /// What it does and has done; never waits for a file.
     pub(super) fn status(&self) -> Status {
         let shared = &self.shared;
         let progress = shared.progress();
@@ -208,13 +217,18 @@ impl Session {
     }
 
     /// Ends the subscriptions, writes all that came, and closes the bag. Blocks until it is closed.
-    pub(super) fn finish(self) -> Result<Report> {
-        let Self {
-            shared,
+    ///
+    /// # Errors
+    /// [`Error::NotRecording`] the second time; otherwise what the bag says.
+    pub(super) fn finish(&self) -> Result<Report> {
+        let shared = &self.shared;
+        let threads = self.threads.lock();
+        let threads = threads.unwrap_or_else(PoisonError::into_inner).take();
+        let Threads {
             discovery,
             writer,
-            _watch: watch,
-        } = self;
+            watch,
+        } = threads.ok_or(Error::NotRecording)?;
         shared.ending.cancel();
         shared.graph_changed.set();
         let gone = discovery.join().is_err();
@@ -222,6 +236,7 @@ impl Session {
         shared.gate.queue.close();
         shared.command(Command::Finish);
         let finished = writer.join();
+        shared.commands.close();
         shared.end(EndReason::Asked);
         let (summary, outcome) = match finished {
             Ok(finished) => finished?,
@@ -230,6 +245,6 @@ impl Session {
         if gone {
             return Err(Error::ThreadGone { thread: "graph" });
         }
-        Ok(Report::new(&shared, summary, outcome))
+        Ok(Report::new(shared, summary, outcome))
     }
 }

@@ -35,8 +35,19 @@ struct Writer {
     wanted: bool,
     /// The last number that it has said it has sent.
     last_told: u64,
-    /// Left without a word: it may have sent more since.
-    silent: bool,
+    end: End,
+}
+
+/// What is known of a publisher's end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum End {
+    /// It is here, as far as is known.
+    #[default]
+    Ahead,
+    /// All that it sent up to the end is accounted for.
+    Known,
+    /// It may have sent more than is known.
+    Open,
 }
 
 /// Whether the recorder wants what comes now.
@@ -89,8 +100,9 @@ impl TransportAccount {
     /// Closes the accounts of those that were silent longest, if there are too many.
     fn make_room(&mut self) {
         for (gid, account) in self.tracker.make_room() {
-            let writer = self.writers.remove(&gid).unwrap_or_default();
-            self.closed.unknown.merge(&unknown(&account, &writer));
+            let mut writer = self.writers.remove(&gid).unwrap_or_default();
+            writer.forget();
+            self.closed.unknown.merge(&unknown(Some(&account), &writer));
             self.closed.lost = self.closed.lost.saturating_add(writer.lost());
         }
         // Of the others, something was told and nothing came.
@@ -99,10 +111,9 @@ impl TransportAccount {
             self.writers.retain(|gid, writer| {
                 let stays = *gid == Gid::UNKNOWN || tracker.account(gid).is_some();
                 if !stays {
+                    writer.forget();
                     closed.lost = closed.lost.saturating_add(writer.lost());
-                    let before = writer.last_told.saturating_sub(writer.told);
-                    closed.unknown.before_first =
-                        closed.unknown.before_first.saturating_add(before);
+                    closed.unknown.merge(&unknown(None, writer));
                 }
                 stays
             });
@@ -123,11 +134,22 @@ impl TransportAccount {
         *slot = slot.saturating_add(missing);
     }
 
-    /// A writer left without a word: what it told is not its last word.
-    pub(super) fn fell_silent(&mut self, gid: &Gid) {
+    /// A writer is here, for the first time or again.
+    pub(super) fn came(&mut self, gid: &Gid) {
         if let Some(writer) = self.writers.get_mut(gid) {
-            writer.silent = true;
+            writer.end = End::Ahead;
         }
+    }
+
+    /// What is known of the end of a writer, whether something came of it or not.
+    pub(super) fn settle(&mut self, gid: &Gid, end: End) {
+        self.make_room();
+        self.writers.entry(*gid).or_default().end = end;
+    }
+
+    /// The highest number that came of a writer.
+    pub(super) fn last_seen_of(&self, gid: &Gid) -> Option<u64> {
+        self.tracker.account(gid).map(|account| account.last)
     }
 
     /// The writers with the highest number that came of each.
@@ -157,17 +179,8 @@ impl TransportAccount {
     /// What may be missing and cannot be known.
     pub(super) fn unknown(&self) -> UnknownMessages {
         let mut all = self.closed.unknown;
-        let nothing = Writer::default();
-        for (gid, account) in self.tracker.accounts() {
-            let writer = self.writers.get(gid).unwrap_or(&nothing);
-            all.merge(&unknown(account, writer));
-        }
         for (gid, writer) in &self.writers {
-            // It told of messages, and none of them came.
-            if self.tracker.account(gid).is_none() {
-                let before = writer.last_told.saturating_sub(writer.told);
-                all.before_first = all.before_first.saturating_add(before);
-            }
+            all.merge(&unknown(self.tracker.account(gid), writer));
         }
         all
     }
@@ -177,17 +190,29 @@ impl Writer {
     fn lost(&self) -> u64 {
         self.gaps.max(self.told)
     }
+
+    /// It is not followed any longer: unless its end is known, it may send more.
+    fn forget(&mut self) {
+        if self.end == End::Ahead {
+            self.end = End::Open;
+        }
+    }
 }
 
-/// What is not known of a writer of which something came.
-fn unknown(account: &WriterAccount, writer: &Writer) -> UnknownMessages {
-    // Told losses may lie before the first sample.
-    let explained = writer.told.saturating_sub(writer.gaps);
-    let before = account.first.saturating_sub(1);
-    let closed = writer.last_told >= account.last && !writer.silent;
+/// What is not known of a writer; its account is there if something came of it.
+fn unknown(account: Option<&WriterAccount>, writer: &Writer) -> UnknownMessages {
+    let before = match account {
+        // Told losses may lie before the first sample.
+        Some(account) => {
+            let explained = writer.told.saturating_sub(writer.gaps);
+            account.first.saturating_sub(1).saturating_sub(explained)
+        }
+        // It told of messages, and none of them came.
+        None => writer.last_told.saturating_sub(writer.told),
+    };
     UnknownMessages {
-        before_first: before.saturating_sub(explained),
-        open_publishers: u64::from(!closed),
+        before_first: before,
+        open_publishers: u64::from(writer.end == End::Open),
     }
 }
 
@@ -198,6 +223,7 @@ mod tests {
 
     const ONE: Gid = Gid([1; 16]);
     const TWO: Gid = Gid([2; 16]);
+    const THREE: Gid = Gid([3; 16]);
 
     fn feed(account: &mut TransportAccount, gid: Gid, numbers: &[u64]) {
         for number in numbers {
@@ -253,32 +279,36 @@ mod tests {
         assert_eq!(account.unknown(), UnknownMessages::default());
         feed(&mut account, ONE, &[5]);
         feed(&mut account, TWO, &[1]);
-        let unknown = UnknownMessages {
-            before_first: 4,
-            open_publishers: 2,
+        let unknown = |before_first, open_publishers| UnknownMessages {
+            before_first,
+            open_publishers,
         };
-        assert_eq!(account.unknown(), unknown);
+        assert_eq!(account.unknown(), unknown(4, 0), "both are here");
+        account.settle(&ONE, End::Open);
+        account.settle(&TWO, End::Known);
+        assert_eq!(account.unknown(), unknown(4, 1));
         account.told(ONE, 1, LossKnowledge::Status, Asked::Yes);
-        assert_eq!(account.unknown().before_first, 3);
+        assert_eq!(account.unknown(), unknown(3, 1));
+        account.settle(&THREE, End::Open);
+        assert_eq!(account.unknown(), unknown(3, 2), "nothing came of it");
+        account.came(&ONE);
+        assert_eq!(account.unknown(), unknown(3, 1), "it is back");
     }
 
     #[test]
-    fn a_writer_that_tells_its_last_number_closes_its_account() {
+    fn what_a_writer_tells_of_and_did_not_come_is_lost() {
         let mut account = TransportAccount::default();
         feed(&mut account, ONE, &[1, 2]);
         account.last_told(&ONE, 1, Asked::Yes);
-        assert_eq!(
-            account.unknown().open_publishers,
-            1,
-            "that was before the last"
-        );
+        assert_eq!(account.lost(), 0);
         account.last_told(&ONE, 5, Asked::Yes);
-        assert_eq!((account.lost(), account.unknown().open_publishers), (3, 0));
+        assert_eq!(account.lost(), 3);
         feed(&mut account, ONE, &[4]);
-        assert_eq!((account.lost(), account.unknown().open_publishers), (2, 0));
+        assert_eq!(account.lost(), 2);
         feed(&mut account, ONE, &[6]);
-        assert_eq!((account.lost(), account.unknown().open_publishers), (2, 1));
+        assert_eq!(account.lost(), 2);
         assert_eq!(account.last_seen(), [(ONE, 6)]);
+        assert_eq!(account.last_seen_of(&ONE), Some(6));
         account.last_told(&ONE, 9, Asked::No);
         assert_eq!(account.lost(), 2, "not asked for");
         account.last_told(&TWO, 9, Asked::Yes);
@@ -301,23 +331,16 @@ mod tests {
         }
         // Of each, three are told, one of them is the gap; of a silent one beside it, one is told.
         assert_eq!(account.lost(), 4 * many as u64);
+        let followed: Vec<Gid> = account.writers.keys().copied().collect();
+        for gid in followed {
+            account.settle(&gid, End::Open);
+        }
         let unknown = account.unknown();
         assert_eq!(
             (unknown.before_first, unknown.open_publishers),
-            (0, many as u64)
+            (0, 2 * many as u64)
         );
         assert!(account.last_seen().len() <= LossTracker::MOST_WRITERS);
-    }
-
-    #[test]
-    fn a_writer_that_left_without_a_word_may_have_sent_more() {
-        let mut account = TransportAccount::default();
-        feed(&mut account, ONE, &[1, 2]);
-        account.last_told(&ONE, 4, Asked::Yes);
-        account.fell_silent(&TWO);
-        assert_eq!((account.lost(), account.unknown().open_publishers), (2, 0));
-        account.fell_silent(&ONE);
-        assert_eq!((account.lost(), account.unknown().open_publishers), (2, 1));
     }
 
     proptest! {

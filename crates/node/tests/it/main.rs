@@ -17,6 +17,7 @@ mod recorder_limits;
 mod recorder_moments;
 mod recorder_services;
 mod recorder_types;
+mod recorder_unknown;
 mod recorder_world;
 mod ros_node;
 mod tracked;

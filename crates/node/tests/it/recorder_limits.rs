@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use timeloom_bag::BagOptions;
 use timeloom_node::Error;
-use timeloom_node::recorder::{Control, DropPolicy, EndReason, Limits};
+use timeloom_node::recorder::{Control, DropPolicy, EndReason, Limits, Phase};
 use timeloom_time::Duration;
 use timeloom_wire::PublishOptions;
 
@@ -188,4 +188,37 @@ fn a_directory_that_vanishes_ends_the_recording_and_counts_what_is_gone() {
     assert_eq!(dropped + chatter.skipped.paused, 400);
     assert_eq!(chatter.statistics.lost_in_recorder.storage, dropped);
     assert!(dropped >= 100);
+}
+
+#[test]
+fn the_status_does_not_wait_for_a_slow_disk() {
+    for slow in [Control::Split, Control::Stop] {
+        let world = World::new();
+        let talker = world.publisher("talker", "/chatter", RELIABLE);
+        let mut options = world.options();
+        let clock = world.clock.clone();
+        options.before_write = Some(Arc::new(move |_| {
+            let _woke = clock.sleep_for(Duration::from_secs(60));
+        }));
+        let recorder = world.record(options);
+        world.publish(&*talker, 3, 1_000);
+        world.pass(100);
+        let (other, control) = (recorder.clone(), slow.clone());
+        let waits = world
+            .base
+            .spawn("waits", move || other.control(&control))
+            .unwrap();
+        world.pass(100);
+        let now = world.clock.now();
+        let status = recorder.status();
+        assert_eq!(world.clock.now(), now, "{slow:?}");
+        assert_eq!(status.phase, Phase::Recording, "{slow:?}");
+        let found = topic(&status.topics, "/chatter");
+        assert_eq!((account(found), found.in_flight), ((0, 0, 0), 3));
+        waits.join().unwrap().unwrap();
+        assert!(world.clock.now() - now > Duration::from_secs(50));
+        let phase = recorder.status().phase;
+        assert_eq!(phase == Phase::Stopped, slow == Control::Stop);
+        assert_eq!(recorder.finish().unwrap().len(), 1);
+    }
 }

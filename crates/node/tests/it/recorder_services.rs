@@ -358,3 +358,24 @@ fn losses_are_told_once_and_only_where_there_are_some() {
     assert_eq!(lost, total.messages_lost_in_transport);
     assert_eq!(lost, 60);
 }
+
+#[test]
+fn the_recorder_does_not_doubt_its_own_publishers() {
+    let mut robot = Robot::new(Distro::Jazzy, |options| {
+        options.selection.exclude_regex = None;
+    });
+    robot.world.pass(100);
+    for _ in 0..2 {
+        robot.recorder.control(&Control::Split).unwrap();
+        robot.world.pass(100);
+    }
+    let reports = robot.recorder.finish().unwrap();
+    robot.notifier.take();
+    let topics = &reports[0].topics;
+    let splits = crate::recorder_world::topic(topics, "/events/write_split");
+    assert_eq!(splits.statistics.messages_recorded, 2);
+    for topic in topics {
+        let unknown = topic.statistics.unknown;
+        assert!(unknown.is_none(), "{}: {unknown:?}", topic.name);
+    }
+}

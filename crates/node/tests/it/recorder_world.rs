@@ -11,7 +11,7 @@ use timeloom_msg::{QosProfile, TypeName};
 use timeloom_node::recorder::{
     BuiltinTypes, Note, Options, Recorder, Report, Selection, Status, TopicStatus,
 };
-use timeloom_time::{Clock, Duration, Steady, VirtualTime};
+use timeloom_time::{Clock, Duration, Steady, TimeBase, VirtualTime};
 use timeloom_wire::loopback::LoopbackNetwork;
 use timeloom_wire::{Node, NodeName, PublishOptions, Publisher, TopicSpec};
 
@@ -34,6 +34,7 @@ pub(crate) const RELIABLE: QosProfile = QosProfile {
 pub(crate) struct World {
     _here: timeloom_time::Participant,
     pub(crate) network: LoopbackNetwork,
+    pub(crate) base: TimeBase,
     pub(crate) clock: Clock<Steady>,
     pub(crate) directory: tempfile::TempDir,
     notes: Arc<Mutex<Vec<Note>>>,
@@ -47,6 +48,7 @@ impl World {
             _here: time.enter(),
             network: LoopbackNetwork::new(&base),
             clock: Clock::on(&base),
+            base,
             directory: tempfile::tempdir().unwrap(),
             notes: Arc::default(),
         }
