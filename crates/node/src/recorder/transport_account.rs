@@ -188,6 +188,7 @@ fn unknown(account: &WriterAccount, writer: &Writer) -> UnknownMessages {
     UnknownMessages {
         before_first: before.saturating_sub(explained),
         open_publishers: u64::from(!closed),
+        ..UnknownMessages::default()
     }
 }
 
@@ -256,6 +257,7 @@ mod tests {
         let unknown = UnknownMessages {
             before_first: 4,
             open_publishers: 2,
+            ..UnknownMessages::default()
         };
         assert_eq!(account.unknown(), unknown);
         account.told(ONE, 1, LossKnowledge::Status, Asked::Yes);
