@@ -6,7 +6,6 @@ use crate::mcap::CarryOver;
 use crate::storage::{ExtraCounts, StorageReader};
 use crate::{
     BagOptions, BagReader, BagWriter, Error, Message, Order, Query, Result, TopicId, TopicInfo,
-    TopicStatistics,
 };
 
 /// Decides whether a topic goes into an output, by what it is and how many messages it has.
@@ -234,7 +233,7 @@ impl Target {
             .filter_map(|bag| bag.metadata.as_ref())
             .flat_map(|metadata| &metadata.topics);
         for record in records {
-            let Some(lost) = &record.statistics else {
+            let Some(missing) = record.account() else {
                 continue;
             };
             let same = |topic: &TopicInfo| {
@@ -242,24 +241,9 @@ impl Target {
             };
             let at = reader.info().topics.iter().position(same);
             if let Some(id) = at.and_then(|at| self.topics.get(at).copied().flatten()) {
-                self.lose(id, lost);
+                self.writer.add_missing(id, &missing);
             }
         }
-    }
-
-    fn lose(&mut self, topic: TopicId, lost: &TopicStatistics) {
-        use crate::LossCause::{Compression, Queue, Storage};
-        self.writer
-            .lost_in_transport(topic, lost.messages_lost_in_transport);
-        let causes = lost.lost_in_recorder;
-        for (cause, count) in [
-            (Queue, causes.queue),
-            (Compression, causes.compression),
-            (Storage, causes.storage),
-        ] {
-            self.writer.lost_in_recorder(topic, cause, count);
-        }
-        self.writer.leave_open(topic, lost.unknown);
     }
 
     fn write(&mut self, message: &Message<'_>) -> Result<()> {

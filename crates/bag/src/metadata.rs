@@ -3,13 +3,14 @@
 mod file;
 mod qos_text;
 mod read;
+mod statistics_yaml;
 mod write;
 
 pub use file::{METADATA_FILE, read_metadata_file, write_metadata_file};
 pub(crate) use file::{create_afresh, read_metadata, safe_relative_path, sync_directory};
 
 use crate::yaml::Node;
-use crate::{MessageDefinition, TopicInfo, TopicStatistics};
+use crate::{LossTimeline, MessageDefinition, TopicAccount, TopicInfo, TopicStatistics};
 
 /// The newest version that the original rosbag2 writes.
 pub const ROSBAG2_VERSION: u32 = 9;
@@ -56,8 +57,10 @@ pub struct TopicRecord {
     pub topic: TopicInfo,
     /// Messages in the bag.
     pub message_count: u64,
-    /// The account of the topic, since version 10.
+    /// The account of the topic: a key of version 10 that this crate writes for every version.
     pub statistics: Option<TopicStatistics>,
+    /// When messages of the topic went missing.
+    pub timeline: LossTimeline,
     /// Keys that this crate does not know.
     pub extra: Vec<(String, Node)>,
 }
@@ -73,7 +76,7 @@ pub struct FileRecord {
     pub duration_ns: i64,
     /// Its messages.
     pub message_count: u64,
-    /// The account of each topic within this file, since version 10.
+    /// The account of each topic within this file: a key of version 10 that this crate writes for every version.
     pub topics_statistics: Vec<(String, TopicStatistics)>,
     /// Keys that this crate does not know.
     pub extra: Vec<(String, Node)>,
@@ -90,6 +93,14 @@ impl TopicRecord {
             topic,
             ..Self::default()
         }
+    }
+
+    /// The account of the topic, if it has one.
+    pub fn account(&self) -> Option<TopicAccount> {
+        Some(TopicAccount {
+            statistics: self.statistics?,
+            timeline: self.timeline.clone(),
+        })
     }
 }
 

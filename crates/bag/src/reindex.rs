@@ -137,6 +137,7 @@ impl Rebuild {
         if let Some((_, lost)) = accounts.find(|(name, _)| name == topic) {
             account.messages_lost_in_transport = lost.messages_lost_in_transport;
             account.lost_in_recorder = lost.lost_in_recorder;
+            account.left_out = lost.left_out;
             account.unknown = lost.unknown;
         }
     }
@@ -218,8 +219,10 @@ impl Rebuild {
                 let account = kept.statistics.get_or_insert_default();
                 account.messages_lost_in_transport = lost.messages_lost_in_transport;
                 account.lost_in_recorder = lost.lost_in_recorder;
+                account.left_out = lost.left_out;
                 account.unknown = lost.unknown;
             }
+            kept.timeline.clone_from(&record.timeline);
         }
     }
 }

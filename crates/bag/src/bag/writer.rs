@@ -4,8 +4,8 @@ mod account;
 mod closer;
 mod described;
 mod latched;
+mod missing;
 mod options;
-mod told_losses;
 
 pub use options::{BagOptions, StorageOptions};
 
@@ -20,7 +20,7 @@ use crate::mcap::CarryOver;
 use crate::metadata::{sync_directory, write_metadata_file};
 use crate::storage::{StorageWriter, WriteOutcome};
 use crate::{
-    BagMetadata, Error, LossCause, Message, MessageDefinition, Result, TopicId, TopicInfo,
+    BagMetadata, Error, LossCause, Message, MessageDefinition, MissingCause, Result, TopicId, TopicInfo,
     TopicStatistics,
 };
 
@@ -207,7 +207,12 @@ impl BagWriter {
                         message.log_time_ns,
                         message.size(),
                     );
-                    self.account.lose(message.topic, LossCause::Compression, 1);
+                    self.account.miss(
+                        message.topic,
+                        MissingCause::Recorder(LossCause::Compression),
+                        1,
+                        message.log_time_ns,
+                    );
                     outcome.fail(error);
                 }
             }
@@ -344,7 +349,7 @@ impl BagWriter {
             path: file.path,
             writer: file.writer,
             topics: self.topics.clone(),
-            losses: self.account.take_file_losses(),
+            missing: self.account.take_file(),
             found_again: self.account.take_found_again(),
             next: self.current.is_some().then(|| self.current_name()),
         });

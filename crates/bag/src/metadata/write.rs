@@ -1,11 +1,13 @@
 //! From [`BagMetadata`] to YAML, byte for byte what rosbag2 writes for version 9.
 
+use super::statistics_yaml::{statistics_entries, timeline_node};
 use super::{BagMetadata, FileRecord, STATISTICS_VERSION, TopicRecord, qos_text};
-use crate::TopicStatistics;
 use crate::yaml::{self, Node};
 
 impl BagMetadata {
-    /// The text of a `metadata.yaml`; version 10 adds the statistics, others leave them out.
+    /// The text of a `metadata.yaml`.
+    ///
+    /// The account is in additional keys that older readers skip, whatever the version.
     pub fn to_yaml(&self) -> String {
         yaml::emit(&Node::Map(vec![(
             "rosbag2_bagfile_information".into(),
@@ -37,7 +39,7 @@ impl BagMetadata {
                 Node::Sequence(
                     self.topics
                         .iter()
-                        .map(|topic| topic_node(topic, statistics))
+                        .map(topic_node)
                         .collect(),
                 ),
             ),
@@ -86,7 +88,7 @@ fn custom_data_node(custom_data: &[(String, String)]) -> Node {
     )
 }
 
-fn topic_node(record: &TopicRecord, with_statistics: bool) -> Node {
+fn topic_node(record: &TopicRecord) -> Node {
     const INNER: &str = "topic_metadata.";
     let topic = &record.topic;
     let mut metadata = vec![
@@ -114,11 +116,15 @@ fn topic_node(record: &TopicRecord, with_statistics: bool) -> Node {
         ("topic_metadata".into(), Node::Map(metadata)),
         ("message_count".into(), Node::number(record.message_count)),
     ];
-    if let (true, Some(statistics)) = (with_statistics, &record.statistics) {
+    if let Some(statistics) = &record.statistics {
         map.push((
             "statistics".into(),
             Node::Map(statistics_entries(statistics)),
         ));
+    }
+    if !record.timeline.is_empty() {
+        let timeline = timeline_node(&record.timeline);
+        map.push(("missing_by_time".into(), timeline));
     }
     map.extend(
         record
@@ -140,7 +146,7 @@ fn file_node(file: &FileRecord, with_statistics: bool) -> Node {
         ("duration".into(), one("nanoseconds", file.duration_ns)),
         ("message_count".into(), Node::number(file.message_count)),
     ];
-    if with_statistics {
+    if with_statistics || !file.topics_statistics.is_empty() {
         let topics = file.topics_statistics.iter().map(|(name, statistics)| {
             let mut entries = vec![("topic_name".to_owned(), Node::text(name))];
             entries.extend(statistics_entries(statistics));
@@ -150,61 +156,4 @@ fn file_node(file: &FileRecord, with_statistics: bool) -> Node {
     }
     map.extend(file.extra.iter().cloned());
     Node::Map(map)
-}
-
-fn statistics_entries(statistics: &TopicStatistics) -> Vec<(String, Node)> {
-    let loss = &statistics.lost_in_recorder;
-    let mut entries = vec![
-        (
-            "messages_recorded".into(),
-            Node::number(statistics.messages_recorded),
-        ),
-        (
-            "messages_lost_in_transport".into(),
-            Node::number(statistics.messages_lost_in_transport),
-        ),
-        (
-            "messages_lost_in_recorder".into(),
-            Node::number(statistics.messages_lost_in_recorder()),
-        ),
-        (
-            "bytes_written".into(),
-            Node::number(statistics.bytes_written),
-        ),
-        (
-            "messages_rate".into(),
-            Node::number(statistics.messages_rate()),
-        ),
-    ];
-    if loss.total() > 0 {
-        let causes = [
-            ("queue", loss.queue),
-            ("compression", loss.compression),
-            ("storage", loss.storage),
-        ];
-        let causes = causes
-            .into_iter()
-            .map(|(name, count)| (name.to_owned(), Node::number(count)))
-            .collect();
-        entries.push(("lost_in_recorder_by_cause".into(), Node::Map(causes)));
-    }
-    let unknown = &statistics.unknown;
-    if !unknown.is_none() {
-        let counts = [
-            (
-                "before_first".to_owned(),
-                Node::number(unknown.before_first),
-            ),
-            (
-                "open_publishers".to_owned(),
-                Node::number(unknown.open_publishers),
-            ),
-        ];
-        entries.push(("unknown".into(), Node::Map(counts.into())));
-    }
-    if let (Some(first), Some(last)) = (statistics.first_time_ns, statistics.last_time_ns) {
-        entries.push(("first_message_time".into(), Node::number(first)));
-        entries.push(("last_message_time".into(), Node::number(last)));
-    }
-    entries
 }

@@ -188,14 +188,15 @@ fn the_account_of_a_bag_keeps_the_law() {
         assert!(writer.write(&[message], 0).is_ok());
     };
     (0..7).for_each(|k| send(&mut writer, k));
-    writer.lost_in_transport(ids[0], 3);
-    writer.lost_in_recorder(ids[0], LossCause::Queue, 2);
+    writer.lost_in_transport(ids[0], 3, 0);
+    writer.lost_in_recorder(ids[0], LossCause::Queue, 2, 0);
     writer.split().unwrap();
     (7..9).for_each(|k| send(&mut writer, k));
-    writer.lost_in_transport(ids[1], 4);
+    writer.lost_in_transport(ids[1], 4, 0);
     let unknown = UnknownMessages {
         before_first: 6,
         open_publishers: 1,
+        ..UnknownMessages::default()
     };
     writer.leave_open(ids[0], unknown);
     assert_eq!(writer.statistics()[0].messages_published(), 14);
@@ -249,7 +250,7 @@ fn the_account_of_a_bag_keeps_the_law() {
 }
 
 #[test]
-fn metadata_version_9_has_no_statistics() {
+fn metadata_version_9_has_the_account_in_additional_keys() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run");
     write_bag(
@@ -261,7 +262,7 @@ fn metadata_version_9_has_no_statistics() {
         10,
     );
     let text = fs::read_to_string(path.join("metadata.yaml")).unwrap();
-    assert!(text.contains("version: 9") && !text.contains("messages_recorded"));
+    assert!(text.contains("version: 9") && text.contains("messages_recorded: 10"));
     assert!(
         BagWriter::create(
             &directory.path().join("x"),

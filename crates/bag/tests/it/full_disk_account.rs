@@ -26,7 +26,7 @@ fn losses_in_a_last_file_that_holds_nothing_are_told() {
         };
         writer.write(&[message], 0).into_result().unwrap();
         writer.split().unwrap();
-        writer.lost_in_recorder(topic, LossCause::Storage, 7);
+        writer.lost_in_recorder(topic, LossCause::Storage, 7, 0);
         let (_, outcome) = writer.finish().unwrap();
         outcome.into_result().unwrap();
         let info = BagInfo::open(&path).unwrap();

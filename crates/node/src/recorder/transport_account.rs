@@ -213,6 +213,7 @@ fn unknown(account: Option<&WriterAccount>, writer: &Writer) -> UnknownMessages 
     UnknownMessages {
         before_first: before,
         open_publishers: u64::from(writer.end == End::Open),
+        ..UnknownMessages::default()
     }
 }
 
@@ -282,6 +283,7 @@ mod tests {
         let unknown = |before_first, open_publishers| UnknownMessages {
             before_first,
             open_publishers,
+            ..UnknownMessages::default()
         };
         assert_eq!(account.unknown(), unknown(4, 0), "both are here");
         account.settle(&ONE, End::Open);

@@ -310,6 +310,7 @@ impl Writer {
 
     /// Brings the bag's account up to what the intakes counted.
     fn tell_losses(&mut self) {
+        let now_ns = self.shared.node_time_ns();
         for topic in &mut self.topics {
             let Some(id) = topic.id else {
                 continue;
@@ -318,13 +319,14 @@ impl Writer {
             let transport = counts.lost_in_transport;
             if transport >= topic.told_transport {
                 let more = transport - topic.told_transport;
-                self.bag.lost_in_transport(id, more);
+                self.bag.lost_in_transport(id, more, now_ns);
             } else {
                 self.bag.found_again(id, topic.told_transport - transport);
             }
             topic.told_transport = transport;
             let queue = counts.lost_in_queue.saturating_sub(topic.told_queue);
-            self.bag.lost_in_recorder(id, LossCause::Queue, queue);
+            let cause = LossCause::Queue;
+            self.bag.lost_in_recorder(id, cause, queue, now_ns);
             topic.told_queue = counts.lost_in_queue;
         }
     }

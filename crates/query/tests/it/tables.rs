@@ -93,7 +93,7 @@ fn losses_obey_the_law() {
         };
         writer.write(&[message], 0).into_result().unwrap();
     }
-    writer.lost_in_transport(id, 3);
+    writer.lost_in_transport(id, 3, 0);
     writer.finish().unwrap().1.into_result().unwrap();
     let session = open(&[path.display().to_string()]);
     let sql =

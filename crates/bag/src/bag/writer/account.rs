@@ -1,14 +1,18 @@
 //! The live account of a bag while it is written.
 
 use crate::storage::WriteOutcome;
-use crate::{LossCause, Message, TopicId, TopicStatistics, UnknownMessages};
+use crate::{
+    LossCause, LossTimeline, Message, MissingCause, TopicAccount, TopicId, TopicStatistics,
+    UnknownMessages,
+};
 
-/// Totals of the bag, and the losses that belong to the file that is open.
+/// Totals of the bag, and what is missing in the file that is open.
 #[derive(Default)]
 pub(super) struct Account {
     totals: Vec<TopicStatistics>,
-    /// Losses before the storage since the last split.
-    file_losses: Vec<TopicStatistics>,
+    timelines: Vec<LossTimeline>,
+    /// What went missing before the storage since the last split.
+    file: Vec<TopicAccount>,
     /// Losses of files before that were none after all.
     found_again: Vec<u64>,
 }
@@ -16,12 +20,17 @@ pub(super) struct Account {
 impl Account {
     pub(super) fn add_topic(&mut self) {
         self.totals.push(TopicStatistics::default());
-        self.file_losses.push(TopicStatistics::default());
+        self.timelines.push(LossTimeline::default());
+        self.file.push(TopicAccount::default());
         self.found_again.push(0);
     }
 
     pub(super) fn totals(&self) -> &[TopicStatistics] {
         &self.totals
+    }
+
+    pub(super) fn timelines(&self) -> &[LossTimeline] {
+        &self.timelines
     }
 
     /// Counts a batch as recorded; what the storage refuses is taken back by [`settle`](Self::settle).
@@ -40,56 +49,72 @@ impl Account {
             .iter()
             .filter(|lost| lost.cause == LossCause::Storage)
         {
-            if let Some(total) = self.totals.get_mut(lost.topic.index()) {
-                total.messages_recorded = total.messages_recorded.saturating_sub(lost.messages);
-                total.bytes_written = total.bytes_written.saturating_sub(lost.bytes);
-                total
-                    .lost_in_recorder
-                    .add(LossCause::Storage, lost.messages);
-            }
+            let index = lost.topic.index();
+            let (Some(total), Some(timeline)) =
+                (self.totals.get_mut(index), self.timelines.get_mut(index))
+            else {
+                continue;
+            };
+            total.messages_recorded = total.messages_recorded.saturating_sub(lost.messages);
+            total.bytes_written = total.bytes_written.saturating_sub(lost.bytes);
+            let cause = MissingCause::Recorder(LossCause::Storage);
+            total.miss(cause, lost.messages);
+            timeline.add(lost.first_time_ns, cause, lost.messages);
         }
     }
 
-    /// Counts messages that were lost before they reached the storage.
-    pub(super) fn lose(&mut self, topic: TopicId, cause: LossCause, messages: u64) {
-        for table in [&mut self.totals, &mut self.file_losses] {
-            if let Some(account) = table.get_mut(topic.index()) {
-                account.lost_in_recorder.add(cause, messages);
-            }
-        }
+    /// Counts messages that went missing before they reached the storage.
+    pub(super) fn miss(
+        &mut self,
+        topic: TopicId,
+        cause: MissingCause,
+        messages: u64,
+        when_ns: i64,
+    ) {
+        let mut missing = TopicAccount::default();
+        missing.miss(cause, messages, when_ns);
+        self.add_missing(topic, &missing);
     }
 
-    pub(super) fn lose_in_transport(&mut self, topic: TopicId, messages: u64) {
-        for table in [&mut self.totals, &mut self.file_losses] {
-            if let Some(account) = table.get_mut(topic.index()) {
-                account.messages_lost_in_transport =
-                    account.messages_lost_in_transport.saturating_add(messages);
-            }
+    /// Adds what is missing and what is not known, for the bag and for the file that is open.
+    pub(super) fn add_missing(&mut self, topic: TopicId, missing: &TopicAccount) {
+        let index = topic.index();
+        let counts = missing.statistics.missing_only();
+        if let (Some(total), Some(timeline), Some(file)) = (
+            self.totals.get_mut(index),
+            self.timelines.get_mut(index),
+            self.file.get_mut(index),
+        ) {
+            total.merge(&counts);
+            timeline.merge(&missing.timeline);
+            file.statistics.merge(&counts);
+            file.timeline.merge(&missing.timeline);
         }
     }
 
     /// Adds what is not known of a topic, for the bag and for the file that is open.
     pub(super) fn leave_open(&mut self, topic: TopicId, unknown: UnknownMessages) {
-        for table in [&mut self.totals, &mut self.file_losses] {
-            if let Some(account) = table.get_mut(topic.index()) {
-                account.unknown.merge(&unknown);
-            }
-        }
+        let mut missing = TopicAccount::default();
+        missing.statistics.unknown = unknown;
+        self.add_missing(topic, &missing);
     }
 
     pub(super) fn find_again(&mut self, topic: TopicId, messages: u64) {
         let index = topic.index();
-        let (Some(total), Some(file), Some(before)) = (
+        let (Some(total), Some(timeline), Some(file), Some(before)) = (
             self.totals.get_mut(index),
-            self.file_losses.get_mut(index),
+            self.timelines.get_mut(index),
+            self.file.get_mut(index),
             self.found_again.get_mut(index),
         ) else {
             return;
         };
         let lost = &mut total.messages_lost_in_transport;
         *lost = lost.saturating_sub(messages);
-        let here = file.messages_lost_in_transport.min(messages);
-        file.messages_lost_in_transport -= here;
+        timeline.take_back(MissingCause::Transport, messages);
+        let here = file.statistics.messages_lost_in_transport.min(messages);
+        file.statistics.messages_lost_in_transport -= here;
+        file.timeline.take_back(MissingCause::Transport, here);
         *before += messages - here;
     }
 
@@ -99,12 +124,9 @@ impl Account {
         std::mem::replace(&mut self.found_again, vec![0; count])
     }
 
-    /// The losses of the file that is being closed.
-    pub(super) fn take_file_losses(&mut self) -> Vec<TopicStatistics> {
-        let count = self.file_losses.len();
-        std::mem::replace(
-            &mut self.file_losses,
-            vec![TopicStatistics::default(); count],
-        )
+    /// What is missing in the file that is being closed.
+    pub(super) fn take_file(&mut self) -> Vec<TopicAccount> {
+        let count = self.file.len();
+        std::mem::replace(&mut self.file, vec![TopicAccount::default(); count])
     }
 }

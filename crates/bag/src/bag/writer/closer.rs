@@ -7,20 +7,20 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use super::described::{
-    forget_first_file, take_back, with_file, with_losses, with_open_file, without_files,
+    forget_first_file, take_back, with_file, with_missing, with_open_file, without_files,
 };
 use crate::compression::compress_file;
 use crate::metadata::write_metadata_file;
 use crate::storage::{StorageWriter, WriteOutcome};
-use crate::{BagMetadata, Error, Result, TopicInfo, TopicStatistics};
+use crate::{BagMetadata, Error, Result, TopicAccount, TopicInfo, TopicStatistics};
 
 /// A file on its way to the closer.
 pub(super) struct ClosingFile {
     pub(super) path: PathBuf,
     pub(super) writer: Box<dyn StorageWriter>,
     pub(super) topics: Vec<TopicInfo>,
-    /// What was lost before the storage while this file was open, by topic.
-    pub(super) losses: Vec<TopicStatistics>,
+    /// What went missing before the storage while this file was open, by topic.
+    pub(super) missing: Vec<TopicAccount>,
     /// Transport losses of files before that were none after all, by topic.
     pub(super) found_again: Vec<u64>,
     /// Name of the file that is open now.
@@ -220,7 +220,7 @@ fn close_one(file: ClosingFile, settings: &Settings, state: &Mutex<State>) {
         path,
         writer,
         topics,
-        losses,
+        missing,
         found_again,
         next,
     } = file;
@@ -236,7 +236,7 @@ fn close_one(file: ClosingFile, settings: &Settings, state: &Mutex<State>) {
             alone.clone(),
             &topics,
             &name,
-            &with_losses(summary, &losses),
+            &with_missing(summary, &missing),
         )
     });
     let mut stored = name;
@@ -246,7 +246,7 @@ fn close_one(file: ClosingFile, settings: &Settings, state: &Mutex<State>) {
             Err(error) => outcome.fail(error),
         }
     }
-    let statistics = with_losses(&summary, &losses);
+    let statistics = with_missing(&summary, &missing);
     let mut metadata = with_file(before, &topics, &stored, &statistics);
     take_back(&mut metadata, &found_again);
     {
@@ -255,7 +255,7 @@ fn close_one(file: ClosingFile, settings: &Settings, state: &Mutex<State>) {
         let count = statistics.len().max(closed.topics.len());
         closed.topics.resize(count, TopicStatistics::default());
         for (total, file) in closed.topics.iter_mut().zip(&statistics) {
-            total.merge(file);
+            total.merge(&file.statistics);
         }
         for (total, found) in closed.topics.iter_mut().zip(&found_again) {
             let lost = &mut total.messages_lost_in_transport;

@@ -2,7 +2,7 @@
 
 use crate::metadata::{FileRecord, NO_START_TIME, TopicRecord};
 use crate::storage::FileSummary;
-use crate::{BagMetadata, TopicInfo, TopicStatistics};
+use crate::{BagMetadata, LossTimeline, MissingCause, TopicAccount, TopicInfo, TopicStatistics};
 
 /// The metadata with a file that was just opened.
 pub(super) fn with_open_file(
@@ -36,15 +36,16 @@ pub(super) fn without_files(metadata: &BagMetadata) -> BagMetadata {
     }
 }
 
-/// The account of each topic in a file, with what was lost before the storage.
-pub(super) fn with_losses(
-    summary: &FileSummary,
-    losses: &[TopicStatistics],
-) -> Vec<TopicStatistics> {
-    let mut topics = summary.topics.clone();
-    topics.resize(topics.len().max(losses.len()), TopicStatistics::default());
-    for (topic, lost) in topics.iter_mut().zip(losses) {
-        topic.merge(lost);
+/// The account of each topic in a file, with what went missing before the storage.
+pub(super) fn with_missing(summary: &FileSummary, missing: &[TopicAccount]) -> Vec<TopicAccount> {
+    let stored = summary.topics.iter().map(|statistics| TopicAccount {
+        statistics: *statistics,
+        timeline: LossTimeline::default(),
+    });
+    let mut topics: Vec<_> = stored.collect();
+    topics.resize(topics.len().max(missing.len()), TopicAccount::default());
+    for (topic, missing) in topics.iter_mut().zip(missing) {
+        topic.merge(missing);
     }
     topics
 }
@@ -54,20 +55,22 @@ pub(super) fn with_file(
     mut metadata: BagMetadata,
     topics: &[TopicInfo],
     name: &str,
-    statistics: &[TopicStatistics],
+    accounts: &[TopicAccount],
 ) -> BagMetadata {
     let mut total = TopicStatistics::default();
     for (index, topic) in topics.iter().enumerate() {
         if metadata.topics.len() <= index {
             metadata.topics.push(TopicRecord::new(topic));
         }
-        let Some(file) = statistics.get(index) else {
+        let Some(file) = accounts.get(index) else {
             continue;
         };
-        total.merge(file);
+        total.merge(&file.statistics);
         if let Some(record) = metadata.topics.get_mut(index) {
-            record.message_count += file.messages_recorded;
-            record.statistics.get_or_insert_default().merge(file);
+            record.message_count += file.statistics.messages_recorded;
+            let statistics = record.statistics.get_or_insert_default();
+            statistics.merge(&file.statistics);
+            record.timeline.merge(&file.timeline);
         }
     }
     let (start, end) = (total.first_time_ns, total.last_time_ns);
@@ -80,8 +83,8 @@ pub(super) fn with_file(
         message_count: total.messages_recorded,
         topics_statistics: topics
             .iter()
-            .zip(statistics)
-            .map(|(topic, file)| (topic.name.clone(), *file))
+            .zip(accounts)
+            .map(|(topic, file)| (topic.name.clone(), file.statistics))
             .collect(),
         extra: Vec::new(),
     });
@@ -98,6 +101,7 @@ pub(super) fn take_back(metadata: &mut BagMetadata, found_again: &[u64]) {
         if let Some(statistics) = &mut record.statistics {
             let lost = &mut statistics.messages_lost_in_transport;
             *lost = lost.saturating_sub(*found);
+            record.timeline.take_back(MissingCause::Transport, *found);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use timeloom_bag::{
-    BagOptions, BagReader, BagWriter, LossCause, Message, MessageDefinition, Query,
+    BagOptions, BagReader, BagWriter, Message, MessageDefinition, Query,
     StorageReader as _, TopicId, TopicInfo,
 };
 use timeloom_msg::{Definitions, Schema};
@@ -197,13 +197,8 @@ fn keep_losses(writer: &mut BagWriter, reader: &BagReader, ids: &[TopicId]) {
         let at = reader.info().topics.iter().position(|topic| {
             topic.name == record.topic.name && topic.type_name == record.topic.type_name
         });
-        let (Some(lost), Some(id)) = (&record.statistics, at.and_then(|at| ids.get(at))) else {
-            continue;
-        };
-        writer.lost_in_transport(*id, lost.messages_lost_in_transport);
-        let causes = lost.lost_in_recorder;
-        writer.lost_in_recorder(*id, LossCause::Queue, causes.queue);
-        writer.lost_in_recorder(*id, LossCause::Compression, causes.compression);
-        writer.lost_in_recorder(*id, LossCause::Storage, causes.storage);
+        if let (Some(missing), Some(id)) = (record.account(), at.and_then(|at| ids.get(at))) {
+            writer.add_missing(*id, &missing);
+        }
     }
 }
