@@ -13,14 +13,17 @@ mod disk_guard;
 mod drop_policy;
 mod end_reason;
 mod entry;
+mod gate;
 mod graph_index;
 mod intake;
+mod ledger;
 #[cfg(all(test, loom))]
 mod loom_models;
 mod moment;
 mod note;
 mod notifier;
 mod options;
+mod pressure;
 mod publishers;
 mod qos_class;
 mod queue;
@@ -55,7 +58,7 @@ pub use options::{BagFactory, BeforeWrite, DiscoveryMode, Limits, Options, Repor
 pub use report::Report;
 pub use selection::Selection;
 pub use services::Services;
-pub use status::{Phase, SkippedMessages, Status, TopicStatus};
+pub use status::{Phase, Status, TopicStatus};
 pub use types::{BuiltinTypes, FoundType, TypeSource};
 
 use self::disk_guard::LowSpace;
@@ -64,9 +67,7 @@ use crate::{Error, Result};
 
 /// Records the topics of a ROS graph into a bag and accounts for every message.
 ///
-/// The law: published = recorded + lost in transport + lost in recorder, per topic, between the first and the last
-/// sample that was seen of each publisher. What was left out on purpose (paused, throttled, overwritten in the circular
-/// buffer) is neither.
+/// The law: published = recorded + lost in transport + lost in recorder + left out on purpose + unknown, per topic.
 ///
 /// Clones are the same recorder. It ends with [`finish`](Self::finish).
 #[derive(Clone)]

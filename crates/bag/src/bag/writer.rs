@@ -20,8 +20,8 @@ use crate::mcap::CarryOver;
 use crate::metadata::{sync_directory, write_metadata_file};
 use crate::storage::{StorageWriter, WriteOutcome};
 use crate::{
-    BagMetadata, Error, LossCause, Message, MessageDefinition, MissingCause, Result, TopicId, TopicInfo,
-    TopicStatistics,
+    BagMetadata, Error, LossCause, Message, MessageDefinition, MissingCause, Result, TopicId,
+    TopicInfo, TopicStatistics,
 };
 
 /// One file was closed and the next one opened.

@@ -36,12 +36,7 @@ impl BagMetadata {
             ("message_count".into(), Node::number(self.message_count)),
             (
                 "topics_with_message_count".into(),
-                Node::Sequence(
-                    self.topics
-                        .iter()
-                        .map(topic_node)
-                        .collect(),
-                ),
+                Node::Sequence(self.topics.iter().map(topic_node).collect()),
             ),
             (
                 "compression_format".into(),

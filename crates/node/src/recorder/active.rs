@@ -26,6 +26,10 @@ pub(super) struct Active {
     pub(super) provisional: Option<Provisional>,
     pub(super) overridden: Option<Box<dyn Subscription>>,
     pub(super) publishers: Publishers,
+    /// Whether messages of its type are recorded: not where there were several types from the beginning.
+    pub(super) is_recorded: bool,
+    /// The same topic with other types, whose messages are counted and not recorded.
+    pub(super) conflicts: Vec<Active>,
     /// Nodes that were asked for the definition of the type; none when it is known.
     pub(super) asked: Option<BTreeSet<String>>,
 }
@@ -104,13 +108,80 @@ impl Active {
 
     /// Whether the messages of a publisher are of the type that is recorded.
     pub(super) fn records(&self, publisher: &EndpointInfo) -> bool {
-        publisher.type_name == self.type_name.to_string()
+        self.is_recorded && publisher.type_name == self.type_name.to_string()
     }
 
-    /// Takes in who publishes now, and who came and left since the last call.
-    pub(super) fn see(&mut self, here: &BTreeSet<Gid>, departed: &[Gid], now: Time<Steady>) {
-        let new = self.publishers.see(here, departed.iter().copied(), now);
+    /// A topic that has no subscription yet.
+    pub(super) fn new(
+        intake: Arc<Intake>,
+        type_name: TypeName,
+        type_hash: Option<TypeHash>,
+    ) -> Self {
+        Self {
+            intake,
+            type_name,
+            type_hash,
+            subscriptions: BTreeMap::new(),
+            provisional: None,
+            overridden: None,
+            publishers: Publishers::default(),
+            is_recorded: true,
+            conflicts: Vec::new(),
+            asked: None,
+        }
+    }
+
+    /// Takes in who publishes now, and who came and left since the last call: each with its type.
+    pub(super) fn see(
+        &mut self,
+        here: &[EndpointInfo],
+        departed: &[EndpointInfo],
+        now: Time<Steady>,
+    ) {
+        let of_type = |infos: &[EndpointInfo]| -> BTreeSet<Gid> {
+            let own = infos.iter().filter(|info| self.records(info));
+            own.map(|info| info.gid).collect()
+        };
+        let (own, left) = (of_type(here), of_type(departed));
+        let new = self.publishers.see(&own, left, now);
         self.intake.came(&new);
+        for conflict in &mut self.conflicts {
+            conflict.see(here, departed, now);
+        }
+    }
+
+    /// The topic with its own type and with others.
+    pub(super) fn with_conflicts(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.conflicts)
+    }
+
+    /// Subscribes to types of the topic that are not recorded, to count their messages; gives those that are new.
+    pub(super) fn count_conflicts(
+        &mut self,
+        shared: &Shared,
+        publishers: &[&EndpointInfo],
+    ) -> Vec<String> {
+        let mut new = Vec::new();
+        for info in publishers {
+            let known = |active: &Self| active.type_name.to_string() == info.type_name;
+            if (self.is_recorded && known(self)) || self.conflicts.iter().any(known) {
+                continue;
+            }
+            // A type that is not even a name cannot be subscribed to; its publishers are unknown.
+            if let Ok(type_name) = TypeName::parse(&info.type_name) {
+                let intake = self.intake.conflict(&info.type_name);
+                self.conflicts
+                    .push(Self::new(intake, type_name, info.type_hash));
+            }
+            new.push(info.type_name.clone());
+        }
+        for conflict in &mut self.conflicts {
+            let own = publishers.iter().filter(|info| conflict.records(info));
+            let offers: Vec<_> = own.map(|info| info.qos).collect();
+            // Without a subscription they are unknown, as those are of which nothing comes.
+            let _counted = conflict.subscribe(shared, &offers);
+        }
+        new
     }
 
     /// Settles the ends of publishers that left a while ago.
@@ -118,10 +189,23 @@ impl Active {
         for gid in self.publishers.take_left(now) {
             self.settle(gid, Whereabouts::Left);
         }
+        for conflict in &mut self.conflicts {
+            conflict.settle_left(now);
+        }
+    }
+
+    /// Those of its publishers that can be asked for their last number.
+    pub(super) fn reliable(&self, here: &[EndpointInfo]) -> BTreeSet<Gid> {
+        here.iter()
+            .filter(|info| self.records(info) && QosClass::of(&info.qos).is_reliable())
+            .map(|info| info.gid)
+            .collect()
     }
 
     /// Settles the ends of all publishers, at the end of the recording.
-    pub(super) fn settle_all(&self, here: &BTreeSet<Gid>) {
+    pub(super) fn settle_all(&self, here: &[EndpointInfo]) {
+        let here = here.iter().filter(|info| self.records(info));
+        let here: BTreeSet<_> = here.map(|info| info.gid).collect();
         let seen = self.intake.last_seen().into_iter().map(|(gid, _)| gid);
         let all: BTreeSet<_> = seen
             .chain(self.publishers.all())
@@ -175,10 +259,11 @@ impl Active {
 
     /// Asks all publishers for their last number; false where they have no answers.
     pub(super) fn ask_last_numbers(&self) -> bool {
-        let asked = self.all_subscriptions();
-        asked.fold(false, |any, subscription| {
-            subscription.ask_last_numbers() || any
-        })
+        let mut answers = false;
+        for subscription in self.all_subscriptions() {
+            answers |= subscription.ask_last_numbers();
+        }
+        answers
     }
 
     /// Whether one of these publishers was asked and has not answered.

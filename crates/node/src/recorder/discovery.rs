@@ -10,10 +10,9 @@ use timeloom_wire::{EndpointInfo, Gid};
 
 use super::active::Active;
 use super::command::{Command, NewTopic};
-use super::intake::IntakeOptions;
+use super::intake::{Intake, IntakeOptions};
 use super::note::Note;
 use super::options::DiscoveryMode;
-use super::publishers::Publishers;
 use super::qos_class::QosClass;
 use super::selection::Verdict;
 use super::shared::Shared;
@@ -87,39 +86,41 @@ impl Discovery {
     fn close_accounts(&mut self) {
         let now = self.shared.clock.now();
         let mut here = BTreeMap::new();
-        let mut asked = BTreeMap::new();
         for (topic, active) in &mut self.active {
-            let mut index = self.shared.index();
-            let departed = index.take_departed(topic);
-            let publishers = || index.publishers(topic).filter(|info| active.records(info));
-            here.insert(topic.clone(), gids(publishers()));
-            let reliable = |info: &&EndpointInfo| QosClass::of(&info.qos).is_reliable();
-            let able = gids(publishers().filter(reliable));
-            drop(index);
-            let departed: Vec<_> = gids(departed.iter().filter(|info| active.records(info)))
-                .into_iter()
-                .collect();
-            active.see(&here[topic], &departed, now);
-            if active.ask_last_numbers() {
-                asked.insert(topic.clone(), able);
-            }
+            let (publishers, departed) = {
+                let mut index = self.shared.index();
+                let departed = index.take_departed(topic);
+                let publishers: Vec<_> = index.publishers(topic).cloned().collect();
+                (publishers, departed)
+            };
+            active.see(&publishers, &departed, now);
+            here.insert(topic.clone(), publishers);
         }
+        let all = |topic: &str| here.get(topic).map_or(&[][..], Vec::as_slice);
+        let asked: Vec<_> = self
+            .active
+            .iter()
+            .flat_map(|(topic, active)| active.with_conflicts().map(move |part| (topic, part)))
+            .filter(|(_, part)| part.ask_last_numbers())
+            .map(|(topic, part)| (part, part.reliable(all(topic))))
+            .collect();
         let end = now.saturating_add(LAST_WAIT);
         while self.shared.clock.now() < end && self.waits(&asked) {
             let _woke = self.shared.clock.sleep_for(LAST_LOOK);
         }
         for (topic, active) in &self.active {
-            active.settle_all(&here[topic]);
+            for part in active.with_conflicts() {
+                part.settle_all(all(topic));
+            }
         }
     }
 
     /// Whether answers, or messages that were announced, may still come.
-    fn waits(&self, asked: &BTreeMap<String, BTreeSet<Gid>>) -> bool {
+    fn waits(&self, asked: &[(&Active, BTreeSet<Gid>)]) -> bool {
         let paused = self.shared.gate.paused.load(Ordering::Acquire);
-        self.active.iter().any(|(topic, active)| {
-            let asked = asked.get(topic);
-            asked.is_some_and(|asked| active.awaits_answers(asked)) || (!paused && active.lacks())
-        })
+        asked
+            .iter()
+            .any(|(part, able)| part.awaits_answers(able) || (!paused && part.lacks()))
     }
 
     /// With simulated time nothing can be stamped before the clock has started.
@@ -172,7 +173,13 @@ impl Discovery {
         }
         match self.shared.options.selection.judge(&candidate) {
             Verdict::Leave => {}
-            Verdict::Refuse(reason) => self.refuse(topic, &reason),
+            Verdict::Conflict(reason) => {
+                self.refuse(topic, &reason);
+                let type_name = candidate.types.first().map(|name| TypeName::parse(name));
+                if let Some(Ok(type_name)) = type_name {
+                    self.count_only(topic, type_name, &publishers, &departed);
+                }
+            }
             Verdict::Take => {
                 let type_name = candidate.types.first().map(|name| TypeName::parse(name));
                 match type_name {
@@ -194,6 +201,49 @@ impl Discovery {
         }
     }
 
+    /// Puts a topic into the account of which nothing is recorded, since it has several types.
+    fn count_only(
+        &mut self,
+        topic: &str,
+        type_name: TypeName,
+        publishers: &[EndpointInfo],
+        departed: &[EndpointInfo],
+    ) {
+        let name = type_name.to_string();
+        let Some(intake) = self.new_intake(topic, &name) else {
+            return;
+        };
+        self.shared.command(Command::AddTopic(Box::new(NewTopic {
+            topic: intake.topic(),
+            info: TopicInfo::new(topic, &name),
+            awaits_definition: false,
+            repeat: None,
+        })));
+        let mut active = Active::new(intake, type_name, None);
+        active.is_recorded = false;
+        self.active.insert(topic.to_owned(), active);
+        self.adapt(topic, publishers, departed);
+    }
+
+    /// The way in of a topic; none, and a warning, when there are too many.
+    fn new_intake(&mut self, topic: &str, type_name: &str) -> Option<Arc<Intake>> {
+        let options = &self.shared.options;
+        let throttle = options.throttle.get(topic).copied().map(Throttle::new);
+        let intake = self.shared.intakes.add(
+            &self.shared.gate,
+            IntakeOptions {
+                name: topic.to_owned(),
+                type_name: type_name.to_owned(),
+                policy: options.policy(topic),
+                throttle,
+            },
+        );
+        if intake.is_none() {
+            self.refuse(topic, &format!("{topic} is not recorded: too many topics"));
+        }
+        intake
+    }
+
     fn subscribe_static(&mut self, topic: &str, type_name: TypeName) {
         let publishers: Vec<_> = self.shared.index().publishers(topic).cloned().collect();
         self.subscribe(topic, type_name, &publishers, &[]);
@@ -213,19 +263,10 @@ impl Discovery {
         let hash = all().find_map(|info| info.type_hash);
         let name = type_name.to_string();
         let found = options.types.at_hand(&name, hash.as_ref());
-        let throttle = options.throttle.get(topic).copied().map(Throttle::new);
-        let intake = self.shared.intakes.add(
-            &self.shared.gate,
-            IntakeOptions {
-                name: topic.to_owned(),
-                type_name: name.clone(),
-                policy: options.policy(topic),
-                throttle,
-            },
-        );
-        let Some(intake) = intake else {
-            return self.refuse(topic, &format!("{topic} is not recorded: too many topics"));
+        let Some(intake) = self.new_intake(topic, &name) else {
+            return;
         };
+        let options = &self.shared.options;
         let type_hash = hash.or_else(|| found.as_ref().and_then(|found| found.hash));
         let repeat = options.repeat.get(topic).copied().or_else(|| {
             let latched = QosClass::all(&offers)
@@ -250,16 +291,8 @@ impl Discovery {
             awaits_definition: !known,
             repeat,
         })));
-        let active = Active {
-            intake,
-            type_name,
-            type_hash,
-            subscriptions: BTreeMap::new(),
-            provisional: None,
-            overridden: None,
-            publishers: Publishers::default(),
-            asked: (!known).then(BTreeSet::new),
-        };
+        let mut active = Active::new(intake, type_name, type_hash);
+        active.asked = (!known).then(BTreeSet::new);
         self.active.insert(topic.to_owned(), active);
         self.adapt(topic, publishers, departed);
     }
@@ -270,31 +303,32 @@ impl Discovery {
         let Some(active) = self.active.get_mut(topic) else {
             return;
         };
-        let own_type = active.type_name.to_string();
-        let others = publishers.iter().find(|info| info.type_name != own_type);
-        let other_type = others.map(|info| info.type_name.clone());
-        let publishers: Vec<_> = publishers
+        let all = publishers.iter().chain(departed);
+        let conflicts = active.count_conflicts(&shared, &all.collect::<Vec<_>>());
+        active.see(publishers, departed, shared.clock.now());
+        let own: Vec<_> = publishers
             .iter()
-            .filter(|info| info.type_name == own_type)
+            .filter(|info| active.records(info))
             .collect();
-        let departed = gids(departed.iter().filter(|info| active.records(info)));
-        let departed: Vec<_> = departed.into_iter().collect();
-        let here = gids(publishers.iter().copied());
-        active.see(&here, &departed, shared.clock.now());
-        let offers: Vec<QosProfile> = publishers.iter().map(|info| info.qos).collect();
-        active.ask_for_definition(&shared, &publishers);
-        let result = active.subscribe(&shared, &offers);
+        active.ask_for_definition(&shared, &own);
+        // Publishers that left a moment ago may come back: they are subscribed to as they were.
+        let left = departed.iter().filter(|info| active.records(info));
+        let offers = own.iter().copied().chain(left.filter(|_| own.is_empty()));
+        let offers: Vec<QosProfile> = offers.map(|info| info.qos).collect();
+        let result = if active.is_recorded {
+            active.subscribe(&shared, &offers)
+        } else {
+            Ok(())
+        };
         if let Err(error) = result {
             self.failed.insert(topic.to_owned());
             let text = format!("{topic} cannot be subscribed to and is tried again: {error}");
             self.refuse(topic, &text);
-        } else if let Some(other) = other_type {
-            let text = format!("{topic} is also published as {other}, which is not recorded");
+        } else if let Some(other) = conflicts.first() {
+            let text = format!(
+                "{topic} is also published as {other}: messages of that type are counted, not recorded"
+            );
             self.refuse(topic, &text);
         }
     }
-}
-
-fn gids<'a>(publishers: impl Iterator<Item = &'a EndpointInfo>) -> BTreeSet<Gid> {
-    publishers.map(|info| info.gid).collect()
 }

@@ -7,35 +7,48 @@ use timeloom_wire::{Gid, LossKnowledge, LossTracker, SequenceStep, WriterAccount
 ///
 /// A loss is seen by gaps in a writer's numbers and by the middleware's own count. The two overlap: per writer, the
 /// one that knows more counts.
-///
-/// Writers that were forgotten, because more were seen than are remembered, are in the sums of `closed`.
 #[derive(Debug, Default)]
 pub(super) struct TransportAccount {
     tracker: LossTracker,
     writers: BTreeMap<Gid, Writer>,
-    closed: Closed,
-}
-
-/// The sums of writers that are forgotten.
-#[derive(Debug, Default)]
-struct Closed {
-    lost: u64,
-    unknown: UnknownMessages,
+    /// What is missing of all writers with a name, those that are forgotten included.
+    sums: Sums,
+    /// What is not known of writers that are forgotten, because more were seen than are remembered.
+    forgotten: UnknownMessages,
 }
 
 #[derive(Debug, Default)]
 struct Writer {
-    /// Missing between samples that were both to be recorded.
-    gaps: u64,
-    /// Missing while nothing was to be recorded.
-    unasked: u64,
-    /// Lost as the middleware counts.
+    /// Missing between its samples.
+    gaps: Missing,
+    /// Lost as the middleware counts, while they were to be recorded.
     told: u64,
+    /// How many of those while our own queue held the middleware up.
+    told_backpressure: u64,
     /// Whether its last sample was to be recorded.
     wanted: bool,
     /// The last number that it has said it has sent.
     last_told: u64,
     end: End,
+}
+
+/// What is missing, by what is to blame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Missing {
+    /// Lost on the way.
+    pub(super) transport: u64,
+    /// Lost on the way because the recorder did not take messages.
+    pub(super) backpressure: u64,
+    /// Missing while nothing was to be recorded.
+    pub(super) paused: u64,
+}
+
+/// The same of many writers: wide enough for whatever numbers peers make up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    transport: u128,
+    backpressure: u128,
+    paused: u128,
 }
 
 /// What is known of a publisher's end.
@@ -54,6 +67,8 @@ pub(super) enum End {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     Yes,
+    /// Yes, and its own queue has held up the middleware.
+    UnderPressure,
     No,
 }
 
@@ -68,32 +83,46 @@ impl TransportAccount {
         if step == SequenceStep::Duplicate {
             return false;
         }
-        let writer = self.writers.entry(gid).or_default();
-        let both = asked == Asked::Yes && (writer.wanted || step == SequenceStep::First);
-        writer.wanted = asked == Asked::Yes;
-        match step {
-            SequenceStep::Gap(missing) | SequenceStep::Earlier(missing) => {
-                let slot = if both {
-                    &mut writer.gaps
-                } else {
-                    &mut writer.unasked
-                };
-                *slot = slot.saturating_add(missing);
+        self.change(gid, |writer| {
+            let between = if writer.wanted || step == SequenceStep::First {
+                asked
+            } else {
+                Asked::No
+            };
+            writer.wanted = asked != Asked::No;
+            match step {
+                SequenceStep::Gap(missing) | SequenceStep::Earlier(missing) => {
+                    writer.gaps.add(between, missing);
+                }
+                SequenceStep::Late => writer.gaps.take_one_back(),
+                SequenceStep::First | SequenceStep::Next | SequenceStep::Duplicate => {}
             }
-            SequenceStep::Late if writer.gaps > 0 => writer.gaps -= 1,
-            SequenceStep::Late => writer.unasked = writer.unasked.saturating_sub(1),
-            SequenceStep::First | SequenceStep::Next | SequenceStep::Duplicate => {}
-        }
+        });
         true
     }
 
     /// Takes in the middleware's own count of a writer's losses.
     pub(super) fn told(&mut self, gid: Gid, change: u64, how: LossKnowledge, asked: Asked) {
         // Gaps are counted here already, sample by sample.
-        if how == LossKnowledge::Status && asked == Asked::Yes {
+        if how == LossKnowledge::Status && asked != Asked::No {
             self.make_room();
-            let writer = self.writers.entry(gid).or_default();
-            writer.told = writer.told.saturating_add(change);
+            self.change(gid, |writer| {
+                writer.told = writer.told.saturating_add(change);
+                if asked == Asked::UnderPressure {
+                    writer.told_backpressure = writer.told_backpressure.saturating_add(change);
+                }
+            });
+        }
+    }
+
+    /// Changes a writer and keeps the sums.
+    fn change(&mut self, gid: Gid, change: impl FnOnce(&mut Writer)) {
+        let writer = self.writers.entry(gid).or_default();
+        let before = writer.missing();
+        change(writer);
+        // What is told of nobody in particular is compared with the sum of the others.
+        if gid != Gid::UNKNOWN {
+            self.sums.replace(&before, &writer.missing());
         }
     }
 
@@ -102,18 +131,16 @@ impl TransportAccount {
         for (gid, account) in self.tracker.make_room() {
             let mut writer = self.writers.remove(&gid).unwrap_or_default();
             writer.forget();
-            self.closed.unknown.merge(&unknown(Some(&account), &writer));
-            self.closed.lost = self.closed.lost.saturating_add(writer.lost());
+            self.forgotten.merge(&unknown(Some(&account), &writer));
         }
         // Of the others, something was told and nothing came.
         if self.writers.len() > 2 * LossTracker::MOST_WRITERS {
-            let (tracker, closed) = (&self.tracker, &mut self.closed);
+            let (tracker, forgotten) = (&self.tracker, &mut self.forgotten);
             self.writers.retain(|gid, writer| {
                 let stays = *gid == Gid::UNKNOWN || tracker.account(gid).is_some();
                 if !stays {
                     writer.forget();
-                    closed.lost = closed.lost.saturating_add(writer.lost());
-                    closed.unknown.merge(&unknown(None, writer));
+                    forgotten.merge(&unknown(None, writer));
                 }
                 stays
             });
@@ -124,14 +151,11 @@ impl TransportAccount {
     pub(super) fn last_told(&mut self, gid: &Gid, last: u64, asked: Asked) {
         self.make_room();
         let missing = self.tracker.writer_ended(gid, last);
-        let writer = self.writers.entry(*gid).or_default();
-        writer.last_told = writer.last_told.max(last);
-        let slot = if asked == Asked::Yes && writer.wanted {
-            &mut writer.gaps
-        } else {
-            &mut writer.unasked
-        };
-        *slot = slot.saturating_add(missing);
+        self.change(*gid, |writer| {
+            writer.last_told = writer.last_told.max(last);
+            let asked = if writer.wanted { asked } else { Asked::No };
+            writer.gaps.add(asked, missing);
+        });
     }
 
     /// A writer is here, for the first time or again.
@@ -160,25 +184,22 @@ impl TransportAccount {
             .collect()
     }
 
-    /// How many were lost on the way while they were to be recorded.
-    pub(super) fn lost(&self) -> u64 {
-        let known = |(gid, writer): (&Gid, &Writer)| {
-            // What is told of nobody in particular is compared with the sum below.
-            if *gid == Gid::UNKNOWN {
-                0
-            } else {
-                writer.lost()
-            }
-        };
-        let named = self.writers.iter().map(known);
-        let named = named.fold(self.closed.lost, u64::saturating_add);
+    /// What is missing of all writers.
+    pub(super) fn missing(&self) -> Missing {
+        let narrow = |sum: u128| u64::try_from(sum).unwrap_or(u64::MAX);
         let unnamed = self.writers.get(&Gid::UNKNOWN).map_or(0, |w| w.told);
-        named.max(unnamed)
+        let named = self.sums.transport + self.sums.backpressure;
+        let lost = named.max(unnamed.into());
+        Missing {
+            transport: narrow(lost - self.sums.backpressure),
+            backpressure: narrow(self.sums.backpressure),
+            paused: narrow(self.sums.paused),
+        }
     }
 
     /// What may be missing and cannot be known.
     pub(super) fn unknown(&self) -> UnknownMessages {
-        let mut all = self.closed.unknown;
+        let mut all = self.forgotten;
         for (gid, writer) in &self.writers {
             all.merge(&unknown(self.tracker.account(gid), writer));
         }
@@ -186,9 +207,54 @@ impl TransportAccount {
     }
 }
 
+impl Missing {
+    fn add(&mut self, asked: Asked, missing: u64) {
+        let slot = match asked {
+            Asked::Yes => &mut self.transport,
+            Asked::UnderPressure => &mut self.backpressure,
+            Asked::No => &mut self.paused,
+        };
+        *slot = slot.saturating_add(missing);
+    }
+
+    /// One came late. Which gap it was in is not remembered: the likeliest cause for a late message comes first.
+    fn take_one_back(&mut self) {
+        let slots = [
+            &mut self.transport,
+            &mut self.backpressure,
+            &mut self.paused,
+        ];
+        if let Some(slot) = slots.into_iter().find(|slot| **slot > 0) {
+            *slot -= 1;
+        }
+    }
+}
+
+impl Sums {
+    fn replace(&mut self, before: &Missing, after: &Missing) {
+        let change = |sum: &mut u128, before: u64, after: u64| {
+            *sum = (*sum + u128::from(after)).saturating_sub(before.into());
+        };
+        change(&mut self.transport, before.transport, after.transport);
+        change(
+            &mut self.backpressure,
+            before.backpressure,
+            after.backpressure,
+        );
+        change(&mut self.paused, before.paused, after.paused);
+    }
+}
+
 impl Writer {
-    fn lost(&self) -> u64 {
-        self.gaps.max(self.told)
+    fn missing(&self) -> Missing {
+        let gaps = self.gaps.transport.saturating_add(self.gaps.backpressure);
+        let lost = gaps.max(self.told);
+        let backpressure = self.gaps.backpressure.max(self.told_backpressure).min(lost);
+        Missing {
+            transport: lost - backpressure,
+            backpressure,
+            paused: self.gaps.paused,
+        }
     }
 
     /// It is not followed any longer: unless its end is known, it may send more.
@@ -204,7 +270,11 @@ fn unknown(account: Option<&WriterAccount>, writer: &Writer) -> UnknownMessages 
     let before = match account {
         // Told losses may lie before the first sample.
         Some(account) => {
-            let explained = writer.told.saturating_sub(writer.gaps);
+            let gaps = writer
+                .gaps
+                .transport
+                .saturating_add(writer.gaps.backpressure);
+            let explained = writer.told.saturating_sub(gaps);
             account.first.saturating_sub(1).saturating_sub(explained)
         }
         // It told of messages, and none of them came.
@@ -226,6 +296,10 @@ mod tests {
     const TWO: Gid = Gid([2; 16]);
     const THREE: Gid = Gid([3; 16]);
 
+    fn lost(account: &TransportAccount) -> u64 {
+        account.missing().transport
+    }
+
     fn feed(account: &mut TransportAccount, gid: Gid, numbers: &[u64]) {
         for number in numbers {
             account.sample(gid, Some(*number), Asked::Yes);
@@ -236,19 +310,19 @@ mod tests {
     fn gaps_and_the_middlewares_count_are_not_added() {
         let mut account = TransportAccount::default();
         feed(&mut account, ONE, &[3, 6]);
-        assert_eq!(account.lost(), 2);
+        assert_eq!(lost(&account), 2);
         account.told(ONE, 2, LossKnowledge::Status, Asked::Yes);
-        assert_eq!(account.lost(), 2, "the same two");
+        assert_eq!(lost(&account), 2, "the same two");
         account.told(ONE, 1, LossKnowledge::Status, Asked::Yes);
-        assert_eq!(account.lost(), 3, "one before the first or after the last");
+        assert_eq!(lost(&account), 3, "one before the first or after the last");
         account.told(ONE, 9, LossKnowledge::SequenceGaps, Asked::Yes);
-        assert_eq!(account.lost(), 3, "gaps are counted here");
+        assert_eq!(lost(&account), 3, "gaps are counted here");
         feed(&mut account, TWO, &[1, 3]);
-        assert_eq!(account.lost(), 4);
+        assert_eq!(lost(&account), 4);
         account.told(Gid::UNKNOWN, 4, LossKnowledge::Status, Asked::Yes);
-        assert_eq!(account.lost(), 4);
+        assert_eq!(lost(&account), 4);
         account.told(Gid::UNKNOWN, 2, LossKnowledge::Status, Asked::Yes);
-        assert_eq!(account.lost(), 6);
+        assert_eq!(lost(&account), 6);
     }
 
     #[test]
@@ -257,7 +331,7 @@ mod tests {
         feed(&mut account, ONE, &[1, 2, 4]);
         assert!(!account.sample(ONE, Some(2), Asked::Yes));
         assert!(account.sample(ONE, Some(3), Asked::Yes));
-        assert_eq!(account.lost(), 0);
+        assert_eq!(lost(&account), 0);
         assert!(account.sample(ONE, None, Asked::Yes));
     }
 
@@ -269,9 +343,35 @@ mod tests {
         account.sample(ONE, Some(9), Asked::No);
         account.sample(ONE, Some(12), Asked::Yes);
         account.told(ONE, 7, LossKnowledge::Status, Asked::No);
-        assert_eq!(account.lost(), 0);
+        let missing = |transport| Missing {
+            transport,
+            backpressure: 0,
+            // 3 and 4, 6 to 8, 10 and 11.
+            paused: 7,
+        };
+        assert_eq!(account.missing(), missing(0));
         feed(&mut account, ONE, &[14]);
-        assert_eq!(account.lost(), 1);
+        assert_eq!(account.missing(), missing(1));
+        account.sample(ONE, Some(13), Asked::No);
+        assert_eq!(account.missing(), missing(0), "late");
+    }
+
+    #[test]
+    fn what_is_lost_while_our_queue_is_full_is_our_loss() {
+        let mut account = TransportAccount::default();
+        feed(&mut account, ONE, &[1, 3]);
+        account.sample(ONE, Some(9), Asked::UnderPressure);
+        account.told(TWO, 4, LossKnowledge::Status, Asked::UnderPressure);
+        let missing = |transport, backpressure| Missing {
+            transport,
+            backpressure,
+            paused: 0,
+        };
+        assert_eq!(account.missing(), missing(1, 5 + 4));
+        feed(&mut account, ONE, &[4, 5]);
+        assert_eq!(account.missing(), missing(0, 4 + 4), "two came late");
+        account.told(Gid::UNKNOWN, 10, LossKnowledge::Status, Asked::Yes);
+        assert_eq!(account.missing(), missing(2, 4 + 4));
     }
 
     #[test]
@@ -302,19 +402,19 @@ mod tests {
         let mut account = TransportAccount::default();
         feed(&mut account, ONE, &[1, 2]);
         account.last_told(&ONE, 1, Asked::Yes);
-        assert_eq!(account.lost(), 0);
+        assert_eq!(lost(&account), 0);
         account.last_told(&ONE, 5, Asked::Yes);
-        assert_eq!(account.lost(), 3);
+        assert_eq!(lost(&account), 3);
         feed(&mut account, ONE, &[4]);
-        assert_eq!(account.lost(), 2);
+        assert_eq!(lost(&account), 2);
         feed(&mut account, ONE, &[6]);
-        assert_eq!(account.lost(), 2);
+        assert_eq!(lost(&account), 2);
         assert_eq!(account.last_seen(), [(ONE, 6)]);
         assert_eq!(account.last_seen_of(&ONE), Some(6));
         account.last_told(&ONE, 9, Asked::No);
-        assert_eq!(account.lost(), 2, "not asked for");
+        assert_eq!(lost(&account), 2, "not asked for");
         account.last_told(&TWO, 9, Asked::Yes);
-        assert_eq!(account.lost(), 2, "nothing came of it");
+        assert_eq!(lost(&account), 2, "nothing came of it");
         assert_eq!(account.unknown().before_first, 9, "up to all of them");
     }
 
@@ -332,7 +432,7 @@ mod tests {
             assert!(account.writers.len() <= 2 * LossTracker::MOST_WRITERS + 1);
         }
         // Of each, three are told, one of them is the gap; of a silent one beside it, one is told.
-        assert_eq!(account.lost(), 4 * many as u64);
+        assert_eq!(lost(&account), 4 * many as u64);
         let followed: Vec<Gid> = account.writers.keys().copied().collect();
         for gid in followed {
             account.settle(&gid, End::Open);
@@ -364,7 +464,7 @@ mod tests {
                     stretch += high - low + 1;
                 }
             }
-            prop_assert_eq!(fresh + account.lost(), stretch);
+            prop_assert_eq!(fresh + lost(&account), stretch);
         }
     }
 }

@@ -55,7 +55,7 @@ fn a_snapshot_has_what_the_buffer_held() {
     assert!((10..=12).contains(&in_bag.len()), "{in_bag:?}");
     let (kept, lost, dropped) = account(chatter);
     assert_eq!((lost, dropped), (0, 0));
-    assert_eq!(kept + chatter.skipped.overwritten, 250);
+    assert_eq!(kept + chatter.statistics.left_out.overwritten, 250);
     assert_eq!(recorded(&world.bag())["/map"], [0]);
     assert!(matches!(
         recorder.control(&Control::Snapshot),
@@ -101,7 +101,7 @@ fn it_ends_by_itself_where_it_is_told_to() {
         let chatter = topic(&report.topics, "/chatter");
         let (kept, lost, dropped) = account(chatter);
         assert_eq!((lost, dropped), (0, 0));
-        assert_eq!(kept + chatter.skipped.paused, 2_000);
+        assert_eq!(kept + chatter.statistics.left_out.paused, 2_000);
         if limits.messages > 0 {
             assert_eq!(kept, 42);
         } else {
@@ -185,7 +185,7 @@ fn a_directory_that_vanishes_ends_the_recording_and_counts_what_is_gone() {
     let chatter = topic(&reports[0].topics, "/chatter");
     let (kept, lost, dropped) = account(chatter);
     assert_eq!((kept, lost), (0, 0));
-    assert_eq!(dropped + chatter.skipped.paused, 400);
+    assert_eq!(dropped + chatter.statistics.left_out.paused, 400);
     assert_eq!(chatter.statistics.lost_in_recorder.storage, dropped);
     assert!(dropped >= 100);
 }

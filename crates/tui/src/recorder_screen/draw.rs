@@ -93,7 +93,7 @@ fn account_lines(screen: &RecorderScreen, status: &Status) -> Vec<Line<'static>>
     let skipped: u64 = status
         .topics
         .iter()
-        .map(|topic| topic.skipped.total())
+        .map(|topic| topic.statistics.messages_left_out())
         .sum();
     let mut second = vec![format!("written {}", bytes(total.bytes_written as f64))];
     if skipped > 0 {

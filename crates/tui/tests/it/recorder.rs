@@ -1,6 +1,6 @@
 use ratatui::crossterm::event::KeyCode;
 use timeloom_bag::TopicStatistics;
-use timeloom_node::recorder::{Control, Phase, SkippedMessages, Status, TopicStatus};
+use timeloom_node::recorder::{Control, Phase, Status, TopicStatus};
 use timeloom_time::{Duration, Time};
 use timeloom_tui::{Flow, RecorderScreen, Screen as _, Theme};
 
@@ -16,7 +16,6 @@ fn status(lost: u64) -> Status {
             bytes_written: recorded * 100,
             ..TopicStatistics::default()
         },
-        skipped: SkippedMessages::default(),
         repeated: 0,
         in_flight: 0,
     };

@@ -14,7 +14,7 @@ pub(super) struct Account {
     /// What went missing before the storage since the last split.
     file: Vec<TopicAccount>,
     /// Losses of files before that were none after all.
-    found_again: Vec<u64>,
+    found_again: Vec<TopicStatistics>,
 }
 
 impl Account {
@@ -22,7 +22,7 @@ impl Account {
         self.totals.push(TopicStatistics::default());
         self.timelines.push(LossTimeline::default());
         self.file.push(TopicAccount::default());
-        self.found_again.push(0);
+        self.found_again.push(TopicStatistics::default());
     }
 
     pub(super) fn totals(&self) -> &[TopicStatistics] {
@@ -99,7 +99,7 @@ impl Account {
         self.add_missing(topic, &missing);
     }
 
-    pub(super) fn find_again(&mut self, topic: TopicId, messages: u64) {
+    pub(super) fn find_again(&mut self, topic: TopicId, cause: MissingCause, messages: u64) {
         let index = topic.index();
         let (Some(total), Some(timeline), Some(file), Some(before)) = (
             self.totals.get_mut(index),
@@ -109,19 +109,20 @@ impl Account {
         ) else {
             return;
         };
-        let lost = &mut total.messages_lost_in_transport;
-        *lost = lost.saturating_sub(messages);
-        timeline.take_back(MissingCause::Transport, messages);
-        let here = file.statistics.messages_lost_in_transport.min(messages);
-        file.statistics.messages_lost_in_transport -= here;
-        file.timeline.take_back(MissingCause::Transport, here);
-        *before += messages - here;
+        total.find(cause, messages);
+        timeline.take_back(cause, messages);
+        let here = file.statistics.find(cause, messages);
+        file.timeline.take_back(cause, here);
+        before.miss(cause, messages - here);
     }
 
     /// What is to be taken back from files before the one that is being closed.
-    pub(super) fn take_found_again(&mut self) -> Vec<u64> {
+    pub(super) fn take_found_again(&mut self) -> Vec<TopicStatistics> {
         let count = self.found_again.len();
-        std::mem::replace(&mut self.found_again, vec![0; count])
+        std::mem::replace(
+            &mut self.found_again,
+            vec![TopicStatistics::default(); count],
+        )
     }
 
     /// What is missing in the file that is being closed.

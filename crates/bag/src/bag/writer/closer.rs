@@ -21,8 +21,8 @@ pub(super) struct ClosingFile {
     pub(super) topics: Vec<TopicInfo>,
     /// What went missing before the storage while this file was open, by topic.
     pub(super) missing: Vec<TopicAccount>,
-    /// Transport losses of files before that were none after all, by topic.
-    pub(super) found_again: Vec<u64>,
+    /// Missing in files before, and come after all, by topic.
+    pub(super) found_again: Vec<TopicStatistics>,
     /// Name of the file that is open now.
     pub(super) next: Option<String>,
 }
@@ -258,8 +258,7 @@ fn close_one(file: ClosingFile, settings: &Settings, state: &Mutex<State>) {
             total.merge(&file.statistics);
         }
         for (total, found) in closed.topics.iter_mut().zip(&found_again) {
-            let lost = &mut total.messages_lost_in_transport;
-            *lost = lost.saturating_sub(*found);
+            total.find_all(found);
         }
         closed.metadata = metadata;
         state.outcome.absorb(outcome);

@@ -11,6 +11,7 @@ use timeloom_time::Duration;
 use super::key_value::KeyValue;
 use crate::live::LiveArguments;
 use crate::verbs::convert::writer_settings::{duration, size};
+use crate::verbs::info::Format;
 
 const EXAMPLES: &str = "\
 EXAMPLES
@@ -23,9 +24,10 @@ EXAMPLES
   timeloom record --topics /cmd_vel --trace              with the lineage, for `timeloom trace report`
   timeloom record --params-file recorder.yaml            what a launch file gave to rosbag2's recorder
 
-Lists end at the next flag. Every message is accounted for: recorded, lost on the wire, lost in the recorder; live, in
-the bag (`timeloom info -v`), on events/rosbag2_messages_lost and by ~/get_recorder_statistics. The exit code is 3 when
-anything was lost. Ctrl-C and SIGTERM close the bag.";
+Lists end at the next flag. Every message is accounted for: recorded, lost on the wire, lost in the recorder, left out
+on purpose, or unknown; live, in the bag (`timeloom info -v`), on events/rosbag2_messages_lost and by
+~/get_recorder_statistics. The exit code is 3 when a message was lost; messages that were left out on purpose and what
+is unknown do not change it. Ctrl-C and SIGTERM close the bag.";
 
 /// Record the topics, services and actions of a running robot into a bag
 #[derive(Debug, Args)]
@@ -240,6 +242,9 @@ pub(super) struct BehaviourArguments {
     /// Leave the keyboard alone
     #[arg(long)]
     pub(super) disable_keyboard_controls: bool,
+    /// Form of the account at the end: text on stderr, or json on stdout, too, one line for each bag
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(super) format: Format,
     /// What is told on stderr
     #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
     pub(super) log_level: LogLevel,

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use timeloom_bag::{
-    BagOptions, BagReader, BagWriter, Message, MessageDefinition, Query,
-    StorageReader as _, TopicId, TopicInfo,
+    BagOptions, BagReader, BagWriter, Message, MessageDefinition, Query, StorageReader as _,
+    TopicId, TopicInfo,
 };
 use timeloom_msg::{Definitions, Schema};
 use timeloom_sync::{DeviceTime, Mapping};
