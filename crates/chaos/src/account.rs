@@ -74,17 +74,15 @@ pub(crate) struct Published {
 /// The numbers that a bag has of each publisher.
 pub(crate) type Seen = BTreeMap<String, BTreeSet<u64>>;
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Missing {
     head: u64,
     holes: u64,
     tail: u64,
-    /// How many publishers have such a tail.
-    tails: u64,
     /// All messages of publishers of which there is none.
     unseen: u64,
-    /// How many publishers these are.
-    unseens: u64,
+    /// What is missing at the end of each publisher, or all of it.
+    ends: Vec<u64>,
 }
 
 impl Missing {
@@ -93,7 +91,7 @@ impl Missing {
         let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else {
             return Self {
                 unseen: published,
-                unseens: u64::from(published > 0),
+                ends: vec![published],
                 ..Self::default()
             };
         };
@@ -101,8 +99,8 @@ impl Missing {
             head: *first,
             holes: last + 1 - first - numbers.len() as u64,
             tail: published.saturating_sub(last + 1),
-            tails: u64::from(published > last + 1),
-            ..Self::default()
+            unseen: 0,
+            ends: vec![published.saturating_sub(last + 1)],
         }
     }
 
@@ -110,9 +108,8 @@ impl Missing {
         self.head += other.head;
         self.holes += other.holes;
         self.tail += other.tail;
-        self.tails += other.tails;
         self.unseen += other.unseen;
-        self.unseens += other.unseens;
+        self.ends.extend(other.ends);
     }
 
     fn all(&self) -> u64 {
@@ -157,7 +154,7 @@ fn settle(name: &str, topic: &Topic, counts: &Counts, tally: &mut Tally) {
     tally.unexplained(counts.recorded.abs_diff(topic.count), || {
         words("what is said to be recorded is not what is there")
     });
-    let (missing, known) = (topic.missing, counts.missing());
+    let (missing, known) = (&topic.missing, counts.missing());
     if !counts.interrupted {
         tally.unexplained(missing.holes.saturating_sub(known), || {
             words("a hole that is not counted")
@@ -180,8 +177,7 @@ fn settle(name: &str, topic: &Topic, counts: &Counts, tally: &mut Tally) {
     let holes = explain(if counts.interrupted { missing.holes } else { 0 });
     tally.unknown += before + after + unseen + holes;
     tally.unexplained(rest, || words("nothing accounts for some"));
-    let publishers = doubted(after, missing.tail, missing.tails)
-        + doubted(unseen, missing.unseen, missing.unseens);
+    let publishers = fewest(&missing.ends, after + unseen);
     if !counts.interrupted {
         tally.unexplained(publishers.saturating_sub(counts.open), || {
             words("more publishers sent something that is unknown")
@@ -189,13 +185,19 @@ fn settle(name: &str, topic: &Topic, counts: &Counts, tally: &mut Tally) {
     }
 }
 
-/// Of how many publishers at least these messages are.
-fn doubted(messages: u64, of_all: u64, publishers: u64) -> u64 {
-    match messages {
-        0 => 0,
-        _ if messages == of_all => publishers,
-        _ => 1,
+/// From how many publishers at least so many messages are, by what is missing of each.
+fn fewest(ends: &[u64], mut messages: u64) -> u64 {
+    let mut ends = ends.to_vec();
+    ends.sort_unstable_by(|a, b| b.cmp(a));
+    let mut publishers = 0;
+    for end in ends {
+        if messages == 0 {
+            break;
+        }
+        messages = messages.saturating_sub(end);
+        publishers += 1;
     }
+    publishers
 }
 
 /// What the ledger says, with those that arrived although their peer was killed before it could write it down.
