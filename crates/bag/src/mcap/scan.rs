@@ -247,6 +247,7 @@ impl Scanner {
             return Ok(());
         }
         let Some((head, head_size)) = ChunkHead::parse(&body) else {
+            self.scan.lost_bytes += available + 9;
             return Ok(());
         };
         let stored = body.get(head_size..).unwrap_or_default();
@@ -261,8 +262,12 @@ impl Scanner {
         };
         let mut whole = Records::new(&records);
         for _ in &mut whole {}
-        // The message in which the file ends is lost; what lay behind it never reached the file.
-        self.scan.lost_messages += u64::from(whole.remainder() > 0);
+        // The message in which the file ends is lost, also when the cut is between two messages of a chunk whose head
+        // states more bytes. What lay behind it is not counted: a writer that was killed leaves a placeholder there.
+        let stated = (head.compressed_size <= limits.max_chunk_bytes)
+            .then_some(head.compressed_size)
+            .filter(|size| *size > size_u64(stored.len()));
+        self.scan.lost_messages += u64::from(whole.remainder() > 0 || stated.is_some());
         self.scan.lost_bytes += size_u64(whole.remainder());
         self.scan.salvaged_messages += self.take_records(&records, block);
         Ok(())

@@ -9,6 +9,7 @@ use timeloom_bag::info::{InfoLayout, SortTopics, render};
 use timeloom_bag::{
     BagInfo, BagReader, Order, Query, StorageId, StorageReader, TopicStatistics, UnknownMessages,
 };
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::{bag_directories, bags, files_below};
 
@@ -187,7 +188,7 @@ fn every_single_golden_file_opens_alone() {
 
 #[test]
 fn reading_leaves_no_trace() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     for name in ["sqlite3_resilient", "sqlite3_plain"] {
         let copy = directory.path().join(name);
         fs::create_dir(&copy).unwrap();
@@ -210,7 +211,7 @@ fn the_json_model_has_the_numbers() {
 
 #[test]
 fn info_is_honest_about_files_that_are_not_what_they_should_be() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     for name in [
         "mcap_plain",
         "sqlite3_plain",

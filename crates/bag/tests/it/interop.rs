@@ -7,6 +7,7 @@ use timeloom_bag::conformance::OwnedMessage;
 use timeloom_bag::mcap::{McapCompression, McapOptions};
 use timeloom_bag::sqlite::SqliteOptions;
 use timeloom_bag::{BagOptions, CompressionMode, StorageOptions};
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::{files_below, read_bag, write_bag};
 
@@ -92,7 +93,7 @@ fn written_storages() -> Vec<(&'static str, StorageOptions)> {
 #[test]
 fn they_read_what_we_write() {
     let Some(python) = python() else { return };
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     for (name, storage) in written_storages() {
         for compression in [
             CompressionMode::None,
@@ -141,7 +142,8 @@ fn they_read_what_we_write() {
 #[test]
 fn we_read_what_they_write() {
     let Some(python) = python() else { return };
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
+    directory.unchecked();
     let text = run(&python, &["write", directory.path().to_str().unwrap()]);
     let mut bags = 0;
     for line in text.lines() {

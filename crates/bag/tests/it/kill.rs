@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use timeloom_bag::mcap::{McapCompression, McapOptions};
 use timeloom_bag::sqlite::SqliteOptions;
 use timeloom_bag::{BagInfo, BagOptions, BagWriter, Message, StorageOptions, recover};
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::{assert_holds, message_time, payload, read_bag, test_topics};
 
@@ -92,7 +93,8 @@ fn the_recording_process() {
         );
         return;
     }
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
+    directory.unchecked();
     let path = directory.path().join("run");
     record(&path, "mcap", 100, &mut std::io::sink());
     assert_holds(&path, 0..100);
@@ -129,7 +131,8 @@ fn kill_after(path: &Path, storage: &str, lines: usize) -> (u32, u32) {
 
 #[test]
 fn kill_minus_nine_loses_only_what_was_not_sealed() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
+    directory.unchecked();
     for (number, storage) in [
         "mcap",
         "mcap_zstd",

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod bag;
+mod chunks;
 mod conformance;
 mod convert;
 mod damage;
