@@ -58,7 +58,11 @@ impl LossTimeline {
     /// Adds messages that went missing at a log time.
     pub fn add(&mut self, when_ns: i64, cause: MissingCause, messages: u64) {
         if messages > 0 {
-            self.put(when_ns.div_euclid(SECOND) >> self.doublings, cause, messages);
+            self.put(
+                when_ns.div_euclid(SECOND) >> self.doublings,
+                cause,
+                messages,
+            );
             self.fit();
         }
     }
@@ -288,9 +292,19 @@ mod tests {
 
     #[test]
     fn malformed_texts_are_refused() {
-        for (width, text) in [(0, ""), (3, ""), (1, "5"), (1, "5x"), (1, "x5"), (1, "5x-1")] {
+        for (width, text) in [
+            (0, ""),
+            (3, ""),
+            (1, "5"),
+            (1, "5x"),
+            (1, "x5"),
+            (1, "5x-1"),
+        ] {
             let mut timeline = LossTimeline::default();
-            assert_eq!(timeline.add_text(width, MissingCause::Transport, text), None);
+            assert_eq!(
+                timeline.add_text(width, MissingCause::Transport, text),
+                None
+            );
         }
     }
 }

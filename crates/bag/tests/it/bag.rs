@@ -453,7 +453,7 @@ fn old_bags_name_their_files_from_the_parent_directory() {
     write_bag(&path, BagOptions::default(), 3);
     let text = fs::read_to_string(path.join("metadata.yaml")).unwrap();
     let old = text
-        .replace("version: 10", "version: 3")
+        .replace("version: 9", "version: 3")
         .replace("- run_0.mcap", "- run/run_0.mcap");
     fs::write(path.join("metadata.yaml"), old).unwrap();
     assert_eq!(read_bag(&path).len(), 3);
