@@ -3,6 +3,7 @@
 mod file;
 mod qos_text;
 mod read;
+pub(crate) mod saved_account;
 mod statistics_yaml;
 mod write;
 
@@ -12,9 +13,9 @@ pub(crate) use file::{create_afresh, read_metadata, safe_relative_path, sync_dir
 use crate::yaml::Node;
 use crate::{LossTimeline, MessageDefinition, TopicAccount, TopicInfo, TopicStatistics};
 
-/// The newest version that the original rosbag2 writes.
+/// The newest version that the original rosbag2 writes, in every distribution up to now: the default.
 pub const ROSBAG2_VERSION: u32 = 9;
-/// The version with the statistics of each topic, per file and in total.
+/// The version that the design of the statistics gives them. No rosbag2 writes it, and strict readers refuse it.
 pub const STATISTICS_VERSION: u32 = 10;
 /// Start time of a bag without messages, as rosbag2 writes it.
 pub const NO_START_TIME: i64 = i64::MAX;
@@ -82,6 +83,28 @@ pub struct FileRecord {
     pub extra: Vec<(String, Node)>,
 }
 
+/// The key of a file that is being written.
+const OPEN: &str = "open";
+
+impl FileRecord {
+    /// A file that is being written.
+    pub(crate) fn open(name: &str) -> Self {
+        Self {
+            path: name.to_owned(),
+            starting_time_ns: NO_START_TIME,
+            extra: vec![(OPEN.to_owned(), Node::Plain("true".into()))],
+            ..Self::default()
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        let is_true = |value: &Node| value.as_str() == Some("true");
+        self.extra
+            .iter()
+            .any(|(key, value)| key == OPEN && is_true(value))
+    }
+}
+
 impl TopicRecord {
     /// A topic without messages.
     pub fn new(topic: &TopicInfo) -> Self {
@@ -120,7 +143,17 @@ impl BagMetadata {
                 && file.message_count == 0
                 && file.topics_statistics.is_empty()
         };
-        self.files.last().is_some_and(open)
+        self.is_open() || self.files.last().is_some_and(open)
+    }
+
+    /// Whether this is what a writer leaves that came to its end.
+    pub(crate) fn is_finished(&self) -> bool {
+        !self.files.is_empty() && !self.is_unfinished()
+    }
+
+    /// Whether this is what a writer of this crate leaves that was killed, or that is still writing.
+    pub(crate) fn is_open(&self) -> bool {
+        self.files.last().is_some_and(FileRecord::is_open)
     }
 
     /// Whether the messages are compressed one by one.

@@ -5,14 +5,16 @@ mod sqlite_rows;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::bag::{BagFile, BagLayout, RESERVED_FILE, bag_files};
+use crate::bag::{BagFile, BagLayout, RESERVED_FILE, add_file, bag_files};
 use crate::compression::compress_file;
 use crate::mcap::{CarryOver, McapOptions, McapReader, McapWriter};
 use crate::metadata::sync_directory;
-use crate::reindex::reindex;
+use crate::reindex::rebuild;
 use crate::sqlite::SqliteReader;
-use crate::storage::{ExtraCounts, FileSummary, StorageReader, StorageWriter};
-use crate::{BagMetadata, Error, Order, Query, Result, StorageId};
+use crate::storage::{
+    ExtraCounts, FileAccount, FileInfo, FileSummary, StorageReader, StorageWriter,
+};
+use crate::{BagMetadata, BagReader, Error, Order, Query, Result, StorageId, TopicStatistics};
 
 /// What became of one file.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -44,8 +46,10 @@ pub struct RecoverReport {
     pub files: Vec<RecoveredFile>,
     /// Files that could not be opened at all, with the reason.
     pub unreadable: Vec<(PathBuf, String)>,
-    /// Whether the recording never ended: nobody knows what its recorder had not written yet.
+    /// Whether the recording never ended.
     pub unfinished: bool,
+    /// What the bag's account says now of all topics together: lost while recording, left out, not known.
+    pub account: TopicStatistics,
 }
 
 impl RecoverReport {
@@ -112,11 +116,19 @@ pub fn recover(path: &Path, metadata_version: u32) -> Result<RecoverReport> {
     }
     if !single {
         set_aside(&report.unreadable)?;
-        reindex(path, metadata_version)?;
+        let rebuilt = rebuild(path, metadata_version, !report.unreadable.is_empty())?;
+        for record in &rebuilt.metadata.topics {
+            report.account.merge(&record.statistics.unwrap_or_default());
+        }
         // A recorder that was killed could not take it away.
         let reserved = path.join(RESERVED_FILE);
         if reserved.exists() {
             fs::remove_file(&reserved).map_err(Error::io(&reserved, "remove"))?;
+        }
+    }
+    if single {
+        for account in BagReader::open(path)?.accounts().iter().flatten() {
+            report.account.merge(&account.statistics);
         }
     }
     Ok(report)
@@ -182,8 +194,17 @@ fn recover_mcap(file: &BagFile, reader: McapReader) -> Result<RecoveredFile> {
             Err(error) => recovered.damage.push(error.to_string()),
         }
     }
-    let base = info.metadata.unwrap_or_default();
-    let (summary, outcome) = writer.finish(&mut |summary| file_metadata(&base, "mcap", summary));
+    let is_lossy = recovered.lost_messages > 0 || recovered.lost_bytes > 0;
+    let account = account_of(&info, is_lossy);
+    let base = info.metadata.clone().unwrap_or_default();
+    for record in &account.topics {
+        writer
+            .add_topic(&record.topic)
+            .map(|_| ())
+            .or_else(conflict)?;
+    }
+    let (summary, outcome) =
+        writer.finish(&mut |summary| file_metadata(&base, file, &info, &account, summary));
     outcome.into_result()?;
     recovered.messages = summary.total().messages_recorded;
     recovered.lost_messages += info
@@ -226,7 +247,7 @@ fn recover_sqlite(file: &BagFile) -> Result<RecoveredFile> {
         Err(error) => recovered.damage.push(error.to_string()),
     }
     let rewrite = Rewrite::begin(&file.path)?;
-    let copied = sqlite_rows::copy(&file.path, &rewrite.temporary)?;
+    let copied = sqlite_rows::copy(file, &rewrite.temporary)?;
     recovered.messages = copied.summary.total().messages_recorded;
     recovered.lost_messages = copied.lost_messages;
     recovered.damage.extend(copied.damage);
@@ -234,26 +255,47 @@ fn recover_sqlite(file: &BagFile) -> Result<RecoveredFile> {
     Ok(recovered)
 }
 
+/// What is known of a file that is being recovered: where it keeps no account, the messages that it lost are unknown.
+fn account_of(info: &FileInfo, is_lossy: bool) -> FileAccount {
+    let lossy = FileAccount {
+        interrupted: is_lossy,
+        ..FileAccount::default()
+    };
+    info.account.clone().unwrap_or(lossy)
+}
+
+/// A topic that only the account knows may have the name of another one: it stays in the account.
+fn conflict(error: Error) -> Result<()> {
+    match error {
+        Error::TopicConflict { .. } => Ok(()),
+        error => Err(error),
+    }
+}
+
 /// The metadata that a recovered file embeds.
-fn file_metadata(base: &BagMetadata, storage: &str, summary: &FileSummary) -> BagMetadata {
-    let total = summary.total();
-    let start = total
-        .first_time_ns
-        .unwrap_or(crate::metadata::NO_START_TIME);
-    BagMetadata {
+fn file_metadata(
+    base: &BagMetadata,
+    file: &BagFile,
+    info: &FileInfo,
+    account: &FileAccount,
+    summary: &FileSummary,
+) -> BagMetadata {
+    let mut metadata = BagMetadata {
         version: crate::metadata::ROSBAG2_VERSION,
-        storage_identifier: storage.to_owned(),
-        starting_time_ns: start,
-        duration_ns: total
-            .last_time_ns
-            .map_or(0, |last| last.saturating_sub(start)),
-        message_count: total.messages_recorded,
+        storage_identifier: file.storage.name().to_owned(),
+        starting_time_ns: crate::metadata::NO_START_TIME,
         compression_format: base.compression_format.clone(),
         compression_mode: base.compression_mode.clone(),
         custom_data: base.custom_data.clone(),
         ros_distro: base.ros_distro.clone(),
         ..BagMetadata::default()
-    }
+    };
+    let name = file.path.file_name();
+    let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let content = account.with_messages(info.topics.clone(), &summary.topics);
+    let (topics, accounts): (Vec<_>, Vec<_>) = content.into_iter().unzip();
+    add_file(&mut metadata, &topics, &name, &accounts);
+    metadata
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

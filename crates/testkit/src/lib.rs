@@ -3,5 +3,6 @@
 //! This crate is not published: rooms name it under `[dev-dependencies]` only.
 
 pub mod bench;
+pub mod mcap;
 pub mod mutation;
 pub mod transport;

@@ -2,7 +2,7 @@
 
 mod account;
 mod closer;
-mod described;
+pub(crate) mod described;
 mod latched;
 mod missing;
 mod options;
@@ -11,12 +11,14 @@ pub use options::{BagOptions, StorageOptions};
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use self::account::Account;
-use self::closer::{Closer, ClosingFile};
+use self::closer::{Closer, ClosingFile, Settings};
 use self::latched::Latched;
 use crate::compression::{CompressionMode, MessageCompressor};
 use crate::mcap::CarryOver;
+use crate::message::size_u64;
 use crate::metadata::{sync_directory, write_metadata_file};
 use crate::storage::{StorageWriter, WriteOutcome};
 use crate::{
@@ -38,7 +40,7 @@ pub struct SplitEvent {
 pub struct BagSummary {
     /// The final metadata, as in `metadata.yaml`.
     pub metadata: BagMetadata,
-    /// The account of each topic by dense id, over all that was written, deleted files included.
+    /// The account of each topic by dense id; messages of deleted files are left out on purpose.
     pub topics: Vec<TopicStatistics>,
     /// Files that were deleted because newer ones took their place.
     pub deleted_files: usize,
@@ -55,7 +57,7 @@ pub struct BagWriter {
     directory: PathBuf,
     name: String,
     options: BagOptions,
-    topics: Vec<TopicInfo>,
+    topics: Arc<Vec<TopicInfo>>,
     account: Account,
     current: Option<OpenFile>,
     files_opened: usize,
@@ -74,8 +76,23 @@ pub struct BagWriter {
 struct OpenFile {
     path: PathBuf,
     writer: Box<dyn StorageWriter>,
-    /// Log time of the first message.
+    /// Log time of the first message, unless every message was refused.
     first_time_ns: Option<i64>,
+    /// Messages that were accepted and not refused.
+    messages: u64,
+}
+
+impl OpenFile {
+    /// Counts messages; a file in which all of them were refused is empty, and is not split for its age.
+    fn count(&mut self, accepted: usize, outcome: &WriteOutcome) {
+        let refused = outcome.unwritten.iter();
+        let refused = refused.filter(|lost| lost.cause == LossCause::Storage);
+        let refused: u64 = refused.map(|lost| lost.messages).sum();
+        self.messages = (self.messages + size_u64(accepted)).saturating_sub(refused);
+        if self.messages == 0 {
+            self.first_time_ns = None;
+        }
+    }
 }
 
 impl BagWriter {
@@ -105,17 +122,18 @@ impl BagWriter {
         let compressor = (options.compression == CompressionMode::Message)
             .then(|| MessageCompressor::new(directory, options.compression_level))
             .transpose()?;
-        let closer = Closer::start(
-            directory,
-            options.new_metadata(),
-            options.file_compression(),
-            options.max_files,
-        )?;
+        let settings = Settings {
+            directory: directory.to_path_buf(),
+            storage: options.storage.id(),
+            compression: options.file_compression(),
+            max_files: options.max_files,
+        };
+        let closer = Closer::start(settings, options.new_metadata())?;
         let mut writer = Self {
             directory: directory.to_path_buf(),
             name,
             options,
-            topics: Vec::new(),
+            topics: Arc::default(),
             account: Account::default(),
             current: None,
             files_opened: 0,
@@ -148,7 +166,7 @@ impl BagWriter {
         };
         let id = file.writer.add_topic(topic)?;
         if id.index() == self.topics.len() {
-            self.topics.push(topic.clone());
+            Arc::make_mut(&mut self.topics).push(topic.clone());
             self.account.add_topic();
             self.repeated.push(0);
         }
@@ -162,7 +180,7 @@ impl BagWriter {
 
     /// Gives a topic the definition that came after its first messages; files that are opened from now on have it.
     pub fn define_topic(&mut self, topic: TopicId, definition: MessageDefinition, hash: &str) {
-        if let Some(info) = self.topics.get_mut(topic.index()) {
+        if let Some(info) = Arc::make_mut(&mut self.topics).get_mut(topic.index()) {
             info.definition = definition;
             if info.type_description_hash.is_empty() {
                 hash.clone_into(&mut info.type_description_hash);
@@ -189,6 +207,7 @@ impl BagWriter {
             self.write_split(batch, now_ns, &mut outcome);
         }
         self.collect(&mut outcome);
+        self.save_account(now_ns, &mut outcome);
         outcome
     }
 
@@ -253,6 +272,7 @@ impl BagWriter {
             file.first_time_ns.get_or_insert(first.log_time_ns);
         }
         let written = file.writer.write(batch, now_ns);
+        file.count(batch.len(), &written);
         if !self.latched.is_empty() {
             self.latched.see(batch);
         }
@@ -333,6 +353,7 @@ impl BagWriter {
             file.first_time_ns.get_or_insert(begin);
         }
         let written = file.writer.write(&batch, now_ns);
+        file.count(batch.len(), &written);
         self.account.accept(&batch);
         for message in &batch {
             if let Some(count) = self.repeated.get_mut(message.topic.index()) {
@@ -345,12 +366,13 @@ impl BagWriter {
 
     fn close(&mut self, file: OpenFile) {
         self.closed_size += file.writer.file_size();
+        let (missing, found_again) = self.account.close_file();
         self.closer.close(ClosingFile {
             path: file.path,
             writer: file.writer,
-            topics: self.topics.clone(),
-            missing: self.account.take_file(),
-            found_again: self.account.take_found_again(),
+            topics: Arc::clone(&self.topics),
+            missing,
+            found_again,
             next: self.current.is_some().then(|| self.current_name()),
         });
     }
@@ -366,7 +388,7 @@ impl BagWriter {
             .unwrap_or_default();
         let metadata = self.closer.metadata_of_open_file(&[], &name);
         let mut writer = self.options.storage.create(&path, &metadata, carry_over)?;
-        for topic in &self.topics {
+        for topic in self.topics.iter() {
             writer.add_topic(topic)?;
         }
         self.files_opened += 1;
@@ -374,6 +396,7 @@ impl BagWriter {
             path,
             writer,
             first_time_ns: None,
+            messages: 0,
         });
         Ok(())
     }
@@ -413,16 +436,34 @@ impl BagWriter {
 
     fn collect(&mut self, outcome: &mut WriteOutcome) {
         outcome.absorb(std::mem::take(&mut self.pending));
-        let closed = self.closer.take_outcome();
+        let (closed, deleted) = self.closer.take_news();
         if !closed.is_ok() {
-            self.account.settle(&closed);
+            self.account.settle_closed(&closed);
             outcome.absorb(closed);
+        }
+        let open_file = self.files_opened.saturating_sub(1);
+        for file in deleted {
+            self.account.delete(&file, file.carrier == open_file);
+        }
+    }
+
+    /// Saves the account in the open file when it changed and the last save is a second old.
+    fn save_account(&mut self, now_ns: i64, outcome: &mut WriteOutcome) {
+        let Some(account) = self.account.save(now_ns, &self.topics) else {
+            return;
+        };
+        if let Some(file) = &mut self.current {
+            let saved = file.writer.save_account(&account);
+            self.account.settle(&saved);
+            outcome.absorb(saved);
         }
     }
 
     /// Seals what is buffered if it is old enough at `now_ns`.
     pub fn tick(&mut self, now_ns: i64) -> WriteOutcome {
-        self.on_file(|writer| writer.tick(now_ns))
+        let mut outcome = self.on_file(|writer| writer.tick(now_ns));
+        self.save_account(now_ns, &mut outcome);
+        outcome
     }
 
     /// Hands everything to the operating system and waits for it, files that are being closed included.
@@ -449,6 +490,7 @@ impl BagWriter {
         let mut outcome = WriteOutcome::default();
         if let Some(file) = &mut self.current {
             outcome = action(&mut file.writer);
+            file.count(0, &outcome);
             self.account.settle(&outcome);
         }
         self.collect(&mut outcome);
@@ -466,9 +508,11 @@ impl BagWriter {
             self.close(file);
         }
         let (closed, mut outcome) = self.closer.finish()?;
-        let mut exact = closed.topics;
+        let records = closed.metadata.topics.iter();
+        let mut exact: Vec<_> = records
+            .map(|record| record.statistics.unwrap_or_default())
+            .collect();
         exact.resize(self.topics.len(), TopicStatistics::default());
-        self.account.settle(&outcome);
         outcome.absorb(std::mem::take(&mut self.pending));
         Ok((
             BagSummary {

@@ -11,17 +11,23 @@ use crate::{LossCause, Message, TopicId, TopicStatistics, WriteOutcome};
 /// Head of a message record, opcode and length included.
 pub(crate) const MESSAGE_PREFIX: usize = RECORD_HEAD + MESSAGE_HEAD;
 
-/// A stretch of the chunk: a message, or definitions between messages. Its place is the sum of those before it.
+/// A message of the chunk. Its place is the sum of the sizes before it.
 #[derive(Clone, Copy)]
 struct Entry {
     log_time: i64,
-    /// Of the payload, or of the definitions.
+    /// Of the payload.
     size: u32,
     topic: u16,
 }
 
-/// Stands for definitions in [`Entry::topic`]; topics end before it.
-const DEFINITIONS: u16 = u16::MAX;
+/// Log times of the first and the last message of a chunk.
+///
+/// Only messages make one, and a chunk record cannot be written without one: see [`Chunk::span`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+}
 
 /// The messages of one topic in one chunk.
 #[derive(Clone, Copy)]
@@ -65,12 +71,16 @@ impl Tally {
 }
 
 /// One chunk: records as they come, and after packing also checksum, index and compressed form.
+///
+/// A chunk record holds messages and nothing else. Schemas and channels stand in front of it, outside of chunks:
+/// libmcap 1.3, hence `ros2 bag`, reads nothing from a file whose first chunk holds no message.
 #[derive(Default)]
 pub(crate) struct Chunk {
-    /// Schemas, channels and messages, uncompressed.
+    /// Records of schemas and channels that go into the file before the chunk.
+    pub(crate) definitions: Vec<u8>,
+    /// Message records, uncompressed.
     pub(crate) records: Vec<u8>,
     entries: Vec<Entry>,
-    has_messages: bool,
     /// Compressed records, when that is what the file gets.
     pub(crate) packed: Vec<u8>,
     pub(crate) compression: &'static str,
@@ -79,25 +89,32 @@ pub(crate) struct Chunk {
     pub(crate) index: Vec<u8>,
     /// What the chunk holds, by topic, ascending.
     pub(crate) tallies: Vec<Tally>,
-    pub(crate) start: i64,
-    pub(crate) end: i64,
+    /// Set by packing; `None` without messages, and then only the definitions are written.
+    pub(crate) span: Option<Span>,
     /// Size of the uncompressed records, also when a large payload lies outside of `records`.
     pub(crate) uncompressed_size: u64,
 }
 
 impl Chunk {
+    /// Whether there is nothing to write, neither definitions nor messages.
     pub(crate) fn is_empty(&self) -> bool {
-        self.records.is_empty()
+        self.definitions.is_empty() && self.entries.is_empty()
     }
 
     pub(crate) fn has_messages(&self) -> bool {
-        self.has_messages
+        !self.entries.is_empty()
+    }
+
+    /// Size of what it adds to the file, before compression.
+    pub(crate) fn size(&self) -> usize {
+        self.definitions.len() + self.records.len()
     }
 
     pub(crate) fn clear(&mut self) {
+        self.definitions.clear();
         self.records.clear();
         self.entries.clear();
-        self.has_messages = false;
+        self.span = None;
         self.packed.clear();
         self.index.clear();
         self.tallies.clear();
@@ -111,23 +128,10 @@ impl Chunk {
         self.records.extend_from_slice(message.data);
     }
 
-    /// Lets `put` append schemas and channels.
-    pub(crate) fn put_definitions(&mut self, put: impl FnOnce(&mut Vec<u8>)) {
-        let before = self.records.len();
-        put(&mut self.records);
-        let size = u32::try_from(self.records.len() - before).unwrap_or(u32::MAX);
-        self.entries.push(Entry {
-            log_time: 0,
-            size,
-            topic: DEFINITIONS,
-        });
-    }
-
     /// Appends the head of a message whose payload stays where it is.
     #[inline]
     pub(crate) fn push_head(&mut self, topic: u16, message: &Message<'_>) {
         let size = u32::try_from(message.data.len()).unwrap_or(u32::MAX);
-        self.has_messages = true;
         self.entries.push(Entry {
             log_time: message.log_time_ns,
             size,
@@ -197,16 +201,14 @@ impl Packer {
             chunk.crc = hasher.finalize();
         }
         chunk.compression = "";
-        if self.compression != McapCompression::None && payload.is_empty() {
+        let compresses = self.compression != McapCompression::None;
+        if compresses && payload.is_empty() && chunk.has_messages() {
             self.compress(chunk);
         }
     }
 
     fn tally(&mut self, chunk: &mut Chunk) {
         for entry in &chunk.entries {
-            if entry.topic == DEFINITIONS {
-                continue;
-            }
             let at = usize::from(entry.topic);
             if at >= self.slots.len() {
                 self.slots.resize(at + 1, Tally::EMPTY);
@@ -220,18 +222,19 @@ impl Packer {
             }
         }
         chunk.tallies.clear();
-        (chunk.start, chunk.end) = (i64::MAX, i64::MIN);
+        chunk.span = None;
         for (topic, slot) in self.slots.iter_mut().enumerate() {
             if slot.messages > 0 {
                 slot.topic = u16::try_from(topic).unwrap_or(u16::MAX);
-                chunk.start = chunk.start.min(slot.first);
-                chunk.end = chunk.end.max(slot.last);
+                let span = chunk.span.get_or_insert(Span {
+                    start: slot.first,
+                    end: slot.last,
+                });
+                span.start = span.start.min(slot.first);
+                span.end = span.end.max(slot.last);
                 chunk.tallies.push(*slot);
                 *slot = Tally::EMPTY;
             }
-        }
-        if chunk.tallies.is_empty() {
-            (chunk.start, chunk.end) = (0, 0);
         }
     }
 
@@ -253,11 +256,7 @@ impl Packer {
         let mut offset = 0u64;
         for entry in &chunk.entries {
             let at = offset;
-            offset += u64::from(entry.size);
-            if entry.topic == DEFINITIONS {
-                continue;
-            }
-            offset += size_u64(MESSAGE_PREFIX);
+            offset += size_u64(MESSAGE_PREFIX) + u64::from(entry.size);
             let Some(cursor) = self.cursors.get_mut(usize::from(entry.topic)) else {
                 continue;
             };

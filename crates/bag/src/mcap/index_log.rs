@@ -1,6 +1,6 @@
 //! The index of all chunks of a file, kept in a few bytes per chunk and topic.
 
-use super::chunk::Chunk;
+use super::chunk::{Chunk, Span};
 use super::fields::{put_record, put_str};
 use super::record::op;
 use crate::message::size_u64;
@@ -21,10 +21,17 @@ fn index_record_size(messages: u64) -> u64 {
 
 impl IndexLog {
     /// Remembers a chunk at `offset` of the file.
-    pub(crate) fn push(&mut self, chunk: &Chunk, offset: u64, length: u64, compressed: u64) {
+    pub(crate) fn push(
+        &mut self,
+        chunk: &Chunk,
+        span: Span,
+        offset: u64,
+        length: u64,
+        compressed: u64,
+    ) {
         let out = &mut self.bytes;
-        put_number(out, zigzag(chunk.start.wrapping_sub(self.last_start)));
-        put_number(out, zigzag(chunk.end.wrapping_sub(chunk.start)));
+        put_number(out, zigzag(span.start.wrapping_sub(self.last_start)));
+        put_number(out, zigzag(span.end.wrapping_sub(span.start)));
         put_number(out, offset - self.last_offset);
         put_number(out, length);
         put_number(out, compressed);
@@ -53,7 +60,7 @@ impl IndexLog {
             previous = tally.topic;
         }
         self.chunks += 1;
-        self.last_start = chunk.start;
+        self.last_start = span.start;
         self.last_offset = offset;
     }
 

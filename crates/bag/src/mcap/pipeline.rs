@@ -33,7 +33,7 @@ impl Pipeline {
         Threads::start(sink, options).map(|threads| Self::Threads(Box::new(threads)))
     }
 
-    /// Sends a full chunk on its way and leaves an empty one; blocks while too many are under way.
+    /// Sends a chunk with its definitions on its way and leaves an empty one; blocks while too many are under way.
     pub(crate) fn submit(&mut self, chunk: &mut Box<Chunk>, outcome: &mut WriteOutcome) {
         match self {
             Self::Inline(inline) => {
@@ -45,7 +45,7 @@ impl Pipeline {
         }
     }
 
-    /// Writes a large message without copying it, if this pipeline can; the chunk must be empty.
+    /// Writes a large message without copying it, if this pipeline can; the chunk must hold no message yet.
     pub(crate) fn submit_large(
         &mut self,
         chunk: &mut Chunk,

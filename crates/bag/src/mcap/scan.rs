@@ -4,6 +4,7 @@ mod walk;
 
 pub(crate) use walk::Walk;
 
+use super::account_record;
 use super::chunk_table::{Block, BlockKind};
 use super::decode::{Unpacker, unpack_partial};
 use super::extra::{AttachmentHead, Extra, ExtraKind, MAX_HEAD};
@@ -31,6 +32,8 @@ pub(crate) struct Scan {
     pub(crate) lost_extras: ExtraCounts,
     /// Where the bag's metadata records are.
     pub(crate) metadata: Vec<(u64, u64)>,
+    /// The accounts that the writer saved, oldest first.
+    pub(crate) accounts: Vec<(u64, u64)>,
     /// What is wrong with the file, in words.
     pub(crate) damage: Vec<String>,
     /// Messages that an index or a head promises and that cannot be read.
@@ -112,6 +115,10 @@ impl Scanner {
             op::MESSAGE_INDEX if self.damaged_chunk => {
                 self.scan.lost_messages += length.saturating_sub(6) / 16;
             }
+            op::ACCOUNT => self
+                .scan
+                .accounts
+                .push((offset, account_record::whole(length))),
             op::METADATA | op::ATTACHMENT => self.extra(walk, opcode, offset, length)?,
             _ => {}
         }
@@ -247,6 +254,7 @@ impl Scanner {
             return Ok(());
         }
         let Some((head, head_size)) = ChunkHead::parse(&body) else {
+            self.scan.lost_bytes += available + 9;
             return Ok(());
         };
         let stored = body.get(head_size..).unwrap_or_default();
@@ -261,8 +269,12 @@ impl Scanner {
         };
         let mut whole = Records::new(&records);
         for _ in &mut whole {}
-        // The message in which the file ends is lost; what lay behind it never reached the file.
-        self.scan.lost_messages += u64::from(whole.remainder() > 0);
+        // The message in which the file ends is lost, also when the cut is between two messages of a chunk whose head
+        // states more bytes. What lay behind it is not counted: a writer that was killed leaves a placeholder there.
+        let stated = (head.compressed_size <= limits.max_chunk_bytes)
+            .then_some(head.compressed_size)
+            .filter(|size| *size > size_u64(stored.len()));
+        self.scan.lost_messages += u64::from(whole.remainder() > 0 || stated.is_some());
         self.scan.lost_bytes += size_u64(whole.remainder());
         self.scan.salvaged_messages += self.take_records(&records, block);
         Ok(())

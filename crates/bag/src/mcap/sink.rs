@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io::{self, IoSlice, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use super::account_record;
 use super::chunk::Chunk;
 use super::extra::Extra;
 use super::fields::{put_record, put_str};
 use super::index_log::IndexLog;
-use super::record::{ChunkHead, MAGIC, Metadata, Records, op};
+use super::record::{ChunkHead, MAGIC, Metadata, op};
 use crate::message::size_u64;
 use crate::{BagMetadata, Error, Result, TopicStatistics, WriteOutcome};
 
@@ -30,8 +31,8 @@ pub(crate) struct Sink {
     pub(crate) extras: Vec<Extra>,
     /// Account by topic of what is in the file and what the file refused.
     pub(crate) topics: Vec<TopicStatistics>,
-    /// Schemas and channels of chunks that could not be written; they go before the next chunk.
-    orphans: Vec<u8>,
+    /// Schemas and channels that could not be written with their chunk; they go before the next one.
+    unwritten_definitions: Vec<u8>,
     head: Vec<u8>,
 }
 
@@ -58,7 +59,7 @@ impl Sink {
             metadata: Vec::new(),
             extras: Vec::new(),
             topics: Vec::new(),
-            orphans: Vec::new(),
+            unwritten_definitions: Vec::new(),
             head: Vec::new(),
         };
         let mut head = MAGIC.to_vec();
@@ -78,7 +79,7 @@ impl Sink {
         &self.path
     }
 
-    /// Writes a packed chunk, or counts every message of it as lost.
+    /// Writes a packed chunk behind its definitions, or counts every message of it as lost.
     pub(crate) fn commit(&mut self, chunk: &Chunk, payload: &[u8], outcome: &mut WriteOutcome) {
         match self.try_commit(chunk, payload) {
             Ok(()) => {
@@ -98,8 +99,17 @@ impl Sink {
                     let loss = &mut self.account(usize::from(tally.topic)).lost_in_recorder;
                     loss.storage += u64::from(tally.messages);
                 }
-                self.keep_definitions(&chunk.records);
+                self.keep_definitions(&chunk.definitions);
             }
+        }
+    }
+
+    /// Definitions wait for the next chunk. Accounts do as well, but the memory for them is bounded: later ones repeat them.
+    fn keep_definitions(&mut self, records: &[u8]) {
+        const MAX_WITH_ACCOUNTS: usize = 256 << 10;
+        self.unwritten_definitions.extend_from_slice(records);
+        if self.unwritten_definitions.len() > MAX_WITH_ACCOUNTS {
+            account_record::remove_from(&mut self.unwritten_definitions);
         }
     }
 
@@ -111,6 +121,16 @@ impl Sink {
     }
 
     fn try_commit(&mut self, chunk: &Chunk, payload: &[u8]) -> io::Result<()> {
+        self.head.clear();
+        self.head.extend_from_slice(&self.unwritten_definitions);
+        self.head.extend_from_slice(&chunk.definitions);
+        let definitions = size_u64(self.head.len());
+        let Some(span) = chunk.span else {
+            write_whole(&mut self.file, self.position, [&self.head, &[], &[], &[]])?;
+            self.position += definitions;
+            self.unwritten_definitions.clear();
+            return Ok(());
+        };
         let packed = !chunk.compression.is_empty();
         let body: &[u8] = if packed {
             &chunk.packed
@@ -118,13 +138,10 @@ impl Sink {
             &chunk.records
         };
         let body_size = size_u64(body.len() + payload.len());
-        self.head.clear();
-        self.head.extend_from_slice(&self.orphans);
-        let orphans = size_u64(self.head.len());
         if self.chunking {
             let head = ChunkHead {
-                start: chunk.start,
-                end: chunk.end,
+                start: span.start,
+                end: span.end,
                 uncompressed_size: chunk.uncompressed_size,
                 crc: chunk.crc,
                 compression: chunk.compression.to_owned(),
@@ -132,26 +149,22 @@ impl Sink {
             };
             head.put(&mut self.head);
         }
-        let length = size_u64(self.head.len()) - orphans + body_size;
+        let length = size_u64(self.head.len()) - definitions + body_size;
         let slices = [&self.head[..], body, payload, &chunk.index];
         write_whole(&mut self.file, self.position, slices)?;
-        let at = self.position + orphans;
+        let at = self.position + definitions;
         self.position = at + length + size_u64(chunk.index.len());
-        self.orphans.clear();
+        self.unwritten_definitions.clear();
         if self.chunking {
-            self.index.push(chunk, at, length, body_size);
+            self.index.push(chunk, span, at, length, body_size);
         }
         Ok(())
     }
 
-    fn keep_definitions(&mut self, records: &[u8]) {
-        for (opcode, at, body) in Records::new(records) {
-            if matches!(opcode, op::SCHEMA | op::CHANNEL) {
-                let end = at + super::record::RECORD_HEAD + body.len();
-                self.orphans
-                    .extend_from_slice(records.get(at..end).unwrap_or_default());
-            }
-        }
+    /// Writes the definitions of chunks that could not be written, so that the file names all its topics.
+    pub(crate) fn append_definitions(&mut self) -> Result<()> {
+        let definitions = std::mem::take(&mut self.unwritten_definitions);
+        self.append(&definitions)
     }
 
     /// Appends bytes that are whole records.

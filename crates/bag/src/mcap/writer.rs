@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::account_record;
 use super::carry_over::CarryOver;
 use super::chunk::{Chunk, MESSAGE_PREFIX};
 use super::options::McapOptions;
@@ -75,6 +76,14 @@ impl McapWriter {
         })
     }
 
+    /// Sends the messages of the open chunk on their way; definitions without a message wait for one.
+    fn submit_messages(&mut self, outcome: &mut WriteOutcome) {
+        if self.chunk.has_messages() {
+            self.submit(outcome);
+        }
+    }
+
+    /// Sends on its way all that is not in the file yet, also definitions alone.
     fn submit(&mut self, outcome: &mut WriteOutcome) {
         if self.chunk.is_empty() {
             return;
@@ -106,13 +115,13 @@ impl McapWriter {
         };
         let size = MESSAGE_PREFIX + message.data.len();
         if size > LARGE && self.takes_large {
-            self.submit(outcome);
+            self.submit_messages(outcome);
             self.pipeline
                 .submit_large(&mut self.chunk, topic, message, outcome);
             return;
         }
         if self.chunk.records.len() + size > self.chunk_size {
-            self.submit(outcome);
+            self.submit_messages(outcome);
         }
         if !self.chunk.has_messages() {
             self.opened_ns = now_ns;
@@ -170,7 +179,7 @@ impl McapWriter {
             encoding: encoding.to_owned(),
             data: data.to_vec(),
         };
-        self.chunk.put_definitions(|records| schema.put(records));
+        schema.put(&mut self.chunk.definitions);
         self.schemas.push(schema);
         Ok(id)
     }
@@ -224,7 +233,7 @@ impl StorageWriter for McapWriter {
                 ),
             ],
         };
-        self.chunk.put_definitions(|records| channel.put(records));
+        channel.put(&mut self.chunk.definitions);
         self.channels.push(channel);
         self.fit_chunk(self.pipeline.progress().1);
         let id = TopicId(u32::from(id) - 1);
@@ -269,8 +278,18 @@ impl StorageWriter for McapWriter {
         outcome
     }
 
+    fn save_account(&mut self, account: &str) -> WriteOutcome {
+        let mut outcome = WriteOutcome::default();
+        account_record::put(&mut self.chunk.definitions, account);
+        // It goes before the open chunk, which has its own age; without messages there is none to wait for.
+        if !self.chunk.has_messages() {
+            self.submit(&mut outcome);
+        }
+        outcome
+    }
+
     fn file_size(&self) -> u64 {
-        self.pipeline.progress().0 + size_u64(self.chunk.records.len())
+        self.pipeline.progress().0 + size_u64(self.chunk.size())
     }
 
     fn finish(
@@ -299,14 +318,17 @@ impl StorageWriter for McapWriter {
             topics: sink.topics.clone(),
             file_size: sink.position(),
         };
-        let written = sink.append_metadata(&metadata(&summary)).and_then(|()| {
-            let end = SummaryWriter::begin(&mut sink)?;
-            if options.summary {
-                end.write(&schemas, &channels, options.summary_crc)
-            } else {
-                end.write_empty()
-            }
-        });
+        let definitions = sink.append_definitions();
+        let written = definitions
+            .and_then(|()| sink.append_metadata(&metadata(&summary)))
+            .and_then(|()| {
+                let end = SummaryWriter::begin(&mut sink)?;
+                if options.summary {
+                    end.write(&schemas, &channels, options.summary_crc)
+                } else {
+                    end.write_empty()
+                }
+            });
         if let Err(error) = written.and_then(|()| sink.sync()) {
             outcome.fail(error);
         }

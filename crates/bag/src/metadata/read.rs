@@ -153,12 +153,12 @@ fn file_record(node: &Node) -> Result<FileRecord> {
     Ok(record)
 }
 
-fn items<'n>(node: &'n Node, field: &str) -> Result<&'n [Node]> {
+pub(super) fn items<'n>(node: &'n Node, field: &str) -> Result<&'n [Node]> {
     node.as_sequence()
         .ok_or_else(|| Error::metadata(field, "is not a list"))
 }
 
-fn string(node: &Node, field: &str) -> Result<String> {
+pub(super) fn string(node: &Node, field: &str) -> Result<String> {
     if node.is_null() {
         return Ok(String::new());
     }

@@ -40,7 +40,7 @@ pub(super) fn statistics_entries(statistics: &TopicStatistics) -> Vec<(String, N
 }
 
 /// Causes and unknowns, as far as there are any.
-fn missing_entries(statistics: &TopicStatistics) -> Vec<(String, Node)> {
+pub(super) fn missing_entries(statistics: &TopicStatistics) -> Vec<(String, Node)> {
     let (lost, left_out) = (&statistics.lost_in_recorder, &statistics.left_out);
     let mut entries = Vec::new();
     if lost.total() > 0 {

@@ -1,28 +1,72 @@
 //! From [`BagMetadata`] to YAML, byte for byte what rosbag2 writes for version 9.
 
+use std::io::{self, Write};
+
 use super::statistics_yaml::{statistics_entries, timeline_node};
 use super::{BagMetadata, FileRecord, STATISTICS_VERSION, TopicRecord, qos_text};
 use crate::yaml::{self, Node};
+
+const ROOT: &str = "rosbag2_bagfile_information";
 
 impl BagMetadata {
     /// The text of a `metadata.yaml`.
     ///
     /// The account is in additional keys that older readers skip, whatever the version.
     pub fn to_yaml(&self) -> String {
-        yaml::emit(&Node::Map(vec![(
-            "rosbag2_bagfile_information".into(),
-            self.to_node(),
-        )]))
+        let mut text = format!("{ROOT}:\n  ");
+        self.put(&mut text, 2, &mut |_| Ok(())).unwrap_or_default();
+        text
     }
 
     /// The text that storages keep inside the file: the same map without its root key.
     pub fn to_embedded_yaml(&self) -> String {
-        yaml::emit(&self.to_node())
+        let mut text = String::new();
+        self.put(&mut text, 0, &mut |_| Ok(())).unwrap_or_default();
+        text
     }
 
-    fn to_node(&self) -> Node {
-        let statistics = self.version >= STATISTICS_VERSION;
-        let mut map = vec![
+    /// Writes the text of a `metadata.yaml` piece by piece: that of very many files needs no memory of its size.
+    pub(super) fn write_yaml(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut text = format!("{ROOT}:\n  ");
+        self.put(&mut text, 2, &mut |text| {
+            out.write_all(text.as_bytes())?;
+            text.clear();
+            Ok(())
+        })?;
+        out.write_all(text.as_bytes())
+    }
+
+    /// Appends the map; `flush` may take the text away after each file.
+    fn put(
+        &self,
+        text: &mut String,
+        depth: usize,
+        flush: &mut dyn FnMut(&mut String) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let indent = " ".repeat(depth);
+        yaml::emit_map_at(text, &self.entries_before_files(), depth);
+        text.extend(["\n", &indent, "files:"]);
+        if self.files.is_empty() {
+            text.extend(["\n", &indent, "  []"]);
+        }
+        for file in &self.files {
+            text.extend(["\n", &indent, "  - "]);
+            let item = file_entries(file, self.version >= STATISTICS_VERSION);
+            yaml::emit_map_at(text, &item, depth + 4);
+            flush(text)?;
+        }
+        text.extend(["\n", &indent]);
+        let mut behind = vec![
+            ("custom_data".into(), custom_data_node(&self.custom_data)),
+            ("ros_distro".into(), Node::text(&self.ros_distro)),
+        ];
+        behind.extend(self.extra.iter().cloned());
+        yaml::emit_map_at(text, &behind, depth);
+        Ok(())
+    }
+
+    fn entries_before_files(&self) -> Vec<(String, Node)> {
+        vec![
             ("version".into(), Node::number(self.version)),
             (
                 "storage_identifier".into(),
@@ -50,20 +94,7 @@ impl BagMetadata {
                 "relative_file_paths".into(),
                 Node::Sequence(self.relative_file_paths.iter().map(Node::text).collect()),
             ),
-            (
-                "files".into(),
-                Node::Sequence(
-                    self.files
-                        .iter()
-                        .map(|file| file_node(file, statistics))
-                        .collect(),
-                ),
-            ),
-            ("custom_data".into(), custom_data_node(&self.custom_data)),
-            ("ros_distro".into(), Node::text(&self.ros_distro)),
-        ];
-        map.extend(self.extra.iter().cloned());
-        Node::Map(map)
+        ]
     }
 }
 
@@ -131,7 +162,7 @@ fn topic_node(record: &TopicRecord) -> Node {
     Node::Map(map)
 }
 
-fn file_node(file: &FileRecord, with_statistics: bool) -> Node {
+fn file_entries(file: &FileRecord, with_statistics: bool) -> Vec<(String, Node)> {
     let mut map = vec![
         ("path".into(), Node::text(&file.path)),
         (
@@ -150,5 +181,5 @@ fn file_node(file: &FileRecord, with_statistics: bool) -> Node {
         map.push(("topics_statistics".into(), Node::Sequence(topics.collect())));
     }
     map.extend(file.extra.iter().cloned());
-    Node::Map(map)
+    map
 }

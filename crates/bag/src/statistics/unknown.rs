@@ -11,7 +11,7 @@ pub struct UnknownMessages {
     pub open_publishers: u64,
     /// At most this many: lost or left out in the whole recording, perhaps not in this part of it.
     pub unplaced: u64,
-    /// The recorder was killed, or the file was cut off: what came after the last account is not known.
+    /// The recorder was killed, or the file is damaged: what came after the last account is not known.
     pub interrupted: bool,
 }
 
@@ -58,7 +58,7 @@ impl UnknownMessages {
         }
         if self.interrupted {
             sentences.push(
-                "messages after the last saved account: the recorder was killed, or the file was cut off"
+                "messages after the last saved account: the recorder was killed, or the file is damaged"
                     .into(),
             );
         }

@@ -6,6 +6,7 @@ use timeloom_bag::conformance::{Subject, run};
 use timeloom_bag::mcap::{McapCompression, McapOptions, McapReader, McapWriter};
 use timeloom_bag::sqlite::{SqliteOptions, SqliteReader, SqliteWriter};
 use timeloom_bag::{BagMetadata, Result, StorageReader, StorageWriter};
+use timeloom_testkit::mcap::BagScratch;
 
 struct Mcap(McapOptions);
 
@@ -36,7 +37,10 @@ impl Subject for Mcap {
 }
 
 fn mcap(options: McapOptions) {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
+    if !options.summary {
+        directory.scannable();
+    }
     run(&Mcap(options), directory.path());
 }
 
@@ -134,7 +138,7 @@ impl Subject for Sqlite {
 #[test]
 fn sqlite3_presets() {
     for preset in ["none", "resilient"] {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = BagScratch::new();
         run(
             &Sqlite(SqliteOptions::preset(preset).unwrap()),
             directory.path(),
@@ -144,7 +148,7 @@ fn sqlite3_presets() {
 
 #[test]
 fn sqlite3_with_small_batches_and_pages() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let options = SqliteOptions {
         max_batch_messages: 3,
         page_size: 4096,

@@ -3,6 +3,7 @@
 use timeloom_bag::convert::{ConvertOutput, OnDamage, convert};
 use timeloom_bag::metadata::read_metadata_file;
 use timeloom_bag::{BagOptions, BagReader, CompressionMode, StorageReader, UnknownMessages};
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::{assert_holds, bags, message_time, read_bag, storages, write_bag};
 
@@ -14,7 +15,7 @@ fn run(inputs: &[std::path::PathBuf], output: ConvertOutput) -> u64 {
 
 #[test]
 fn every_storage_converts_to_every_other() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let source = directory.path().join("source");
     write_bag(&source, BagOptions::default(), 200);
     let mut previous = source;
@@ -46,7 +47,7 @@ fn every_storage_converts_to_every_other() {
 
 #[test]
 fn slice_filter_and_rename() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let source = directory.path().join("source");
     write_bag(&source, BagOptions::default(), 200);
     let slice = directory.path().join("slice");
@@ -70,7 +71,7 @@ fn slice_filter_and_rename() {
 
 #[test]
 fn merge_of_real_bags_of_both_storages() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let inputs = [
         "mcap_plain",
         "sqlite3_plain",
@@ -106,7 +107,7 @@ fn merge_of_real_bags_of_both_storages() {
 
 #[test]
 fn two_outputs_in_one_pass_and_losses_carried_over() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let source = directory.path().join("source");
     let mut writer = timeloom_bag::BagWriter::create(&source, BagOptions::default()).unwrap();
     let id = writer.add_topic(&crate::support::test_topics()[0]).unwrap();

@@ -8,11 +8,12 @@ use proptest::prelude::*;
 use timeloom_bag::conformance::read_all;
 use timeloom_bag::mcap::{McapOptions, McapReader};
 use timeloom_bag::{BagOptions, BagReader, Error, Order, Query, StorageOptions, StorageReader};
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::{bags, write_bag};
 
 fn sample(storage: StorageOptions) -> Vec<u8> {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let path = directory.path().join("run");
     write_bag(
         &path,

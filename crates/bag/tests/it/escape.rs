@@ -8,12 +8,13 @@ use timeloom_bag::metadata::write_metadata_file;
 use timeloom_bag::{
     BagInfo, BagMetadata, BagOptions, BagReader, Error, StorageReader as _, recover, reindex,
 };
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::write_bag;
 
 /// A directory with a bag `stranger`, and beside it a bag `mine` that is nobody's business.
-fn two_bags() -> (tempfile::TempDir, PathBuf, PathBuf) {
-    let directory = tempfile::tempdir().unwrap();
+fn two_bags() -> (BagScratch, PathBuf, PathBuf) {
+    let directory = BagScratch::new();
     let [stranger, mine] = ["stranger", "mine"].map(|name| directory.path().join(name));
     for bag in [&stranger, &mine] {
         write_bag(bag, BagOptions::default(), 12);

@@ -10,6 +10,7 @@ use timeloom_bag::storage::ExtraCounts;
 use timeloom_bag::{
     BagOptions, CompressionMode, Error, StorageId, StorageOptions, StorageReader, recover,
 };
+use timeloom_testkit::mcap::BagScratch;
 
 const BOTH: ExtraCounts = ExtraCounts {
     attachments: 2,
@@ -119,7 +120,7 @@ fn run(
 
 #[test]
 fn the_first_mcap_file_of_an_output_gets_them() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let at = |name: &str| directory.path().join(name);
     write_file(&at("in.mcap"), plain());
     assert_eq!(
@@ -160,7 +161,7 @@ fn the_first_mcap_file_of_an_output_gets_them() {
 
 #[test]
 fn only_the_first_file_of_a_split_gets_them() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let at = |name: &str| directory.path().join(name);
     write_file(&at("in.mcap"), plain());
     let options = BagOptions {
@@ -179,7 +180,7 @@ fn only_the_first_file_of_a_split_gets_them() {
 
 #[test]
 fn a_storage_that_cannot_hold_them_leaves_a_count() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let at = |name: &str| directory.path().join(name);
     write_file(&at("in.mcap"), plain());
     let options = BagOptions {
@@ -197,7 +198,8 @@ fn a_storage_that_cannot_hold_them_leaves_a_count() {
 
 #[test]
 fn records_without_an_index_are_found() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
+    directory.unchecked();
     let path = directory.path().join("in.mcap");
     for options in [
         plain().emit_attachment_indexes(false),
@@ -216,7 +218,7 @@ fn records_without_an_index_are_found() {
 
 #[test]
 fn recover_carries_them_over() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let path = directory.path().join("in.mcap");
     write_file(&path, plain());
     let bytes = fs::read(&path).unwrap();
@@ -235,7 +237,7 @@ fn recover_carries_them_over() {
 
 #[test]
 fn an_attachment_that_is_cut_off_is_counted() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let path = directory.path().join("in.mcap");
     write_file(&path, plain());
     let bytes = fs::read(&path).unwrap();
@@ -265,7 +267,8 @@ fn an_attachment_that_is_cut_off_is_counted() {
 
 #[test]
 fn a_changed_attachment_is_damage() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
+    directory.unchecked();
     let at = |name: &str| directory.path().join(name);
     write_file(&at("in.mcap"), plain());
     let mut bytes = fs::read(at("in.mcap")).unwrap();
@@ -303,7 +306,8 @@ fn a_changed_attachment_is_damage() {
 
 #[test]
 fn an_index_that_points_elsewhere_is_an_error_or_a_count() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
+    directory.unchecked();
     let at = |name: &str| directory.path().join(name);
     write_file(&at("in.mcap"), plain().calculate_summary_section_crc(false));
     let mut bytes = fs::read(at("in.mcap")).unwrap();

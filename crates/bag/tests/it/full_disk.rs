@@ -6,6 +6,7 @@ use std::process::Command;
 use timeloom_bag::mcap::{McapCompression, McapOptions};
 use timeloom_bag::sqlite::SqliteOptions;
 use timeloom_bag::{BagOptions, BagWriter, Message, StorageOptions};
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::{message_time, payload, read_bag, test_topics};
 
@@ -112,7 +113,7 @@ fn the_limited_process() {
         println!("\nresult {recorded} {lost}");
         return;
     }
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     assert_eq!(
         record(&directory.path().join("run"), "mcap"),
         (u64::from(COUNT), 0)
@@ -121,7 +122,8 @@ fn the_limited_process() {
 
 #[test]
 fn every_message_that_a_full_disk_refuses_is_counted() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
+    directory.unchecked();
     for name in ["mcap", "threads", "pool", "fastwrite", "sqlite3"] {
         let path = directory.path().join(name);
         // The signal is ignored, so that writing beyond the limit fails instead of killing.

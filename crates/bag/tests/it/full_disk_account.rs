@@ -2,12 +2,13 @@
 
 use timeloom_bag::sqlite::SqliteOptions;
 use timeloom_bag::{BagInfo, BagOptions, BagWriter, LossCause, Message, StorageOptions};
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::{message_time, payload, read_bag, storages, test_topics};
 
 #[test]
 fn losses_in_a_last_file_that_holds_nothing_are_told() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     for (number, (name, storage)) in storages().into_iter().enumerate() {
         let path = directory.path().join(number.to_string());
         let options = BagOptions {
@@ -38,7 +39,7 @@ fn losses_in_a_last_file_that_holds_nothing_are_told() {
 
 #[test]
 fn on_a_full_disk_a_database_holds_what_it_says_and_no_more() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let path = directory.path().join("bag");
     let mut sqlite = SqliteOptions {
         max_batch_messages: 7,

@@ -9,6 +9,7 @@ use timeloom_bag::info::{InfoLayout, SortTopics, render};
 use timeloom_bag::{
     BagInfo, BagReader, Order, Query, StorageId, StorageReader, TopicStatistics, UnknownMessages,
 };
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::{bag_directories, bags, files_below};
 
@@ -187,7 +188,7 @@ fn every_single_golden_file_opens_alone() {
 
 #[test]
 fn reading_leaves_no_trace() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     for name in ["sqlite3_resilient", "sqlite3_plain"] {
         let copy = directory.path().join(name);
         fs::create_dir(&copy).unwrap();
@@ -210,7 +211,7 @@ fn the_json_model_has_the_numbers() {
 
 #[test]
 fn info_is_honest_about_files_that_are_not_what_they_should_be() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     for name in [
         "mcap_plain",
         "sqlite3_plain",
@@ -280,10 +281,12 @@ fn the_text_can_be_sorted_and_show_sizes_and_losses() {
         "Topic: /points | Type: sensor_msgs/msg/PointCloud2 | Count: 21 | Size Contribution: "
     ));
     assert!(text.contains("| Lost in Transport: 3 | Lost in Recorder: 0\n"));
-    assert!(text.contains("\nUnknown:           at most 7 messages before the first one received"));
-    assert!(
-        text.contains("\n                   messages after the last one received from 1 publisher")
-    );
+    assert!(text.contains(
+        "\nUnknown:           /points: at most 7 messages before the first one received"
+    ));
+    assert!(text.contains(
+        "\n                   /points: messages after the last one received from 1 publisher"
+    ));
     let quiet = render(&info, &InfoLayout::default());
     assert!(!quiet.contains("Unknown"), "as ros2 bag info shows it");
 }

@@ -6,9 +6,10 @@ use std::process::Command;
 use timeloom_bag::conformance::OwnedMessage;
 use timeloom_bag::mcap::{McapCompression, McapOptions};
 use timeloom_bag::sqlite::SqliteOptions;
-use timeloom_bag::{BagOptions, CompressionMode, StorageOptions};
+use timeloom_bag::{BagOptions, BagWriter, CompressionMode, Message, StorageOptions};
+use timeloom_testkit::mcap::BagScratch;
 
-use crate::support::{files_below, read_bag, write_bag};
+use crate::support::{files_below, message_time, payload, read_bag, test_topics, write_bag};
 
 /// The Python with the packages; `None` after saying why, where that is allowed.
 fn python() -> Option<PathBuf> {
@@ -92,7 +93,7 @@ fn written_storages() -> Vec<(&'static str, StorageOptions)> {
 #[test]
 fn they_read_what_we_write() {
     let Some(python) = python() else { return };
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     for (name, storage) in written_storages() {
         for compression in [
             CompressionMode::None,
@@ -139,9 +140,51 @@ fn they_read_what_we_write() {
 }
 
 #[test]
+fn they_read_a_default_bag_with_a_saved_account() {
+    let Some(python) = python() else { return };
+    let directory = BagScratch::new();
+    for (name, storage) in written_storages() {
+        let path = directory.path().join(name);
+        let options = BagOptions {
+            storage,
+            ..BagOptions::default()
+        };
+        let mut writer = BagWriter::create(&path, options).unwrap();
+        let topic = writer.add_topic(&test_topics()[0]).unwrap();
+        for k in 0..50 {
+            let (data, time) = (payload(k), message_time(k));
+            let message = Message {
+                topic,
+                log_time_ns: time,
+                publish_time_ns: time,
+                sequence: k,
+                data: &data,
+            };
+            writer.lost_in_transport(topic, 1, time);
+            let now = i64::from(k) * 1_000_000_000;
+            assert!(writer.write(&[message], now).is_ok());
+        }
+        writer.finish().unwrap().1.into_result().unwrap();
+        let expected = lines(&read_bag(&path));
+        assert_eq!(expected.len(), 50);
+        let read = theirs(&run(&python, &["rosbags", path.to_str().unwrap()]));
+        assert!(read == expected, "rosbags: {name}");
+        if name.starts_with("mcap") {
+            let file = path.join(format!("{name}_0.mcap"));
+            let bytes = std::fs::read(&file).unwrap();
+            let record = b"timeloom.account";
+            assert!(bytes.windows(record.len()).any(|it| it == record));
+            let read = theirs(&run(&python, &["mcap", file.to_str().unwrap()]));
+            assert!(read == expected, "mcap: {name}");
+        }
+    }
+}
+
+#[test]
 fn we_read_what_they_write() {
     let Some(python) = python() else { return };
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
+    directory.unchecked();
     let text = run(&python, &["write", directory.path().to_str().unwrap()]);
     let mut bags = 0;
     for line in text.lines() {

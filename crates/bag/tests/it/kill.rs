@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use timeloom_bag::mcap::{McapCompression, McapOptions};
 use timeloom_bag::sqlite::SqliteOptions;
 use timeloom_bag::{BagInfo, BagOptions, BagWriter, Message, StorageOptions, recover};
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::{assert_holds, message_time, payload, read_bag, test_topics};
 
@@ -70,7 +71,12 @@ fn record(directory: &Path, storage: &str, limit: u32, report: &mut dyn Write) {
             sequence: k,
             data: &data,
         };
-        assert!(writer.write(&[message], time).is_ok());
+        if k % 10 == 0 {
+            writer.lost_in_transport(ids[0], 1, time);
+        }
+        // Twenty messages a second of the writer's clock.
+        let now = i64::from(k) * 50_000_000;
+        assert!(writer.write(&[message], now).is_ok());
         writeln!(report, "accepted {k}").unwrap();
         if k % 50 == 49 {
             assert!(writer.seal().is_ok());
@@ -92,7 +98,8 @@ fn the_recording_process() {
         );
         return;
     }
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
+    directory.unchecked();
     let path = directory.path().join("run");
     record(&path, "mcap", 100, &mut std::io::sink());
     assert_holds(&path, 0..100);
@@ -129,7 +136,8 @@ fn kill_after(path: &Path, storage: &str, lines: usize) -> (u32, u32) {
 
 #[test]
 fn kill_minus_nine_loses_only_what_was_not_sealed() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
+    directory.unchecked();
     for (number, storage) in [
         "mcap",
         "mcap_zstd",
@@ -169,6 +177,13 @@ fn kill_minus_nine_loses_only_what_was_not_sealed() {
                 (u64::from(readable), vec![]),
                 "{storage}"
             );
+            // So is what was lost on the wire, up to a second before the last seal; the rest is said to be unknown.
+            let account = info.topics[0].statistics.unwrap();
+            let saved = u64::from(sealed.saturating_sub(30) / 10);
+            let on_the_wire = account.messages_lost_in_transport;
+            assert!(on_the_wire >= saved, "{storage}: {on_the_wire} of {saved}");
+            assert!(on_the_wire <= u64::from(accepted / 10) + 1, "{storage}");
+            assert!(account.unknown.interrupted, "{storage}");
             let lost = accepted.saturating_sub(readable);
             assert!(
                 lost <= accepted - sealed,

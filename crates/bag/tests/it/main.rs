@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first error")]
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
+mod account;
 mod bag;
+mod chunks;
 mod conformance;
 mod convert;
 mod damage;

@@ -6,6 +6,7 @@ use std::io::Cursor;
 use timeloom_bag::conformance::read_all;
 use timeloom_bag::mcap::{McapCompression, McapLimits, McapOptions, McapReader, McapWriter};
 use timeloom_bag::{BagMetadata, Message, Order, Query, StorageReader, StorageWriter, TopicId};
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::{payload, test_topics};
 
@@ -39,7 +40,7 @@ fn options() -> Vec<McapOptions> {
 #[test]
 fn the_crate_reads_our_files_with_summary_and_index() {
     for options in options() {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = BagScratch::new();
         let path = directory.path().join("x.mcap");
         let chunking = options.chunking;
         let mut writer = Box::new(McapWriter::create(&path, options, None).unwrap());
@@ -155,7 +156,8 @@ fn we_read_files_of_the_crate() {
                 writer.write_to_known_channel(&header, &payload(k)).unwrap();
             }
             writer.finish().unwrap();
-            let directory = tempfile::tempdir().unwrap();
+            let directory = BagScratch::new();
+            directory.unchecked();
             let path = directory.path().join("x.mcap");
             std::fs::write(&path, writer.into_inner().into_inner()).unwrap();
             let messages =
@@ -173,7 +175,7 @@ fn we_read_files_of_the_crate() {
 
 #[test]
 fn overlapping_chunks_stay_within_the_memory_limit() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let path = directory.path().join("x.mcap");
     let options = McapOptions {
         chunk_size: 4000,
@@ -227,7 +229,8 @@ fn overlapping_chunks_stay_within_the_memory_limit() {
 
 #[test]
 fn a_chunk_is_sealed_by_its_age() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
+    directory.unchecked();
     let path = directory.path().join("x.mcap");
     let mut writer = Box::new(McapWriter::create(&path, McapOptions::default(), None).unwrap());
     writer.add_topic(&test_topics()[0]).unwrap();
@@ -257,7 +260,7 @@ fn a_chunk_is_sealed_by_its_age() {
 
 #[test]
 fn the_index_of_a_long_file_stays_within_its_memory() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let chunks = |name: &str, index_memory: usize| {
         let path = directory.path().join(name);
         let options = McapOptions {

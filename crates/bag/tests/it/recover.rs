@@ -7,6 +7,7 @@ use timeloom_bag::metadata::read_metadata_file;
 use timeloom_bag::{
     BagInfo, BagOptions, CompressionMode, StorageOptions, StorageReader, recover, reindex,
 };
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::{assert_holds, bags, files_below, read_bag, storages, write_bag};
 
@@ -19,7 +20,7 @@ fn small_chunks() -> StorageOptions {
 
 #[test]
 fn reindex_rebuilds_the_metadata_of_every_kind_of_bag() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     for (number, (_, storage)) in storages().into_iter().enumerate() {
         for compression in [
             CompressionMode::None,
@@ -48,7 +49,7 @@ fn reindex_rebuilds_the_metadata_of_every_kind_of_bag() {
 
 #[test]
 fn reindex_of_rosbag2s_own_sample() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     for storage in ["mcap", "sqlite3"] {
         let sample = bags().join(format!(
             "rosbag2_samples/rosbag2_py/test/resources/{storage}/reindex_test_bags/multiple_files"
@@ -69,7 +70,7 @@ fn reindex_of_rosbag2s_own_sample() {
 
 #[test]
 fn a_file_without_its_end_is_recovered_and_the_original_kept() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let path = directory.path().join("run");
     write_bag(
         &path,
@@ -95,7 +96,10 @@ fn a_file_without_its_end_is_recovered_and_the_original_kept() {
     assert!(!info.damage.is_empty(), "info is honest about a cut file");
     let before = McapReader::open(&file).unwrap();
     let report = recover(&path, 10).unwrap();
-    assert!(report.files[0].salvaged > 0 && report.is_lossy());
+    assert!(
+        report.files[0].salvaged > 0 && report.is_lossy(),
+        "{report:?}"
+    );
     assert_eq!(
         report.lost_messages(),
         1,
@@ -131,7 +135,7 @@ fn a_file_without_its_end_is_recovered_and_the_original_kept() {
 
 #[test]
 fn a_flipped_bit_costs_its_chunk_and_the_count_is_exact() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let path = directory.path().join("run");
     write_bag(
         &path,
@@ -180,7 +184,7 @@ fn a_flipped_bit_costs_its_chunk_and_the_count_is_exact() {
 
 #[test]
 fn compressed_files_are_recovered_too() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let path = directory.path().join("run");
     let options = BagOptions {
         storage: small_chunks(),
@@ -202,7 +206,7 @@ fn compressed_files_are_recovered_too() {
 
 #[test]
 fn a_damaged_database_gives_back_its_readable_rows() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let path = directory.path().join("run");
     let storage = StorageOptions::Sqlite3(timeloom_bag::sqlite::SqliteOptions {
         page_size: 4096,
@@ -233,7 +237,7 @@ fn a_damaged_database_gives_back_its_readable_rows() {
 
 #[test]
 fn one_unreadable_file_does_not_cost_the_others() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let path = directory.path().join("run");
     write_bag(
         &path,
@@ -253,7 +257,7 @@ fn one_unreadable_file_does_not_cost_the_others() {
 
 #[test]
 fn a_file_that_is_there_packed_and_unpacked_counts_once() {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = BagScratch::new();
     let path = directory.path().join("run");
     write_bag(
         &path,

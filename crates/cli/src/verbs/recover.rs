@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use timeloom_bag::Error;
 use timeloom_bag::bag::BagLayout;
 use timeloom_bag::recover::{RecoverReport, RecoveredFile};
+use timeloom_bag::{Error, TopicStatistics};
 
 use super::info::Format;
 use crate::context::Context;
@@ -23,10 +23,9 @@ EXAMPLES
   timeloom recover my_bag --format json
 
 Each damaged file is written anew beside the original and takes its name; the original stays as <file>.damaged.
-Files that are whole are not touched. Exit code 3: something is gone for good, the count is printed.";
-
-const UNFINISHED: &str =
-    "unknown: what the recorder had not written yet, since the recording never ended";
+Files that are whole are not touched. What the recorder had lost or left out is kept, and what came after its last saved
+account is unknown: `timeloom info -v` shows both. Exit code 3: something that was in the files is gone for good, the
+count is printed.";
 
 /// Get back all that a damaged bag holds: cut files, missing summaries, broken metadata
 #[derive(Debug, Args)]
@@ -35,8 +34,8 @@ pub(crate) struct Arguments {
     /// The bag: a directory, or one .mcap or .db3 file
     #[arg(value_name = "BAG")]
     bag: PathBuf,
-    /// 10 with statistics, 9 for readers that are strict
-    #[arg(long, value_name = "VERSION", default_value_t = 10, value_parser = clap::value_parser!(u32).range(9..=10))]
+    /// 9, which every reader takes, or 10, which strict readers refuse; both hold the account
+    #[arg(long, value_name = "VERSION", default_value_t = 9, value_parser = clap::value_parser!(u32).range(9..=10))]
     metadata_version: u32,
     /// Form of the report
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -80,10 +79,30 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             .warning(&format!("{}: {reason}", name(path)));
     }
     context.printer.note(&total(&report, lost));
-    if report.unfinished {
-        context.printer.aside(UNFINISHED);
+    for line in recorded_account(&report.account) {
+        context.printer.aside(&line);
     }
     Ok(Outcome::lost_if(lost > 0 || report.is_lossy()))
+}
+
+/// What was missing already when the bag was recorded, and what is not known; the bag keeps it.
+fn recorded_account(account: &TopicStatistics) -> Vec<String> {
+    let mut lines = Vec::new();
+    if account.messages_lost() > 0 {
+        lines.push(format!(
+            "the account of the bag: {} lost, {} in transport and {} in the recorder",
+            counted(account.messages_lost(), "message"),
+            account.messages_lost_in_transport,
+            account.messages_lost_in_recorder()
+        ));
+    }
+    if account.messages_left_out() > 0 {
+        let left_out = counted(account.messages_left_out(), "message");
+        lines.push(format!("the account of the bag: {left_out} left out"));
+    }
+    let unknown = account.unknown.sentences().into_iter();
+    lines.extend(unknown.map(|sentence| format!("unknown: {sentence}")));
+    lines
 }
 
 /// Messages that the metadata claims before it is rebuilt; 0 when it says nothing.
@@ -132,7 +151,7 @@ fn summary(file: &RecoveredFile) -> String {
 fn total(report: &RecoverReport, lost: u64) -> String {
     let readable = counted(report.messages(), "message");
     if lost == 0 && !report.is_lossy() {
-        return format!("{readable} readable, none lost");
+        return format!("{readable} readable, none lost by the damage");
     }
     let bytes: u64 = report.files.iter().map(|file| file.lost_bytes).sum();
     let mut lost = vec![counted(lost, "message")];
@@ -163,6 +182,7 @@ fn json(report: &RecoverReport, lost: u64) -> serde_json::Value {
         "lost_message_count": lost,
         "lost_extras": report.lost_extras(),
         "unfinished": report.unfinished,
+        "account": report.account,
         "lossy": lost > 0 || report.is_lossy(),
     })
 }

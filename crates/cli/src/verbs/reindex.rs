@@ -16,7 +16,7 @@ use crate::outcome::Outcome;
 const EXAMPLES: &str = "\
 EXAMPLES
   timeloom reindex my_bag                     metadata.yaml from the files of the directory
-  timeloom reindex my_bag --metadata-version 9
+  timeloom reindex my_bag --metadata-version 10
   timeloom reindex my_bag --format json
 
 Every message is read, so counts, times and sizes are exact. The files of the bag are not touched; damaged ones are
@@ -29,8 +29,8 @@ pub(crate) struct Arguments {
     /// The directory of the bag
     #[arg(value_name = "DIRECTORY")]
     bag: PathBuf,
-    /// 10 with statistics, 9 for readers that are strict
-    #[arg(long, value_name = "VERSION", default_value_t = 10, value_parser = clap::value_parser!(u32).range(9..=10))]
+    /// 9, which every reader takes, or 10, which strict readers refuse; both hold the account
+    #[arg(long, value_name = "VERSION", default_value_t = 9, value_parser = clap::value_parser!(u32).range(9..=10))]
     metadata_version: u32,
     /// Form of the report
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]

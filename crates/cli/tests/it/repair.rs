@@ -100,7 +100,7 @@ fn a_cut_bag_is_recovered_with_an_exact_count() {
     ----- stdout
     mcap_plain_0.mcap: whole, 406 messages
     ----- stderr
-    406 messages readable, none lost
+    406 messages readable, none lost by the damage
     ");
     cut(&bag.join("mcap_plain_0.mcap"), 100_000);
     insta::assert_snapshot!(sandbox.run("recover cut"), @"
@@ -140,7 +140,7 @@ fn single_files_and_databases_are_recovered() {
     ----- stdout
     sqlite3_plain_0.db3: whole, 374 messages
     ----- stderr
-    374 messages readable, none lost
+    374 messages readable, none lost by the damage
     ");
     assert_eq!(stored(&bag).len(), 374);
     let bag = sandbox.copy("mcap_plain", "one");
@@ -222,10 +222,16 @@ fn of_a_recording_that_never_ended_it_is_said_that_nobody_knows_the_rest() {
         let report: Value = serde_json::from_str(&run.stdout).unwrap();
         assert_eq!(report["message_count"], 1, "{run}");
         assert_eq!(report["unfinished"], true, "{run}");
-        let said = "unknown: what the recorder had not written yet";
+        let said = "unknown: messages after the last saved account";
         assert!(run.stderr.contains(said), "{run}");
         assert!(!bag.join(RESERVED_FILE).exists());
+        // The bag keeps it: a second recovery says the same.
         let run = sandbox.run("recover bag");
-        assert!(!run.stderr.contains("unknown"), "{run}");
+        assert!(run.stderr.contains(said), "{run}");
+        let text = sandbox.ok("info bag -v");
+        assert!(
+            text.contains("Unknown:           /a: messages after"),
+            "{text}"
+        );
     }
 }

@@ -287,8 +287,11 @@ impl Writer {
             let outcome = self.bag.request_sync();
             self.settle(&outcome);
         }
-        if self.watchdog.check_is_due(now) && !self.over && !finish {
-            Watchdog::check(self);
+        if self.watchdog.check_is_due(now) && !finish {
+            self.tell_unknown();
+            if !self.over {
+                Watchdog::check(self);
+            }
         }
     }
 
@@ -318,6 +321,16 @@ impl Writer {
             }
             for (cause, messages) in news.taken_back {
                 self.bag.found_again(id, cause, messages);
+            }
+        }
+    }
+
+    /// Tells the bag what is not known at the moment, in case this process is killed.
+    fn tell_unknown(&mut self) {
+        for topic in &self.topics {
+            if let Some(id) = topic.id {
+                let unknown = topic.intake.counts().missing.unknown;
+                self.bag.set_unknown(id, unknown);
             }
         }
     }

@@ -1,6 +1,4 @@
-use std::collections::BTreeMap;
-
-use timeloom_bag::{BagReader, StorageReader as _, TopicInfo, TopicStatistics};
+use timeloom_bag::{BagReader, StorageReader as _, TopicInfo};
 use timeloom_msg::Schema;
 use timeloom_msg::qos::{Durability, parse_profiles};
 use timeloom_node::player::TopicStatus;
@@ -36,10 +34,10 @@ impl BagContents {
         schema: impl Fn(usize) -> Result<Schema, String>,
     ) -> Self {
         let info = reader.info();
-        let accounts = accounts(reader);
+        let accounts = reader.accounts();
         let start = info.start_time_ns.unwrap_or(0);
         let topics = info.topics.iter().enumerate().map(|(index, topic)| {
-            let account = accounts.get(topic.name.as_str());
+            let account = accounts.get(index).and_then(Option::as_ref);
             BagTopic {
                 name: topic.name.clone(),
                 type_name: topic.type_name.clone(),
@@ -48,9 +46,10 @@ impl BagContents {
                 retention: retention(topic),
                 recorded: info.message_counts.get(index).copied().unwrap_or(0),
                 lost: account.map(|account| {
+                    let statistics = &account.statistics;
                     (
-                        account.messages_lost_in_transport,
-                        account.messages_lost_in_recorder(),
+                        statistics.messages_lost_in_transport,
+                        statistics.messages_lost_in_recorder(),
                     )
                 }),
             }
@@ -71,19 +70,6 @@ impl BagContents {
             topics.find(|topic| topic.type_name == played.type_name)
         })
     }
-}
-
-/// The accounts of all bags together, by topic.
-fn accounts(reader: &BagReader) -> BTreeMap<&str, TopicStatistics> {
-    let mut accounts: BTreeMap<&str, TopicStatistics> = BTreeMap::new();
-    let metadata = reader.bags().iter().filter_map(|bag| bag.metadata.as_ref());
-    for record in metadata.flat_map(|metadata| &metadata.topics) {
-        if let Some(statistics) = &record.statistics {
-            let account = accounts.entry(record.topic.name.as_str()).or_default();
-            account.merge(statistics);
-        }
-    }
-    accounts
 }
 
 fn retention(topic: &TopicInfo) -> Retention {

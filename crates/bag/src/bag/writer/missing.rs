@@ -36,9 +36,17 @@ impl BagWriter {
         self.account.find_again(topic, cause, messages);
     }
 
-    /// Adds what is not known of a topic. The file that is open has it.
+    /// Adds what is not known of a topic, once that is certain: at the end. The file that is open has it.
     pub fn leave_open(&mut self, topic: TopicId, unknown: UnknownMessages) {
-        self.account.leave_open(topic, unknown);
+        let mut missing = TopicAccount::default();
+        missing.statistics.unknown = unknown;
+        self.account.add_missing(topic, &missing);
+    }
+
+    /// Replaces what is not known of a topic at the moment. It is saved in case the process is killed, and in nothing else:
+    /// what is not known at the end is for [`leave_open`](Self::leave_open).
+    pub fn set_unknown(&mut self, topic: TopicId, unknown: UnknownMessages) {
+        self.account.set_unknown(topic, unknown);
     }
 
     /// Adds what another recording says is missing and not known of a topic.

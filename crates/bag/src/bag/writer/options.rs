@@ -67,7 +67,7 @@ impl StorageOptions {
     }
 }
 
-/// How a bag is written. The default is one MCAP file without compression and metadata with statistics.
+/// How a bag is written. The default is one MCAP file without compression, and metadata that every reader takes.
 pub struct BagOptions {
     /// The storage.
     pub storage: StorageOptions,
@@ -83,7 +83,7 @@ pub struct BagOptions {
     pub max_files: usize,
     /// Names of the files.
     pub naming: FileNaming,
-    /// 9 for readers that know nothing newer, 10 with statistics.
+    /// 9, which every reader takes, or 10, the number that the design of the statistics has; both hold the account.
     pub metadata_version: u32,
     /// The distribution that the metadata names.
     pub ros_distro: String,
@@ -101,7 +101,7 @@ impl Default for BagOptions {
             max_file_duration_ns: 0,
             max_files: 0,
             naming: FileNaming::Numbered,
-            metadata_version: STATISTICS_VERSION,
+            metadata_version: ROSBAG2_VERSION,
             ros_distro: String::new(),
             custom_data: Vec::new(),
         }

@@ -34,7 +34,7 @@ pub(crate) struct WriterArguments {
     /// zstd
     #[arg(long, value_name = "FORMAT")]
     compression_format: Option<String>,
-    /// 10 with statistics, 9 for readers that are strict; 10 unless you say otherwise
+    /// 9, which every reader takes, or 10, which strict readers refuse; both hold the account [default: 9]
     #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(9..=10))]
     metadata_version: Option<u32>,
 }

@@ -172,7 +172,7 @@ pub(super) struct OutputArguments {
         allow_negative_numbers = true
     )]
     pub(super) compression_threads_priority: Option<i32>,
-    /// 10 with statistics, 9 for readers that are strict, such as rosbags [default: 10]
+    /// 9, which every reader takes, or 10, which strict readers refuse; both hold the account [default: 9]
     #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(9..=10))]
     pub(super) metadata_version: Option<u32>,
     /// The distribution in the metadata, whose layouts the services speak [default: `ROS_DISTRO`, else jazzy]

@@ -188,17 +188,9 @@ fn original_topic(topic: &TopicInfo, header: &Schema) -> anyhow::Result<TopicInf
 
 /// The new bag keeps the account of what the old one never got.
 fn keep_losses(writer: &mut BagWriter, reader: &BagReader, ids: &[TopicId]) {
-    let records = reader
-        .bags()
-        .iter()
-        .filter_map(|bag| bag.metadata.as_ref())
-        .flat_map(|metadata| &metadata.topics);
-    for record in records {
-        let at = reader.info().topics.iter().position(|topic| {
-            topic.name == record.topic.name && topic.type_name == record.topic.type_name
-        });
-        if let (Some(missing), Some(id)) = (record.account(), at.and_then(|at| ids.get(at))) {
-            writer.add_missing(*id, &missing);
+    for (account, id) in reader.accounts().iter().zip(ids) {
+        if let Some(account) = account {
+            writer.add_missing(*id, account);
         }
     }
 }
