@@ -170,7 +170,12 @@ fn settle(name: &str, topic: &Topic, counts: &Counts, tally: &mut Tally) {
         taken
     };
     // What is unknown is known with its place: before the first ones, or after the last ones of publishers.
-    let before = explain((missing.head + missing.unseen).min(counts.before));
+    let most = if counts.interrupted {
+        u64::MAX
+    } else {
+        counts.before
+    };
+    let before = explain((missing.head + missing.unseen).min(most));
     let is_open = counts.open > 0 || counts.interrupted;
     let after = explain(if is_open { missing.tail } else { 0 });
     let unseen = explain(if is_open { missing.unseen } else { 0 });

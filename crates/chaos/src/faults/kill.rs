@@ -1,6 +1,6 @@
 //! kill -9 at random moments: what was sealed is there, and it is said what is not.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use rustix::process::Signal;
@@ -194,31 +194,34 @@ fn conserve(
             format!("{topic}: the bag does not say that its recorder was killed: {counts:?}")
         });
         if let Some(died) = died {
-            let old = old_holes(ledger, &seen, topic, died);
-            tally.unexplained(old.saturating_sub(counts.missing()), || {
-                format!("{topic}: {old} were missing long before the kill, and {counts:?}")
+            let (heads, holes) = old_gaps(ledger, &seen, topic, died);
+            let said = counts.missing() + counts.before;
+            tally.unexplained(holes.saturating_sub(counts.missing()), || {
+                format!("{topic}: {holes} were missing long before the kill, and {counts:?}")
+            });
+            tally.unexplained((heads + holes).saturating_sub(said), || {
+                format!("{topic}: {heads} came before the first ones, and {counts:?}")
             });
         }
     }
 }
 
-/// How many messages of a topic are missing between others, published long before a kill.
-fn old_holes(ledger: &Ledger, seen: &Seen, topic: &str, died: u64) -> u64 {
+/// How many messages of a topic are missing before the first ones, and between others: published long before a kill.
+fn old_gaps(ledger: &Ledger, seen: &Seen, topic: &str, died: u64) -> (u64, u64) {
+    let is_old = |line: &Line| line.time_ns + KEPT_AFTER_NS < died;
     let writers = ledger.writers.iter();
     let writers = writers.filter(|(_, writer)| writer.topic == topic);
-    let holes = writers.map(|(name, writer)| {
-        let none = BTreeSet::new();
-        let numbers = seen.get(name).unwrap_or(&none);
-        let Some(first) = numbers.first() else {
-            return 0;
+    let gaps = writers.filter_map(|(name, writer)| {
+        let numbers = seen.get(name)?;
+        let first = *numbers.first()?;
+        let line = writer.messages.get(usize::try_from(first).ok()?)?;
+        let missing = |(number, line): &(u64, &Line)| {
+            *number > first && is_old(line) && !numbers.contains(number)
         };
-        let is_old = |(number, line): &(u64, &Line)| {
-            number > first && line.time_ns + KEPT_AFTER_NS < died && !numbers.contains(number)
-        };
-        let last_old = (0..).zip(&writer.messages).filter(is_old).count();
-        last_old as u64
+        let holes = (0..).zip(&writer.messages).filter(missing).count() as u64;
+        Some((if is_old(line) { first } else { 0 }, holes))
     });
-    holes.sum()
+    gaps.fold((0, 0), |sum, gap| (sum.0 + gap.0, sum.1 + gap.1))
 }
 
 /// What comes is in the file, and what is missing in its account, this long after it at the latest.
