@@ -119,10 +119,8 @@ impl ReaderHandle {
 
     /// Asks the reliable writers for their last number; they answer with a heartbeat.
     pub(crate) fn ask_writers(self) {
-        // SAFETY: any handle may be asked for.
-        let code = call(|| unsafe { timeloom_ask_writers(self.0) });
-        // A reader that is gone has no writers to ask.
-        let _asked = code;
+        // SAFETY: any handle may be asked for; a reader that is gone has no writers to ask.
+        call(|| unsafe { timeloom_ask_writers(self.0) });
     }
 
     /// Who the writers are.

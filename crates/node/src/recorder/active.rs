@@ -29,7 +29,7 @@ pub(super) struct Active {
     /// Whether messages of its type are recorded: not where there were several types from the beginning.
     pub(super) is_recorded: bool,
     /// The same topic with other types, whose messages are counted and not recorded.
-    pub(super) conflicts: Vec<Active>,
+    pub(super) conflicts: Vec<Self>,
     /// Nodes that were asked for the definition of the type; none when it is known.
     pub(super) asked: Option<BTreeSet<String>>,
 }

@@ -26,9 +26,9 @@ pub(super) struct Intake {
     /// How many subscriptions there have been.
     subscriptions: AtomicU64,
     /// Whose messages of another type are only counted here.
-    main: Option<Weak<Intake>>,
+    main: Option<Weak<Self>>,
     /// The messages of this topic that have another type.
-    conflicts: Mutex<Vec<Arc<Intake>>>,
+    conflicts: Mutex<Vec<Arc<Self>>>,
 }
 
 #[derive(Default)]

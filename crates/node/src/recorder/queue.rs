@@ -315,7 +315,7 @@ mod tests {
             assert!(slots <= 2 * 41 + MOST_EMPTY, "{slots} slots at {number}");
         }
         let kept = numbers(&queue);
-        let oldest = 50_001 - (kept.len() - 1) as u32;
+        let oldest = 50_001 - u32::try_from(kept.len() - 1).unwrap();
         let expected: Vec<u32> = [0].into_iter().chain(oldest..=50_000).collect();
         assert_eq!(kept, expected);
         assert_eq!(lost + kept.len() as u64, 50_001);

@@ -272,6 +272,7 @@ impl Writer {
         let due = self.watchdog.is_due(now);
         if due {
             self.keep_appointments();
+            self.tell_unknown();
         }
         if due || idle || finish {
             let outcome = self.bag.tick(now.nanos());
@@ -287,11 +288,8 @@ impl Writer {
             let outcome = self.bag.request_sync();
             self.settle(&outcome);
         }
-        if self.watchdog.check_is_due(now) && !finish {
-            self.tell_unknown();
-            if !self.over {
-                Watchdog::check(self);
-            }
+        if self.watchdog.check_is_due(now) && !self.over && !finish {
+            Watchdog::check(self);
         }
     }
 

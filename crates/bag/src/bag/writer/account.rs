@@ -225,6 +225,8 @@ impl Account {
             file.open = open;
             file.changed = !open.is_none();
         }
+        // At once: a recorder that is killed now has said it in no file.
+        self.saved_ns = Some(i64::MIN);
         closed
     }
 }
