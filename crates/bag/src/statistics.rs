@@ -99,6 +99,7 @@ impl TopicStatistics {
     }
 
     /// The same account without the messages that are in the bag: what is missing and what is not known.
+    #[must_use]
     pub fn missing_only(&self) -> Self {
         Self {
             messages_recorded: 0,

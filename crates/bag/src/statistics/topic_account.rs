@@ -31,6 +31,7 @@ impl TopicAccount {
     /// A message whose time is not known, or not well enough, is counted as
     /// [`unplaced`](super::UnknownMessages::unplaced): it may be in this part, or not. What is not known of the whole
     /// is not known of a part.
+    #[must_use]
     pub fn missing_within(&self, start_ns: i64, end_ns: i64) -> Self {
         let (inside, mut unplaced) = self.timeline.within(start_ns, end_ns);
         let mut part = Self::default();

@@ -100,7 +100,7 @@ fn a_full_disk_begins_no_empty_files() {
             log_time_ns: time,
             publish_time_ns: time,
             sequence: 0,
-            data: &[7; 100_000],
+            data: &vec![7; 100_000],
         };
         assert_eq!(writer.write(&[message], time).messages_lost(), 1);
     }
