@@ -1,7 +1,7 @@
 //! `metadata.yaml`: what a bag says about itself, versions 1 to 10.
 
 mod file;
-mod qos_text;
+pub(crate) mod qos_text;
 mod read;
 pub(crate) mod saved_account;
 mod statistics_yaml;
@@ -13,10 +13,22 @@ pub(crate) use file::{create_afresh, read_metadata, safe_relative_path, sync_dir
 use crate::yaml::Node;
 use crate::{LossTimeline, MessageDefinition, TopicAccount, TopicInfo, TopicStatistics};
 
-/// The newest version that the original rosbag2 writes, in every distribution up to now: the default.
+/// The oldest version that is written.
+pub const OLDEST_VERSION: u32 = 4;
+/// The newest version that the original rosbag2 writes, in every distribution up to now.
 pub const ROSBAG2_VERSION: u32 = 9;
 /// The version that the design of the statistics gives them. No rosbag2 writes it, and strict readers refuse it.
 pub const STATISTICS_VERSION: u32 = 10;
+/// The version that rosbag2 of a distribution writes, and that every later one reads; 9 for a distribution that is not known.
+pub fn version_of(ros_distro: &str) -> u32 {
+    match ros_distro {
+        "foxy" | "galactic" => OLDEST_VERSION,
+        "humble" => 5,
+        "iron" => 7,
+        _ => ROSBAG2_VERSION,
+    }
+}
+
 /// Start time of a bag without messages, as rosbag2 writes it.
 pub const NO_START_TIME: i64 = i64::MAX;
 

@@ -9,7 +9,7 @@ use crate::bag::{BagFile, BagLayout, RESERVED_FILE, add_file, bag_files};
 use crate::compression::compress_file;
 use crate::mcap::{CarryOver, McapOptions, McapReader, McapWriter};
 use crate::metadata::sync_directory;
-use crate::reindex::rebuild;
+use crate::reindex::{known_account, rebuild};
 use crate::sqlite::SqliteReader;
 use crate::storage::{
     ExtraCounts, FileAccount, FileInfo, FileSummary, StorageReader, StorageWriter,
@@ -96,11 +96,11 @@ pub fn recover(path: &Path, metadata_version: u32) -> Result<RecoverReport> {
         .ok()
         .and_then(|layout| layout.metadata);
     let mut report = RecoverReport {
-        unfinished: known.is_some_and(|metadata| metadata.is_unfinished()),
+        unfinished: known.as_ref().is_some_and(BagMetadata::is_unfinished),
         ..RecoverReport::default()
     };
     for file in &files {
-        match recover_file(file) {
+        match recover_file(file, known.as_ref()) {
             Ok(recovered) => report.files.push(recovered),
             Err(error @ Error::Exists { .. }) => return Err(error),
             Err(error) => report
@@ -142,14 +142,18 @@ fn set_aside(unreadable: &[(PathBuf, String)]) -> Result<()> {
     Ok(())
 }
 
-fn recover_file(file: &BagFile) -> Result<RecoveredFile> {
+fn recover_file(file: &BagFile, bag: Option<&BagMetadata>) -> Result<RecoveredFile> {
     match file.storage {
-        StorageId::Mcap => recover_mcap(file, McapReader::verify(&file.path)?),
-        StorageId::Sqlite3 => recover_sqlite(file),
+        StorageId::Mcap => recover_mcap(file, bag, McapReader::verify(&file.path)?),
+        StorageId::Sqlite3 => recover_sqlite(file, bag),
     }
 }
 
-fn recover_mcap(file: &BagFile, reader: McapReader) -> Result<RecoveredFile> {
+fn recover_mcap(
+    file: &BagFile,
+    bag: Option<&BagMetadata>,
+    reader: McapReader,
+) -> Result<RecoveredFile> {
     let info = reader.info().clone();
     let mut recovered = RecoveredFile {
         path: file.path.clone(),
@@ -195,7 +199,7 @@ fn recover_mcap(file: &BagFile, reader: McapReader) -> Result<RecoveredFile> {
         }
     }
     let is_lossy = recovered.lost_messages > 0 || recovered.lost_bytes > 0;
-    let account = account_of(&info, is_lossy);
+    let account = account_of(&info, bag, &file.path, is_lossy);
     let base = info.metadata.clone().unwrap_or_default();
     for record in &account.topics {
         writer
@@ -216,7 +220,7 @@ fn recover_mcap(file: &BagFile, reader: McapReader) -> Result<RecoveredFile> {
     Ok(recovered)
 }
 
-fn recover_sqlite(file: &BagFile) -> Result<RecoveredFile> {
+fn recover_sqlite(file: &BagFile, bag: Option<&BagMetadata>) -> Result<RecoveredFile> {
     let mut recovered = RecoveredFile {
         path: file.path.clone(),
         original: None,
@@ -247,7 +251,7 @@ fn recover_sqlite(file: &BagFile) -> Result<RecoveredFile> {
         Err(error) => recovered.damage.push(error.to_string()),
     }
     let rewrite = Rewrite::begin(&file.path)?;
-    let copied = sqlite_rows::copy(file, &rewrite.temporary)?;
+    let copied = sqlite_rows::copy(file, bag, &rewrite.temporary)?;
     recovered.messages = copied.summary.total().messages_recorded;
     recovered.lost_messages = copied.lost_messages;
     recovered.damage.extend(copied.damage);
@@ -256,12 +260,22 @@ fn recover_sqlite(file: &BagFile) -> Result<RecoveredFile> {
 }
 
 /// What is known of a file that is being recovered: where it keeps no account, the messages that it lost are unknown.
-fn account_of(info: &FileInfo, is_lossy: bool) -> FileAccount {
+fn account_of(
+    info: &FileInfo,
+    bag: Option<&BagMetadata>,
+    path: &Path,
+    is_lossy: bool,
+) -> FileAccount {
     let lossy = FileAccount {
         interrupted: is_lossy,
         ..FileAccount::default()
     };
-    info.account.clone().unwrap_or(lossy)
+    known_account(info, bag, &file_name(path)).unwrap_or(lossy)
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name();
+    name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
 /// A topic that only the account knows may have the name of another one: it stays in the account.
@@ -290,8 +304,7 @@ fn file_metadata(
         ros_distro: base.ros_distro.clone(),
         ..BagMetadata::default()
     };
-    let name = file.path.file_name();
-    let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let name = file_name(&file.path);
     let content = account.with_messages(info.topics.clone(), &summary.topics);
     let (topics, accounts): (Vec<_>, Vec<_>) = content.into_iter().unzip();
     add_file(&mut metadata, &topics, &name, &accounts);

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use crate::bag::{BagFile, BagLayout, bag_files, open_file};
 use crate::metadata::{FileRecord, NO_START_TIME, TopicRecord, write_metadata_file};
-use crate::storage::FileAccount;
+use crate::storage::{FileAccount, FileInfo};
 use crate::{
-    BagMetadata, Error, LeftOut, LocalPlace, Order, Query, RecorderLoss, Result, TopicAccount,
-    TopicInfo, TopicStatistics, UnknownMessages,
+    BagMetadata, Error, LeftOut, LocalPlace, LossCause, Order, Query, RecorderLoss, Result,
+    TopicAccount, TopicInfo, TopicStatistics, UnknownMessages,
 };
 
 /// What a rebuild found.
@@ -182,10 +182,7 @@ impl Rebuild {
                 Err(error) => self.damage.push(format!("{name}: {error}")),
             }
         }
-        let known = info.account.clone().or_else(|| {
-            let old = old.filter(|old| !old.is_unfinished())?;
-            account_in(old, name)
-        });
+        let known = known_account(&info, old, name);
         self.interrupted |= known.as_ref().is_some_and(|known| known.interrupted);
         self.embedded = info.metadata.or(self.embedded.take());
         Ok(match known {
@@ -225,6 +222,7 @@ impl Rebuild {
                 && old.relative_file_paths == self.metadata.relative_file_paths
                 && old.message_count == self.metadata.message_count
         });
+        let is_finished = old.is_some_and(BagMetadata::is_finished);
         let per_file = base
             .files
             .iter()
@@ -232,6 +230,12 @@ impl Rebuild {
         for record in &base.topics {
             let kept = self.topic(&record.topic);
             let Some(known) = record.statistics else {
+                if is_finished {
+                    // A bag without accounts still says how many messages it held.
+                    let gone = record.message_count.saturating_sub(kept.message_count);
+                    let account = kept.statistics.get_or_insert_default();
+                    account.lost_in_recorder.add(LossCause::Storage, gone);
+                }
                 continue;
             };
             let account = kept.statistics.get_or_insert_default();
@@ -260,6 +264,30 @@ impl Rebuild {
             }
         }
     }
+}
+
+/// What is known of a file: its own account, or, where that is missing or not complete, that of the finished bag.
+pub(crate) fn known_account(
+    info: &FileInfo,
+    old: Option<&BagMetadata>,
+    name: &str,
+) -> Option<FileAccount> {
+    let own = info.account.clone();
+    if own.as_ref().is_some_and(|own| !own.interrupted) {
+        return own;
+    }
+    let Some(old) = old.filter(|old| old.is_finished()) else {
+        return own;
+    };
+    if let Some(known) = account_in(old, name) {
+        return Some(known);
+    }
+    // The recorder came to its end, so the bag's counts say what a file lost that was damaged later.
+    let counts_only = old.topics.iter().all(|record| record.statistics.is_none());
+    if counts_only {
+        return own.map(|_| FileAccount::default());
+    }
+    own
 }
 
 /// What the metadata of a bag says of one of its files.

@@ -5,6 +5,7 @@ mod closer;
 pub(crate) mod described;
 mod latched;
 mod missing;
+mod open_file;
 mod options;
 
 pub use options::{BagOptions, StorageOptions};
@@ -16,9 +17,9 @@ use std::sync::Arc;
 use self::account::Account;
 use self::closer::{Closer, ClosingFile, Settings};
 use self::latched::Latched;
+use self::open_file::OpenFile;
 use crate::compression::{CompressionMode, MessageCompressor};
 use crate::mcap::CarryOver;
-use crate::message::size_u64;
 use crate::metadata::{sync_directory, write_metadata_file};
 use crate::storage::{StorageWriter, WriteOutcome};
 use crate::{
@@ -71,28 +72,6 @@ pub struct BagWriter {
     repeated: Vec<u64>,
     /// Bytes of the files that are closed or being closed.
     closed_size: u64,
-}
-
-struct OpenFile {
-    path: PathBuf,
-    writer: Box<dyn StorageWriter>,
-    /// Log time of the first message, unless every message was refused.
-    first_time_ns: Option<i64>,
-    /// Messages that were accepted and not refused.
-    messages: u64,
-}
-
-impl OpenFile {
-    /// Counts messages; a file in which all of them were refused is empty, and is not split for its age.
-    fn count(&mut self, accepted: usize, outcome: &WriteOutcome) {
-        let refused = outcome.unwritten.iter();
-        let refused = refused.filter(|lost| lost.cause == LossCause::Storage);
-        let refused: u64 = refused.map(|lost| lost.messages).sum();
-        self.messages = (self.messages + size_u64(accepted)).saturating_sub(refused);
-        if self.messages == 0 {
-            self.first_time_ns = None;
-        }
-    }
 }
 
 impl BagWriter {
@@ -164,9 +143,10 @@ impl BagWriter {
         let Some(file) = &mut self.current else {
             return Err(Error::ThreadGone { thread: "writer" });
         };
-        let id = file.writer.add_topic(topic)?;
+        let topic = self.options.topic(topic);
+        let id = file.writer.add_topic(&topic)?;
         if id.index() == self.topics.len() {
-            Arc::make_mut(&mut self.topics).push(topic.clone());
+            Arc::make_mut(&mut self.topics).push(topic.into_owned());
             self.account.add_topic();
             self.repeated.push(0);
         }
@@ -247,7 +227,10 @@ impl BagWriter {
     fn write_split(&mut self, batch: &[Message<'_>], now_ns: i64, outcome: &mut WriteOutcome) {
         let mut rest = batch;
         while !rest.is_empty() {
-            let count = self.until_split(rest);
+            let count = match &self.current {
+                Some(file) => file.until_split(rest, &self.options),
+                None => rest.len(),
+            };
             if count == 0 {
                 let begin = rest.first().map(|message| message.log_time_ns);
                 if let Err(error) = self.split_at(begin, now_ns) {
@@ -279,38 +262,6 @@ impl BagWriter {
         self.account.accept(batch);
         self.account.settle(&written);
         outcome.absorb(written);
-    }
-
-    /// How many messages of a batch go into the current file; 0 asks for a split.
-    fn until_split(&self, batch: &[Message<'_>]) -> usize {
-        let (Some(file), max_duration, max_size) = (
-            &self.current,
-            self.options.max_file_duration_ns,
-            self.options.max_file_size,
-        ) else {
-            return batch.len();
-        };
-        let Some(first_time) = file.first_time_ns else {
-            // An empty file takes at least one message, however large.
-            return if max_duration > 0 || max_size > 0 {
-                1
-            } else {
-                batch.len()
-            };
-        };
-        let mut size = file.writer.file_size();
-        let full = |size: u64| max_size > 0 && size >= max_size;
-        let over = |message: &Message<'_>| {
-            max_duration > 0 && message.log_time_ns.saturating_sub(first_time) > max_duration
-        };
-        batch
-            .iter()
-            .position(|message| {
-                let split = full(size) || over(message);
-                size += message.size();
-                split
-            })
-            .unwrap_or(batch.len())
     }
 
     /// Goes on with a new file; the old one is finished in the background.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::statistics_yaml::{statistics_entries, timeline_node};
-use super::{BagMetadata, FileRecord, STATISTICS_VERSION, TopicRecord, qos_text};
+use super::{BagMetadata, FileRecord, ROSBAG2_VERSION, STATISTICS_VERSION, TopicRecord, qos_text};
 use crate::yaml::{self, Node};
 
 const ROOT: &str = "rosbag2_bagfile_information";
@@ -80,7 +80,12 @@ impl BagMetadata {
             ("message_count".into(), Node::number(self.message_count)),
             (
                 "topics_with_message_count".into(),
-                Node::Sequence(self.topics.iter().map(topic_node).collect()),
+                Node::Sequence(
+                    self.topics
+                        .iter()
+                        .map(|topic| topic_node(topic, self.version))
+                        .collect(),
+                ),
             ),
             (
                 "compression_format".into(),
@@ -114,7 +119,7 @@ fn custom_data_node(custom_data: &[(String, String)]) -> Node {
     )
 }
 
-fn topic_node(record: &TopicRecord) -> Node {
+fn topic_node(record: &TopicRecord, version: u32) -> Node {
     const INNER: &str = "topic_metadata.";
     let topic = &record.topic;
     let mut metadata = vec![
@@ -126,7 +131,11 @@ fn topic_node(record: &TopicRecord) -> Node {
         ),
         (
             "offered_qos_profiles".into(),
-            qos_text::to_node(&topic.offered_qos_profiles),
+            if version < ROSBAG2_VERSION {
+                Node::text(qos_text::with_numbers(&topic.offered_qos_profiles))
+            } else {
+                qos_text::to_node(&topic.offered_qos_profiles)
+            },
         ),
         (
             "type_description_hash".into(),

@@ -39,7 +39,7 @@ pub(super) fn check(path: &Path) -> Result<Vec<String>> {
 }
 
 /// Copies every readable row to a new database.
-pub(super) fn copy(file: &BagFile, to: &Path) -> Result<Copied> {
+pub(super) fn copy(file: &BagFile, bag: Option<&BagMetadata>, to: &Path) -> Result<Copied> {
     let reader = SqliteReader::open(&file.path)?;
     let (info, ids) = (reader.info().clone(), reader.database_ids().to_vec());
     let connection = reader.into_connection();
@@ -86,7 +86,8 @@ pub(super) fn copy(file: &BagFile, to: &Path) -> Result<Copied> {
             }
         }
     }
-    let account = account_of(&info, copied.lost_messages > 0 || !copied.damage.is_empty());
+    let is_lossy = copied.lost_messages > 0 || !copied.damage.is_empty();
+    let account = account_of(&info, bag, &file.path, is_lossy);
     let base: BagMetadata = info.metadata.clone().unwrap_or_default();
     for record in &account.topics {
         writer

@@ -7,12 +7,12 @@ use timeloom_bag::convert::{ConvertOutput, OnDamage};
 use timeloom_bag::mcap::McapOptions;
 use timeloom_bag::sqlite::SqliteOptions;
 use timeloom_bag::{
-    BagInfo, BagOptions, BagReader, BagWriter, LeftOutCause, LossCause, Message, MissingCause,
-    StorageOptions, TopicId, TopicStatistics, UnknownMessages, convert, recover, reindex,
+    BagInfo, BagOptions, BagReader, BagWriter, LeftOutCause, LossCause, Message, StorageOptions,
+    TopicId, TopicStatistics, UnknownMessages, convert, recover, reindex,
 };
 use timeloom_testkit::mcap::BagScratch;
 
-use crate::support::{message_time, payload, storages, test_topics, write_bag};
+use crate::support::{payload, storages, test_topics, write_bag};
 
 const SECOND: i64 = 1_000_000_000;
 const START: i64 = 1_700_000_000 * SECOND;
@@ -417,68 +417,6 @@ fn a_damaged_chunk_is_lost_in_the_storage_and_stays_so() {
         before.push(found);
     }
     assert_eq!(before[0], before[1]);
-}
-
-/// Resident memory of this process in bytes.
-fn memory() -> u64 {
-    let text = fs::read_to_string("/proc/self/status").unwrap();
-    let line = text.lines().find(|line| line.starts_with("VmRSS:"));
-    let kib = line.unwrap().split_ascii_whitespace().nth(1).unwrap();
-    kib.parse::<u64>().unwrap() * 1024
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn the_memory_of_a_writer_does_not_grow_with_splits() {
-    let directory = BagScratch::new();
-    directory.unchecked();
-    let path = directory.path().join("bag");
-    let mut writer = BagWriter::create(&path, BagOptions::default()).unwrap();
-    let topic = &test_topics()[0];
-    let ids: Vec<_> = (0..104)
-        .map(|number| {
-            let name = format!("/sensors/group_{}/topic_{number}", number % 7);
-            let topic = timeloom_bag::TopicInfo {
-                name,
-                ..topic.clone()
-            };
-            writer.add_topic(&topic).unwrap()
-        })
-        .collect();
-    let mut begin = 0;
-    for split in 0..2000u32 {
-        let time = message_time(split);
-        for id in &ids {
-            let message = Message {
-                topic: *id,
-                log_time_ns: time,
-                publish_time_ns: time,
-                sequence: split,
-                data: &[0, 1, 0, 0, 7, 7, 7, 7],
-            };
-            assert!(writer.write(&[message], time).is_ok());
-            writer.lost_in_transport(*id, 1, time);
-        }
-        writer.split().unwrap();
-        // Files that wait to be closed are not what this is about.
-        assert!(writer.seal().is_ok());
-        if split == 100 {
-            begin = memory();
-        }
-        if split > 3 {
-            let old = format!("bag_{}.mcap", split - 3);
-            fs::remove_file(path.join(old)).unwrap_or_default();
-        }
-    }
-    let grown = memory().saturating_sub(begin);
-    assert!(grown < 10 << 20, "{grown} bytes");
-    let account = writer.statistics()[0];
-    assert_eq!(
-        (account.messages_recorded, account.messages_lost()),
-        (2000, 2000)
-    );
-    let timeline = &writer.timelines()[0];
-    assert_eq!(timeline.total(MissingCause::Transport), 2000);
 }
 
 #[test]

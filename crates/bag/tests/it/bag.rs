@@ -222,7 +222,7 @@ fn the_account_of_a_bag_keeps_the_law() {
         (45, Some(0), Some(8))
     );
     let metadata = read_metadata_file(&path).unwrap();
-    assert_eq!(metadata.version, 10);
+    assert_eq!(metadata.version, 9);
     assert_eq!(account.unknown, unknown);
     assert_eq!(metadata.topics[0].statistics.as_ref(), Some(account));
     assert_eq!(
@@ -257,7 +257,7 @@ fn metadata_version_9_has_the_account_in_additional_keys() {
     write_bag(
         &path,
         BagOptions {
-            metadata_version: 9,
+            metadata_version: Some(9),
             ..BagOptions::default()
         },
         10,
@@ -268,7 +268,7 @@ fn metadata_version_9_has_the_account_in_additional_keys() {
         BagWriter::create(
             &directory.path().join("x"),
             BagOptions {
-                metadata_version: 8,
+                metadata_version: Some(3),
                 ..BagOptions::default()
             }
         )
@@ -457,4 +457,33 @@ fn old_bags_name_their_files_from_the_parent_directory() {
         .replace("- run_0.mcap", "- run/run_0.mcap");
     fs::write(path.join("metadata.yaml"), old).unwrap();
     assert_eq!(read_bag(&path).len(), 3);
+}
+
+#[test]
+fn a_bag_has_the_metadata_version_of_its_distribution() {
+    let directory = BagScratch::new();
+    for (distro, version) in [
+        ("humble", 5),
+        ("iron", 7),
+        ("jazzy", 9),
+        ("lyrical", 9),
+        ("", 9),
+    ] {
+        let path = directory.path().join(format!("bag_{distro}"));
+        let options = BagOptions {
+            ros_distro: distro.into(),
+            ..BagOptions::default()
+        };
+        write_bag(&path, options, 10);
+        let text = fs::read_to_string(path.join("metadata.yaml")).unwrap();
+        assert!(text.contains(&format!("  version: {version}\n")), "{text}");
+        assert!(text.contains("messages_recorded: 5"), "{text}");
+        // Humble and Iron read the QoS as a text with numbers.
+        let old = text.contains("offered_qos_profiles: \"- history: 1\\n");
+        assert_eq!(old, version < 9, "{text}");
+        let reader = BagReader::open(&path).unwrap();
+        let qos = &reader.info().topics[0].offered_qos_profiles;
+        assert_eq!(qos.contains("reliability: 1"), version < 9, "{qos}");
+        assert_eq!(read_bag(&path).len(), 10);
+    }
 }

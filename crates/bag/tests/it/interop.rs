@@ -107,7 +107,7 @@ fn they_read_what_we_write() {
                 let options = BagOptions {
                     storage: storage.clone(),
                     compression,
-                    metadata_version: version,
+                    metadata_version: Some(version),
                     max_file_duration_ns: split,
                     ros_distro: "jazzy".into(),
                     ..BagOptions::default()
@@ -150,7 +150,12 @@ fn they_read_a_default_bag_with_a_saved_account() {
             ..BagOptions::default()
         };
         let mut writer = BagWriter::create(&path, options).unwrap();
-        let topic = writer.add_topic(&test_topics()[0]).unwrap();
+        let topics = test_topics();
+        let ids: Vec<_> = topics
+            .iter()
+            .map(|it| writer.add_topic(it).unwrap())
+            .collect();
+        let topic = ids[0];
         for k in 0..50 {
             let (data, time) = (payload(k), message_time(k));
             let message = Message {

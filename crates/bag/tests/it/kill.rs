@@ -178,7 +178,12 @@ fn kill_minus_nine_loses_only_what_was_not_sealed() {
                 "{storage}"
             );
             // So is what was lost on the wire, up to a second before the last seal; the rest is said to be unknown.
-            let account = info.topics[0].statistics.unwrap();
+            // Before anything was sealed, the file may not even name its topics.
+            let Some(topic) = info.topics.first() else {
+                assert_eq!((sealed, readable), (0, 0), "{storage}");
+                continue;
+            };
+            let account = topic.statistics.unwrap();
             let saved = u64::from(sealed.saturating_sub(30) / 10);
             let on_the_wire = account.messages_lost_in_transport;
             assert!(on_the_wire >= saved, "{storage}: {on_the_wire} of {saved}");

@@ -16,6 +16,8 @@ mod fuzz;
 mod golden;
 mod interop;
 mod kill;
+#[cfg(target_os = "linux")]
+mod memory;
 mod metadata;
 mod oracle;
 mod recover;

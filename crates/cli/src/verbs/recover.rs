@@ -9,6 +9,7 @@ use timeloom_bag::recover::{RecoverReport, RecoveredFile};
 use timeloom_bag::{Error, TopicStatistics};
 
 use super::info::Format;
+use super::reindex::version;
 use crate::context::Context;
 use crate::extras::described;
 use crate::failure::Failure;
@@ -34,9 +35,9 @@ pub(crate) struct Arguments {
     /// The bag: a directory, or one .mcap or .db3 file
     #[arg(value_name = "BAG")]
     bag: PathBuf,
-    /// 9, which every reader takes, or 10, which strict readers refuse; both hold the account
-    #[arg(long, value_name = "VERSION", default_value_t = 9, value_parser = clap::value_parser!(u32).range(9..=10))]
-    metadata_version: u32,
+    /// 4 to 10; 10 is refused by strict readers; every version holds the account [default: that of ROS_DISTRO, else 9]
+    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(4..=10))]
+    metadata_version: Option<u32>,
     /// Form of the report
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
@@ -45,7 +46,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     crate::bags::check_writable(&arguments.bag)?;
     let claimed = claimed_messages(&arguments.bag);
-    let report = timeloom_bag::recover(&arguments.bag, arguments.metadata_version);
+    let report = timeloom_bag::recover(&arguments.bag, version(arguments.metadata_version));
     let report = report.map_err(|error| already_recovered(error, &arguments.bag))?;
     // What the files know of is lost, and so is what only the old metadata knew of.
     let lost = report

@@ -43,8 +43,10 @@ fn metadata_is_rebuilt() {
     };
     assert_eq!(head(&after), head(&before));
     assert_eq!(read_metadata_file(&bag).unwrap().version, 9);
-    sandbox.ok("reindex mcap_split_dur");
+    sandbox.ok("reindex mcap_split_dur --metadata-version 10");
     assert_eq!(read_metadata_file(&bag).unwrap().version, 10);
+    sandbox.ok("reindex mcap_split_dur");
+    assert_eq!(read_metadata_file(&bag).unwrap().version, 9);
     assert_eq!(stored(&bag), stored(&bags().join("mcap_split_dur")));
 }
 
@@ -83,6 +85,7 @@ fn a_cut_bag_is_recovered_with_an_exact_count() {
     warning: mcap_plain_0.mcap: the file has no end: it was cut off or never closed
     warning: mcap_plain_0.mcap: the record at byte 547 is cut off after 199444 bytes
     406 messages readable; lost: 68 messages, 355 bytes that belong to no message
+    the account of the bag: 68 messages lost, 0 in transport and 68 in the recorder
     ");
     let recovered = stored(&bag);
     let original = stored(&bags().join("mcap_plain"));
@@ -101,6 +104,7 @@ fn a_cut_bag_is_recovered_with_an_exact_count() {
     mcap_plain_0.mcap: whole, 406 messages
     ----- stderr
     406 messages readable, none lost by the damage
+    the account of the bag: 68 messages lost, 0 in transport and 68 in the recorder
     ");
     cut(&bag.join("mcap_plain_0.mcap"), 100_000);
     insta::assert_snapshot!(sandbox.run("recover cut"), @"

@@ -20,6 +20,8 @@ pub(super) struct Account {
     open_file: Vec<InFile>,
     /// Steady time of the last save, or of the first chance for one.
     saved_ns: Option<i64>,
+    /// Whether an account of the open file changed since the last save.
+    changed: bool,
 }
 
 /// A topic within the file that is open.
@@ -120,6 +122,7 @@ impl Account {
             if in_open_file {
                 file.refused += lost.messages;
                 file.miss(&when);
+                self.changed = true;
             }
         }
     }
@@ -147,6 +150,7 @@ impl Account {
             timeline.merge(&missing.timeline);
             file.missing.statistics.merge(&counts);
             file.miss(&missing.timeline);
+            self.changed = true;
         }
     }
 
@@ -157,6 +161,7 @@ impl Account {
         {
             file.open = unknown;
             file.changed = true;
+            self.changed = true;
         }
     }
 
@@ -171,6 +176,7 @@ impl Account {
         file.since_saved.take_back(cause, here);
         file.found_again.miss(cause, messages - here);
         file.changed |= here > 0;
+        self.changed |= here > 0;
     }
 
     /// Counts the messages of a deleted file as left out. `carries` says whether the open file carries its account on.
@@ -187,6 +193,7 @@ impl Account {
             if carries {
                 file.carried.merge(&deleted_account(account));
                 file.changed = true;
+                self.changed = true;
             }
         }
     }
@@ -195,10 +202,11 @@ impl Account {
     pub(super) fn save(&mut self, now_ns: i64, topics: &[TopicInfo]) -> Option<String> {
         let last = *self.saved_ns.get_or_insert(now_ns);
         let due = now_ns.saturating_sub(last) >= SAVE_INTERVAL_NS;
-        if !due || !self.open_file.iter().any(|file| file.changed) {
+        if !due || !self.changed {
             return None;
         }
         self.saved_ns = Some(now_ns);
+        self.changed = false;
         let mut records = Vec::new();
         for (file, topic) in self.open_file.iter_mut().zip(topics) {
             if std::mem::take(&mut file.changed) {
@@ -216,6 +224,7 @@ impl Account {
     /// What is missing in the file that is being closed, and what is to be taken back from files before it.
     pub(super) fn close_file(&mut self) -> (Vec<TopicAccount>, Vec<TopicStatistics>) {
         let mut closed = (Vec::new(), Vec::new());
+        self.changed = false;
         for file in &mut self.open_file {
             let open = file.open;
             let old = std::mem::take(file);
@@ -224,6 +233,7 @@ impl Account {
             // What is not known goes on: it is saved with the next file.
             file.open = open;
             file.changed = !open.is_none();
+            self.changed |= file.changed;
         }
         // At once: a recorder that is killed now has said it in no file.
         self.saved_ns = Some(i64::MIN);

@@ -172,8 +172,8 @@ pub(super) struct OutputArguments {
         allow_negative_numbers = true
     )]
     pub(super) compression_threads_priority: Option<i32>,
-    /// 9, which every reader takes, or 10, which strict readers refuse; both hold the account [default: 9]
-    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(9..=10))]
+    /// 4 to 10; 10 is refused by strict readers; every version holds the account [default: that of ROS_DISTRO, else 9]
+    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(4..=10))]
     pub(super) metadata_version: Option<u32>,
     /// The distribution in the metadata, whose layouts the services speak [default: `ROS_DISTRO`, else jazzy]
     #[arg(long, value_name = "NAME", value_parser = distro)]
