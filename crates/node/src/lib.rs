@@ -11,11 +11,11 @@ mod type_finder;
 pub use error::{Error, Result};
 pub use lidar::{Incomplete, LidarNode, LidarOptions};
 pub use ros_node::{
-    Client, NodeOptions, ParameterAccess, ParameterValue, Remap, RosArguments, RosNode, Service,
-    ServiceTypes, Severity, TypedPublisher,
+    Client, Names, NodeOptions, ParameterAccess, ParameterValue, Remap, RosArguments, RosNode,
+    Service, ServiceTypes, Severity, TypeService, TypedPublisher,
 };
 pub use tracked::{
     LineageMonitor, MonitorOptions, TrackedMessage, TrackedNode, TrackedPublisher,
     TrackedSubscription, TrackedSynchronizer,
 };
-pub use type_finder::{LocalTypes, TypeFinder};
+pub use type_finder::TypeFinder;

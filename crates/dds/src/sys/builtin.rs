@@ -6,6 +6,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use timeloom_msg::QosProfile;
+use timeloom_msg::qos::History;
 
 use super::entity::{DdsResult, Domain, Entity, call, reap};
 use super::ffi::{
@@ -160,7 +161,7 @@ unsafe fn presence(
             Discovered {
                 topic: text(endpoint.topic_name),
                 type_name: text(endpoint.type_name),
-                qos: read_profile(endpoint.qos),
+                qos: told(read_profile(endpoint.qos), &endpoint.key),
                 user_data: read_user_data(endpoint.qos),
             }
         };
@@ -170,6 +171,21 @@ unsafe fn presence(
         }
     });
     (came, gone.then_some(Presence::EndpointGone(endpoint.key)))
+}
+
+/// The first bytes of a GUID name the implementation: these are Fast DDS.
+const FAST_DDS: [u8; 2] = [0x01, 0x0f];
+
+/// A profile without what the peer does not send: Fast DDS leaves the history out, and Cyclone fills in its default.
+fn told(profile: QosProfile, guid: &[u8; 16]) -> QosProfile {
+    if !guid.starts_with(&FAST_DDS) {
+        return profile;
+    }
+    QosProfile {
+        history: History::Unknown,
+        depth: 0,
+        ..profile
+    }
 }
 
 /// # Safety
@@ -182,4 +198,20 @@ unsafe fn text(text: *const c_char) -> String {
     unsafe { CStr::from_ptr(text) }
         .to_string_lossy()
         .into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_history_of_fast_dds_is_unknown() {
+        let mut guid = [0; 16];
+        guid[..2].copy_from_slice(&[0x01, 0x10]);
+        assert_eq!(told(QosProfile::DEFAULT, &guid), QosProfile::DEFAULT);
+        guid[..2].copy_from_slice(&FAST_DDS);
+        let profile = told(QosProfile::DEFAULT, &guid);
+        assert_eq!((profile.history, profile.depth), (History::Unknown, 0));
+        assert_eq!(profile.reliability, QosProfile::DEFAULT.reliability);
+    }
 }

@@ -2,27 +2,20 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use timeloom_bag::TopicInfo;
-use timeloom_msg::{Definitions, QosProfile, Schema, TypeHash, TypeName, Value};
-use timeloom_wire::{Reply, ReplyReceiver, ServiceClient, ServiceSpec};
+use timeloom_msg::{QosProfile, Schema, Value};
 
 use super::options::RequestSource;
-use crate::RosNode;
+use super::request_flow::RequestFlow;
+use crate::{RosNode, ServiceTypes};
 
 /// Calls a service again, by the introspection events that were recorded of it.
 pub(super) struct Requests {
-    client: Box<dyn ServiceClient>,
+    flow: RequestFlow,
     event: Schema,
-    request: Schema,
+    request: Arc<Schema>,
     source: RequestSource,
     /// The service, as it is called.
     pub(super) service: String,
-}
-
-/// Answers are not waited for: whoever wants to know records them.
-struct Unheard;
-
-impl ReplyReceiver for Unheard {
-    fn reply(&self, _reply: Reply) {}
 }
 
 /// `service_msgs/msg/ServiceEventInfo`: a client sent a request.
@@ -31,45 +24,25 @@ const REQUEST_SENT: u64 = 0;
 const REQUEST_RECEIVED: u64 = 1;
 
 impl Requests {
-    /// A client for the service whose events a topic holds; the reason if there can be none.
+    /// A client for the service whose events of this layout a topic holds; the reason if there can be none.
     pub(super) fn open(
         topic: &TopicInfo,
+        event: Result<&Schema, &timeloom_msg::Error>,
         node: &RosNode,
         source: RequestSource,
     ) -> Result<Self, String> {
         let no = || format!("{} has no service events", topic.name);
-        let (name, type_name) = topic
-            .service_name()
-            .zip(topic.service_type())
-            .ok_or_else(no)?;
+        let name = topic.service_name().ok_or_else(no)?;
         let service = node
             .resolve_service(name)
             .map_err(|error| error.to_string())?;
-        let (definitions, event) = definitions(topic)?;
-        let part = |name: &str| {
-            let schema = definitions.schema(name);
-            schema.map_err(|error| error.to_string())
-        };
-        let request = part(&format!("{type_name}_Request"))?;
-        let response = part(&format!("{type_name}_Response"))?;
-        let hash = |schema: &Schema| -> Option<TypeHash> { schema.type_hash().ok() };
-        let spec = ServiceSpec {
-            name: service.clone(),
-            type_name: TypeName::parse(type_name).map_err(|error| error.to_string())?,
-            // Some bags hold the parts only.
-            type_hash: part(type_name).ok().as_ref().and_then(hash),
-            request_hash: hash(&request),
-            response_hash: hash(&response),
-            qos: QosProfile::SERVICES,
-        };
-        let client = node
-            .wire()
-            .client(&spec, Arc::new(Unheard))
-            .map_err(|error| error.to_string())?;
+        let event = event.map_err(ToString::to_string)?;
+        let types = ServiceTypes::of_schema(event).map_err(|error| error.to_string())?;
+        let spec = types.spec(&service, QosProfile::SERVICES);
         Ok(Self {
-            client,
-            event,
-            request,
+            flow: RequestFlow::open(node, &spec)?,
+            event: event.clone(),
+            request: types.request,
             source,
             service,
         })
@@ -77,7 +50,12 @@ impl Requests {
 
     /// How many servers could answer.
     pub(super) fn servers(&self) -> usize {
-        self.client.servers()
+        self.flow.servers()
+    }
+
+    /// Blocks until all requests are sent, or `ends` says so; gives how many were not.
+    pub(super) fn finish(&self, ends: impl Fn() -> bool) -> u64 {
+        self.flow.finish(ends)
     }
 
     /// Calls the service if an event is a call; false if it is none, the reason if it could not be done.
@@ -104,29 +82,7 @@ impl Requests {
             .request
             .encode(&request)
             .map_err(|error| error.to_string())?;
-        let sent = self.client.call(Bytes::from(request));
-        sent.map(|_| true).map_err(|error| error.to_string())
+        self.flow.send(Bytes::from(request))?;
+        Ok(true)
     }
-}
-
-/// The definitions of a service with the layout of its events: from the bag, or built in.
-fn definitions(topic: &TopicInfo) -> Result<(Definitions, Schema), String> {
-    let name = TypeName::parse(&topic.type_name).map_err(|error| error.to_string())?;
-    let text = &topic.definition.text;
-    let recorded = match topic.definition.encoding.as_str() {
-        "ros2msg" if !text.is_empty() => Definitions::parse_ros2msg(&name, text).ok(),
-        "ros2idl" if !text.is_empty() => Definitions::parse_ros2idl(&name, text).ok(),
-        _ => None,
-    };
-    let known = recorded.into_iter().find_map(|definitions| {
-        let event = definitions.schema(&topic.type_name).ok()?;
-        Some((definitions, event))
-    });
-    if let Some(known) = known {
-        return Ok(known);
-    }
-    let builtin = Definitions::builtin();
-    let event = builtin.schema(&topic.type_name);
-    let event = event.map_err(|error| format!("its type is not known: {error}"))?;
-    Ok((builtin.clone(), event))
 }

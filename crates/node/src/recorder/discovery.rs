@@ -65,10 +65,11 @@ impl Discovery {
                 self.shared.discovering.store(false, Ordering::Release);
             }
             let pending = !self.failed.is_empty()
-                || self
-                    .active
-                    .values()
-                    .any(|topic| topic.provisional.is_some() || topic.publishers.has_left());
+                || self.active.values().any(|topic| {
+                    topic.provisional.is_some()
+                        || topic.publishers.has_left()
+                        || topic.mismatches.is_pending()
+                });
             let patience = if pending {
                 self.shared.options.polling_interval
             } else {
@@ -148,6 +149,10 @@ impl Discovery {
     fn look(&mut self) {
         for topic in std::mem::take(&mut self.failed) {
             self.shared.index().look_again(&topic);
+        }
+        let unnamed = self.active.iter();
+        for (topic, _) in unnamed.filter(|(_, active)| active.mismatches.is_pending()) {
+            self.shared.index().look_again(topic);
         }
         let changed = self.shared.index().take_changed();
         for topic in changed {
@@ -310,6 +315,12 @@ impl Discovery {
             .iter()
             .filter(|info| active.records(info))
             .collect();
+        if let Some(requested) = shared.options.qos_overrides.get(topic) {
+            let now = shared.clock.now();
+            for text in active.mismatches.look(requested, &own, now) {
+                shared.tell(&Note::warning(text));
+            }
+        }
         active.ask_for_definition(&shared, &own);
         // Publishers that left a moment ago may come back: they are subscribed to as they were.
         let left = departed.iter().filter(|info| active.records(info));

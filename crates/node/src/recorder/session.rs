@@ -54,7 +54,7 @@ impl Session {
             gate: Arc::new(Gate::new(&base, options)),
             intakes: Arc::new(Intakes::default()),
             commands: Commands::default(),
-            index: Mutex::new(GraphIndex::default()),
+            index: Mutex::new(GraphIndex::new(options.names.clone())),
             graph_changed: Event::new(&base),
             discovering: AtomicBool::new(true),
             ending: CancelToken::new(),

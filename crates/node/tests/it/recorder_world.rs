@@ -11,6 +11,7 @@ use timeloom_msg::{QosProfile, TypeName};
 use timeloom_node::recorder::{
     BuiltinTypes, Note, Options, Recorder, Report, Selection, Status, TopicStatus,
 };
+use timeloom_testkit::mcap::BagScratch;
 use timeloom_time::{Clock, Duration, Steady, TimeBase, VirtualTime};
 use timeloom_wire::loopback::LoopbackNetwork;
 use timeloom_wire::{Node, NodeName, PublishOptions, Publisher, TopicSpec};
@@ -36,7 +37,7 @@ pub(crate) struct World {
     pub(crate) network: LoopbackNetwork,
     pub(crate) base: TimeBase,
     pub(crate) clock: Clock<Steady>,
-    pub(crate) directory: tempfile::TempDir,
+    pub(crate) directory: BagScratch,
     notes: Arc<Mutex<Vec<Note>>>,
 }
 
@@ -49,7 +50,7 @@ impl World {
             network: LoopbackNetwork::new(&base),
             clock: Clock::on(&base),
             base,
-            directory: tempfile::tempdir().unwrap(),
+            directory: BagScratch::new(),
             notes: Arc::default(),
         }
     }

@@ -41,10 +41,10 @@ pub(crate) fn print(report: &Report, context: &mut Context) -> bool {
         context.printer.warning(&text);
     }
     if let Some(error) = &report.error {
-        context.printer.warning(&error.to_string());
+        context.printer.loss(&error.to_string());
     }
     if let Some(text) = losses(&total) {
-        context.printer.warning(&text);
+        context.printer.loss(&text);
     }
     is_lossy(report)
 }
