@@ -468,6 +468,10 @@ fn a_hidden_topic_of_losses_begins_with_its_subscription_and_tells_all_of_them()
 fn the_recorder_does_not_doubt_its_own_publishers() {
     let mut robot = Robot::new(Distro::Jazzy, |options| {
         options.selection.exclude_regex = None;
+        options
+            .selection
+            .topics
+            .insert("/events/write_split".to_owned());
     });
     robot.world.pass(100);
     for _ in 0..2 {
