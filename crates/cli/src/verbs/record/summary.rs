@@ -87,12 +87,12 @@ fn losses(total: &TopicStatistics) -> Option<String> {
     });
     (lost > 0).then(|| {
         format!(
-            "{} lost ({}): {} in transport, {} in the recorder ({})",
+            "{} lost: {} in transport, {} in the recorder ({}); {} of all messages",
             counted(lost, "message"),
-            percent(total.percent_lost()),
             grouped(total.messages_lost_in_transport),
             grouped(total.messages_lost_in_recorder()),
             causes.join(", "),
+            percent(total.percent_lost()),
         )
     })
 }
