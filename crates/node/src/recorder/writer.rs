@@ -24,6 +24,8 @@ const REST: Duration = Duration::from_millis(100);
 /// A stretch of messages that is written at once; its bytes are then given back.
 const STRETCH_BYTES: usize = 1 << 20;
 const STRETCH_MESSAGES: usize = 1024;
+/// Splits that are kept for whoever publishes them; without a notifier the oldest go.
+const MOST_EVENTS: usize = 1024;
 
 /// The thread that writes the bag.
 pub(super) struct Writer {
@@ -361,6 +363,8 @@ impl Writer {
         progress.files = self.bag.files_opened();
         if !splits.is_empty() {
             progress.splits.extend(splits);
+            let too_many = progress.splits.len().saturating_sub(MOST_EVENTS);
+            progress.splits.drain(..too_many);
             drop(progress);
             self.shared.news.set();
         }

@@ -173,7 +173,7 @@ pub(super) struct OutputArguments {
         allow_negative_numbers = true
     )]
     pub(super) compression_threads_priority: Option<i32>,
-    /// 4 to 10; 10 is refused by strict readers; every version holds the account [default: that of ROS_DISTRO, else 9]
+    /// 4 to 10; 10 is refused by strict readers; every version holds the account [default: that of `ROS_DISTRO`, else 9]
     #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(4..=10))]
     pub(super) metadata_version: Option<u32>,
     /// The distribution in the metadata, whose layouts the services speak [default: `ROS_DISTRO`, else jazzy]
