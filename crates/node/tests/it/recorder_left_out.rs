@@ -105,8 +105,8 @@ fn what_was_deleted_with_old_files_is_not_recorded() {
     assert_eq!(chatter.messages_recorded, left);
     assert_eq!(chatter.left_out.deleted, 550 - left);
     assert_eq!(report.deleted_messages, 550 - left);
-    assert_eq!(live.messages_published(), 550);
-    assert!(live.left_out.deleted > 0, "{live:?}");
+    // Files are closed and deleted beside virtual time: where the border is, is open; the sum is not.
+    assert_eq!(live.messages_published(), 550, "{live:?}");
 }
 
 #[test]
