@@ -109,11 +109,22 @@ impl FileRecord {
         }
     }
 
+    /// The mark of a file that was closed without a topic: nothing else tells it from one that is being written.
+    pub(crate) fn closed_mark() -> (String, Node) {
+        (OPEN.to_owned(), Node::Plain("false".into()))
+    }
+
     fn is_open(&self) -> bool {
-        let is_true = |value: &Node| value.as_str() == Some("true");
-        self.extra
-            .iter()
-            .any(|(key, value)| key == OPEN && is_true(value))
+        self.is_marked("true")
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_marked("false")
+    }
+
+    fn is_marked(&self, mark: &str) -> bool {
+        let marked = |(key, value): &(String, Node)| key == OPEN && value.as_str() == Some(mark);
+        self.extra.iter().any(marked)
     }
 }
 
@@ -154,6 +165,7 @@ impl BagMetadata {
             file.starting_time_ns == NO_START_TIME
                 && file.message_count == 0
                 && file.topics_statistics.is_empty()
+                && !file.is_closed()
         };
         self.is_open() || self.files.last().is_some_and(open)
     }

@@ -487,3 +487,20 @@ fn a_bag_has_the_metadata_version_of_its_distribution() {
         assert_eq!(read_bag(&path).len(), 10);
     }
 }
+
+#[test]
+fn a_bag_that_was_closed_without_a_topic_is_finished() {
+    let directory = BagScratch::new();
+    for (number, (_, storage)) in storages().into_iter().enumerate() {
+        let path = directory.path().join(format!("empty{number}"));
+        let options = BagOptions {
+            storage,
+            ..BagOptions::default()
+        };
+        let (summary, outcome) = BagWriter::create(&path, options).unwrap().finish().unwrap();
+        assert!(outcome.is_ok());
+        assert!(!summary.metadata.is_unfinished(), "{number}");
+        let reader = BagReader::open(&path).unwrap();
+        assert_eq!(reader.info().damage, Vec::<String>::new(), "{number}");
+    }
+}

@@ -96,6 +96,9 @@ pub(crate) fn add_file(
         message_count: total.messages_recorded,
         ..FileRecord::default()
     };
+    if accounts.is_empty() {
+        record.extra.push(FileRecord::closed_mark());
+    }
     let kept = metadata
         .files
         .iter()
