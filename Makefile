@@ -49,6 +49,6 @@ fmt: ## format all Rust code
 	@scripts/setup.sh lint
 	cargo fmt --all
 
-package: ## build the Debian package and the wheel, install both in clean places and run them
-	@scripts/setup.sh rust packages
+package: ## build Debian packages and wheels for x86-64 and arm64 and run them on old and new systems (TARGETS=x86_64)
+	@scripts/setup.sh rust packages package
 	@scripts/package.sh

@@ -1,69 +1,205 @@
 #!/usr/bin/env bash
-# Builds the Debian package and the wheel, installs both where nothing else is, and runs them there.
+# Builds a Debian package and a wheel for each target, checks what they need, and runs them on the systems they are for.
+#
+#   scripts/package.sh           build, check, try (`make package`)
+#   scripts/package.sh --plan    print what that would build, of which files, and where it would try them
+#   scripts/package.sh --check ARCH BINARY    only check that a binary needs no more than the packages promise
+#
+#   TARGETS   "x86_64 aarch64" unless set; either of them is built on either of them
+#   FEATURES  of timeloom-cli; "full" unless set
+#
+# Both targets are linked by zig against the symbols of an old glibc, so that one binary runs on every later one.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+TARGETS=${TARGETS:-x86_64 aarch64}
+FEATURES=${FEATURES:-full}
+# The oldest glibc that the packages run with: of Debian 10, Ubuntu 20.04 (JetPack 5) has 2.31.
+GLIBC=2.28
+# The tag that pip compares with the system.
+PLATFORM=manylinux_${GLIBC/./_}
+
+# Files of the Debian package beside the binary: where from, where to. Man pages and completions are made by the binary.
+DEB_FILES=(
+    "README.md usr/share/doc/timeloom/README.md"
+    "CHANGELOG.md usr/share/doc/timeloom/changelog"
+    "scripts/deb/copyright usr/share/doc/timeloom/copyright"
+)
+# Completions: the shell, and where it looks for them.
+COMPLETIONS=(
+    "bash usr/share/bash-completion/completions/timeloom"
+    "zsh usr/share/zsh/vendor-completions/_timeloom"
+    "fish usr/share/fish/vendor_completions.d/timeloom.fish"
+)
+
 step() { printf '\n== %s\n' "$*"; }
+
+fail() {
+    printf 'package: %s\n' "$*" >&2
+    exit 1
+}
+
+# What Debian calls the machine.
+deb_architecture() {
+    case $1 in
+    x86_64) echo amd64 ;;
+    aarch64) echo arm64 ;;
+    *) fail "TARGETS: unknown target $1 (known: x86_64 aarch64)" ;;
+    esac
+}
+
+# Where the packages are tried: distribution, suite, and `wheel` where its Python is new enough (3.9).
+# Ubuntu for arm64 has a mirror of its own, ports.ubuntu.com; Debian's suites span the same range of glibc (2.31 to 2.41).
+systems() {
+    case $1 in
+    x86_64) printf '%s\n' "ubuntu focal" "ubuntu jammy wheel" "ubuntu noble wheel" "ubuntu resolute wheel" ;;
+    aarch64) printf '%s\n' "debian bullseye wheel" "debian trixie wheel" ;;
+    esac
+}
+
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 work=$PWD/target/package
 target=${CARGO_TARGET_DIR:-$PWD/target}
-bag=testdata/bags
+host=$(uname -m)
+
+deb_of() { echo "$work/timeloom_$version-1_$(deb_architecture "$1").deb"; }
+wheel_of() { echo "$work/timeloom-$version-py3-none-${PLATFORM}_$1.whl"; }
+binary_of() { echo "$target/$1-unknown-linux-gnu/dist/timeloom"; }
+
+plan() {
+    local arch line
+    for arch in $TARGETS; do
+        printf 'target %s-unknown-linux-gnu glibc %s features %s\n' "$arch" "$GLIBC" "$FEATURES"
+        printf 'deb %s\n' "$(basename "$(deb_of "$arch")")"
+        printf 'wheel %s\n' "$(basename "$(wheel_of "$arch")")"
+        systems "$arch" | while read -r line; do printf 'try %s %s\n' "$arch" "$line"; done
+    done
+    printf 'file %s\n' "${DEB_FILES[@]%% *}" scripts/deb/control.in \
+        scripts/package_root.sh scripts/package_try.sh scripts/requirements-package.txt
+}
+
+tools() {
+    local venv=$target/package-venv requirements=scripts/requirements-package.txt
+    if ! cmp -s "$requirements" "$venv/installed"; then
+        python3 -m venv --clear "$venv"
+        "$venv/bin/pip" -q install --disable-pip-version-check -r "$requirements"
+        cp "$requirements" "$venv/installed"
+    fi
+    PATH=$venv/bin:$PATH
+}
+
+# The wheel, and with it the one binary that the Debian package takes too.
+build() {
+    local arch=$1
+    maturin build -q --zig --target "$arch-unknown-linux-gnu" --compatibility "$PLATFORM" \
+        --profile dist --features "$FEATURES" --out "$work"
+    [[ -f $(wheel_of "$arch") ]] || fail "$(wheel_of "$arch") was not made; there is: $(ls "$work")"
+    python3 - "$(wheel_of "$arch")" "$(binary_of "$arch")" <<'PY'
+import sys, zipfile
+wheel = zipfile.ZipFile(sys.argv[1])
+binaries = [name for name in wheel.namelist() if wheel.read(name)[:4] == b"\x7fELF"]
+assert len(binaries) == 1, f"one binary in the wheel, not {binaries}"
+assert wheel.read(binaries[0]) == open(sys.argv[2], "rb").read(), "the wheel has the binary of the Debian package"
+PY
+}
+
+# Needs no library but those of libc6, no symbol of a later glibc than promised, and carries no symbol table. Kernels of
+# arm64 have pages of up to 64 KiB (16 KiB on a Raspberry Pi 5): the segments must be aligned to that.
+check_binary() {
+    local arch=$1 binary=$2 needed newest
+    readelf -h "$binary" | grep -q "Machine:.*$(case $arch in x86_64) echo X86-64 ;; aarch64) echo AArch64 ;; esac)" ||
+        fail "$binary is not for $arch"
+    needed=$(readelf -d "$binary" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+        grep -Ev '^(lib(c|m|dl|rt|pthread|util|resolv)\.so\.[0-9]+|ld-linux-.*\.so\.[0-9]+)$') &&
+        fail "$binary needs libraries that libc6 does not have:" $needed
+    newest=$(readelf -V "$binary" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1)
+    [[ -n $newest ]] || fail "$binary: no versions of symbols found"
+    [[ $(printf '%s\n' "$newest" "GLIBC_$GLIBC" | sort -V | tail -n 1) == "GLIBC_$GLIBC" ]] ||
+        fail "$binary needs $newest, the packages promise GLIBC_$GLIBC:" \
+            "$(readelf --dyn-syms -W "$binary" | grep -o "[^ ]*@$newest" | sort -u | tr '\n' ' ')"
+    [[ $arch != aarch64 ]] || ! readelf -l -W "$binary" | awk '$1 == "LOAD" { print $NF }' | grep -qv '^0x10000$' ||
+        fail "$binary has segments that are not aligned to pages of 64 KiB"
+    readelf -S -W "$binary" | grep -q ' \.symtab ' && fail "$binary is not stripped"
+    printf '%s: %s MB, newest symbol version %s\n' "$arch" "$(($(stat -c %s "$binary") / 1000000))" "$newest"
+}
+
+# Man pages and completions, the same for every target: by a binary that this machine runs, if one was built.
+generate() {
+    local run=() arch line
+    for arch in $TARGETS; do [[ $arch == "$host" ]] && break; done
+    if [[ $arch != "$host" ]]; then
+        scripts/package_root.sh "$arch" debian trixie "$work/try/$arch" libc6
+        run=("qemu-$arch" -L "$work/try/$arch")
+    fi
+    "${run[@]}" "$(binary_of "$arch")" manual "$work/generated/usr/share/man/man1"
+    gzip -9n "$work"/generated/usr/share/man/man1/*.1
+    for line in "${COMPLETIONS[@]}"; do
+        install -d "$work/generated/$(dirname "${line#* }")"
+        "${run[@]}" "$(binary_of "$arch")" completions "${line%% *}" > "$work/generated/${line#* }"
+        [[ -s $work/generated/${line#* } ]] || fail "no completions for ${line%% *}"
+    done
+}
+
+debian_package() {
+    local arch=$1 tree=$work/deb-$1 line
+    install -D "$(binary_of "$arch")" "$tree/usr/bin/timeloom"
+    cp -r "$work/generated/." "$tree/"
+    for line in "${DEB_FILES[@]}"; do install -D -m 644 "${line%% *}" "$tree/${line#* }"; done
+    gzip -9n "$tree/usr/share/doc/timeloom/changelog"
+    install -d "$tree/DEBIAN"
+    sed -e "s/@VERSION@/$version-1/" -e "s/@ARCHITECTURE@/$(deb_architecture "$arch")/" -e "s/@GLIBC@/$GLIBC/" \
+        -e "s/@SIZE@/$(du -sk "$tree/usr" | cut -f 1)/" scripts/deb/control.in > "$tree/DEBIAN/control"
+    (cd "$tree" && find usr -type f -exec md5sum {} +) > "$tree/DEBIAN/md5sums"
+    # xz: dpkg of Debian 11 does not read zstd.
+    dpkg-deb --root-owner-group -Zxz --build "$tree" "$(deb_of "$arch")" >/dev/null
+    rm -rf "$tree"
+}
+
+for arch in $TARGETS; do deb_architecture "$arch" >/dev/null; done
+case ${1:-} in
+"") ;;
+--plan)
+    plan
+    exit
+    ;;
+--check)
+    [[ $# == 3 ]] || fail "usage: scripts/package.sh --check ARCH BINARY"
+    check_binary "$2" "$3"
+    exit
+    ;;
+*) fail "unknown argument: $1 (see the beginning of scripts/package.sh)" ;;
+esac
+
 rm -rf "$work"
-mkdir -p "$work/completions"
+mkdir -p "$work/generated"
 
-step "tools: maturin (in a venv), cargo-deb"
-python3 -m venv "$work/venv-build"
-"$work/venv-build/bin/pip" -q install 'maturin>=1.9,<2'
-cargo deb --version >/dev/null 2>&1 || cargo install cargo-deb --locked
+step "tools: maturin and zig, in a venv"
+tools
 
-step "binary"
-cargo build --release -p timeloom-cli --features "${FEATURES:-full}"
-timeloom=$target/release/timeloom
-"$timeloom" manual "$work/man1"
-"$timeloom" completions bash > "$work/completions/timeloom.bash"
-"$timeloom" completions zsh > "$work/completions/_timeloom"
-"$timeloom" completions fish > "$work/completions/timeloom.fish"
-
-step "Debian package"
-cargo deb -q -p timeloom-cli --no-build --no-strip -o "$work/"
-
-step "wheel"
-"$work/venv-build/bin/maturin" build -q --release --features "${FEATURES:-full}" --out "$work"
-
-step "try the Debian package in an empty root"
-deb=$(ls "$work"/timeloom_*.deb)
-root=$work/root
-mkdir -p "$root"
-dpkg-deb -x "$deb" "$root"
-dpkg-deb -I "$deb" | grep -E 'Package|Version|Depends'
-test -x "$root/usr/bin/timeloom"
-gzip -cd "$root/usr/share/man/man1/timeloom.1.gz" 2>/dev/null | grep -q timeloom || grep -q timeloom "$root/usr/share/man/man1/timeloom.1"
-# Only what the package depends on: the C library and what else `ldd` names, copied beside it.
-ldd "$root/usr/bin/timeloom" | awk '/=> \//{print $3} /^\t\/lib/{print $1}' | while read -r library; do
-    install -D "$library" "$root$library"
+for arch in $TARGETS; do
+    step "binary and wheel: $arch"
+    build "$arch"
+    check_binary "$arch" "$(binary_of "$arch")"
 done
-cp -r "$bag" "$root/bag"
-sample=mcap_plain
-if [ "$(id -u)" = 0 ]; then
-    chroot "$root" /usr/bin/timeloom info "/bag/$sample"
-else
-    unshare -r chroot "$root" /usr/bin/timeloom info "/bag/$sample"
+
+step "Debian packages"
+generate
+for arch in $TARGETS; do debian_package "$arch"; done
+(cd "$work" && dpkg-scanpackages -m . 2>/dev/null > Packages)
+
+for arch in $TARGETS; do
+    systems "$arch" | while read -r distribution suite wheel; do
+        step "try $arch: $distribution $suite"
+        scripts/package_try.sh "$arch" "$distribution" "$suite" "$work" "${wheel:+$(wheel_of "$arch")}" </dev/null
+    done
+done
+
+if [[ " $TARGETS " == *" $host "* ]]; then
+    step "try $host: the wheel in an empty venv of this machine"
+    python3 -m venv "$work/try/venv"
+    "$work/try/venv/bin/pip" -q install --disable-pip-version-check --no-index "$(wheel_of "$host")"
+    (cd "$work" && "$work/try/venv/bin/timeloom" --version && "$work/try/venv/bin/python" -m timeloom --version)
 fi
 
-step "try the wheel in an empty venv"
-python3 -m venv "$work/venv-try"
-"$work/venv-try/bin/pip" -q install --no-index "$(ls "$work"/timeloom-*.whl)"
-(
-    cd "$work"
-    "$work/venv-try/bin/timeloom" --version
-    PATH=/usr/bin:/bin "$work/venv-try/bin/python" - "$root/bag/$sample" <<'PY'
-import sys
-from timeloom import AnyReader
-
-with AnyReader(sys.argv[1]) as reader:
-    count = sum(1 for connection, _, raw in reader.messages() if reader.deserialize(raw, connection.msgtype))
-    assert count == reader.message_count > 0, (count, reader.message_count)
-    print(f"{count} messages of {len(reader.connections)} topics decoded")
-PY
-)
 step "done"
 ls -l "$work"/*.deb "$work"/*.whl

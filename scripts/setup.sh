@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Installs what the make targets miss, and nothing else.
 #
-#   scripts/setup.sh [rust] [lint] [packages] [optional] [python]
+#   scripts/setup.sh [rust] [lint] [packages] [optional] [python] [package]
 #
 #   rust      checks that cargo is there and new enough
 #   lint      checks that rustfmt and clippy are there, adds them by rustup
 #   packages  Debian packages (by apt as root or with passwordless sudo)
 #   optional  Debian packages that only some tests use; never fails
 #   python    .venv with scripts/requirements-test.txt, for the interop tests
+#   package   Debian packages and Rust targets that `make package` needs
 #
-# Without arguments: all of them. Silent when nothing is missing.
+# Without arguments: all of them but `package`. Silent when nothing is missing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -26,6 +27,14 @@ OPTIONAL_PACKAGES=(
     chromium          # the page of `timeloom view` is tested in it, without a screen
     fonts-dejavu-core # so that the pictures of the page have letters
     libfastrtps-dev   # Fast DDS: the interop tests of timeloom-dds build a small peer with it
+)
+
+# Debian packages that only `make package` needs.
+PACKAGE_PACKAGES=(
+    build-essential        # dpkg-dev: the index of a repository; binutils: what a binary needs
+    debian-archive-keyring # the signatures of Debian, on a machine that is not Debian
+    mmdebstrap             # roots of older and newer systems, to try the packages in
+    qemu-user              # runs the packages of the other machine
 )
 
 VENV=.venv
@@ -74,8 +83,12 @@ need_packages() {
         fail "this is no Debian system and there is no C compiler" \
             "install the equivalents of: ${DEBIAN_PACKAGES[*]}"
     fi
+    install_missing "${DEBIAN_PACKAGES[@]}"
+}
+
+install_missing() {
     local missing
-    mapfile -t missing < <(missing_packages "${DEBIAN_PACKAGES[@]}")
+    mapfile -t missing < <(missing_packages "$@")
     [[ ${#missing[@]} -eq 0 ]] && return
     local as_root=()
     if [[ $EUID -ne 0 ]]; then
@@ -86,6 +99,21 @@ need_packages() {
     say "installing ${missing[*]}"
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+need_package() {
+    command -v dpkg >/dev/null || fail "packages are made on Debian or Ubuntu: there is no dpkg" \
+        "install the equivalents of: ${PACKAGE_PACKAGES[*]}"
+    install_missing "${PACKAGE_PACKAGES[@]}"
+    local arch target
+    for arch in ${TARGETS:-x86_64 aarch64}; do
+        target=$arch-unknown-linux-gnu
+        [[ -d $(rustc --print target-libdir --target "$target" 2>/dev/null) ]] && continue
+        command -v rustup >/dev/null || fail "Rust cannot build for $target; there is no rustup to add it" \
+            "install Rust with rustup (https://rustup.rs), or set TARGETS=$(uname -m)"
+        say "adding $target"
+        rustup target add "$target"
+    done
 }
 
 need_optional() {
@@ -118,7 +146,7 @@ need_python() {
 [[ $# -gt 0 ]] || set -- rust lint packages optional python
 for part in "$@"; do
     case $part in
-    rust | lint | packages | optional | python) "need_$part" ;;
-    *) fail "unknown part: $part" "scripts/setup.sh [rust] [lint] [packages] [optional] [python]" ;;
+    rust | lint | packages | optional | python | package) "need_$part" ;;
+    *) fail "unknown part: $part" "scripts/setup.sh [rust] [lint] [packages] [optional] [python] [package]" ;;
     esac
 done

@@ -54,6 +54,8 @@ pub struct BagInfo {
     pub custom_data: Vec<(String, String)>,
     /// What is wrong with the bag, in words; empty when it looks whole.
     pub damage: Vec<String>,
+    /// What `ros2 bag` does not read although it is there, in words; `recover` mends it.
+    pub compatibility: Vec<String>,
 }
 
 /// One topic of a bag.
@@ -148,6 +150,7 @@ impl BagInfo {
             compression_mode: metadata.compression_mode.clone(),
             custom_data: metadata.custom_data.clone(),
             damage: Vec::new(),
+            compatibility: Vec::new(),
         };
         for record in &metadata.topics {
             let account = record.account();
@@ -189,6 +192,7 @@ impl BagInfo {
             info.add_topic(topic, *count, account.as_ref(), size);
         }
         info.damage.clone_from(&found.damage);
+        info.compatibility.clone_from(&found.compatibility);
         let never_ended = |metadata: &BagMetadata| {
             metadata.is_open() || metadata.message_count != found.message_count()
         };
@@ -209,7 +213,11 @@ impl BagInfo {
         let statistics = account.map(|account| account.statistics);
         let timeline = account.map(|account| account.timeline.clone());
         let timeline = timeline.unwrap_or_default();
-        if let (Some(name), Some(type_name)) = (topic.service_name(), topic.service_type()) {
+        // Like rosbag2 of Jazzy, which takes the events of actions for topics.
+        let service = topic
+            .service_name()
+            .filter(|_| topic.type_name.contains("/srv/"));
+        if let (Some(name), Some(type_name)) = (service, topic.service_type()) {
             self.services.push(ServiceEntry {
                 name: name.to_owned(),
                 type_name: type_name.to_owned(),
@@ -268,6 +276,9 @@ impl BagInfo {
                 .iter()
                 .map(|damage| format!("{name}: {damage}")),
         );
+        let compatibility = found.compatibility.iter();
+        self.compatibility
+            .extend(compatibility.map(|text| format!("{name}: {text}")));
         let (claimed, held) = (
             file.record.as_ref().map(|record| record.message_count),
             found.message_count(),

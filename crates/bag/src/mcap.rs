@@ -4,6 +4,7 @@ mod account_record;
 mod carry_over;
 mod chunk;
 mod chunk_table;
+mod compatibility;
 mod cursor;
 mod decode;
 mod extra;

@@ -82,7 +82,8 @@ impl RecoverReport {
 }
 
 /// Recovers a bag: every damaged file is rewritten beside the original with all that can be read, and takes its name;
-/// the original stays as `<file>.damaged`. Then the metadata is rebuilt.
+/// the original stays as `<file>.damaged`. Then the metadata is rebuilt. A file that is whole but that `ros2 bag` does
+/// not read in full ([`FileInfo::compatibility`](crate::storage::FileInfo::compatibility)) is rewritten too.
 ///
 /// Files that are whole stay as they are. A single file is recovered in the same way, without metadata.
 pub fn recover(path: &Path, metadata_version: u32) -> Result<RecoverReport> {
@@ -164,9 +165,9 @@ fn recover_mcap(
         extras: info.extras,
         lost_extras: reader.lost_extras(),
         lost_bytes: reader.lost_bytes(),
-        damage: info.damage.clone(),
+        damage: [&info.damage[..], &info.compatibility].concat(),
     };
-    if info.damage.is_empty() && recovered.lost_messages == 0 && reader.has_summary() {
+    if recovered.damage.is_empty() && recovered.lost_messages == 0 && reader.has_summary() {
         return Ok(recovered);
     }
     let rewrite = Rewrite::begin(&file.path)?;

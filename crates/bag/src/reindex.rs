@@ -17,6 +17,8 @@ pub struct ReindexReport {
     pub metadata: BagMetadata,
     /// What is wrong with the files, in words.
     pub damage: Vec<String>,
+    /// What `ros2 bag` does not read of them, in words: [`recover`](crate::recover()) rewrites such files.
+    pub compatibility: Vec<String>,
 }
 
 /// Rebuilds `metadata.yaml` of a bag directory with version 9 or 10 from all its messages.
@@ -57,6 +59,7 @@ pub(crate) fn rebuild(
     Ok(ReindexReport {
         metadata: rebuild.metadata,
         damage: rebuild.damage,
+        compatibility: rebuild.compatibility,
     })
 }
 
@@ -67,6 +70,7 @@ struct Rebuild {
     damage: Vec<String>,
     /// Whether it is not known what else a file held.
     interrupted: bool,
+    compatibility: Vec<String>,
 }
 
 /// What one file holds, by topic.
@@ -85,6 +89,7 @@ impl Rebuild {
             embedded: None,
             damage: Vec::new(),
             interrupted: false,
+            compatibility: Vec::new(),
         }
     }
 
@@ -154,6 +159,9 @@ impl Rebuild {
         let info = reader.info().clone();
         self.damage
             .extend(info.damage.iter().map(|damage| format!("{name}: {damage}")));
+        let compatibility = info.compatibility.iter();
+        self.compatibility
+            .extend(compatibility.map(|text| format!("{name}: {text}")));
         let messages_packed = unpack.unwrap_or_else(|| {
             info.metadata
                 .as_ref()

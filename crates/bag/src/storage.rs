@@ -181,6 +181,8 @@ pub struct FileInfo {
     pub file_size: u64,
     /// What is wrong with the file, in words; empty when it is whole.
     pub damage: Vec<String>,
+    /// What `ros2 bag` does not read although it is there, in words; `recover` and `convert` mend it.
+    pub compatibility: Vec<String>,
 }
 
 impl FileInfo {

@@ -13,6 +13,11 @@ pub(crate) fn means_loss(damage: &[String]) -> bool {
         .any(|damage| !damage.starts_with(METADATA_FILE))
 }
 
+/// How to make a bag readable for `ros2 bag`; `None` when it is.
+pub(crate) fn compatibility_remedy(bag: &Path, compatibility: &[String]) -> Option<String> {
+    (!compatibility.is_empty()).then(|| hint::rewrite(bag))
+}
+
 /// How to repair a bag with this damage; `None` when there is none.
 pub(crate) fn remedy(bag: &Path, damage: &[String]) -> Option<String> {
     if damage.is_empty() {

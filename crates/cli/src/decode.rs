@@ -102,9 +102,14 @@ impl Decoders {
     }
 }
 
-/// A definition without text is right for a type without fields.
+/// A definition without text is right for a type without fields: the recorded hash tells which types these are.
 fn is_empty_type(topic: &TopicInfo) -> bool {
-    topic.type_name.ends_with("/Empty")
+    let hash = || topic.type_description_hash.parse::<TypeHash>().ok();
+    let own = || {
+        let schema = Schema::parse_ros2msg(&topic.type_name, "").ok()?;
+        schema.type_hash().ok()
+    };
+    topic.type_name.ends_with("/Empty") || own().is_some_and(|own| Some(own) == hash())
 }
 
 #[cfg(test)]
@@ -150,6 +155,21 @@ mod tests {
             ..TopicInfo::new("/a", "my/msg/Own")
         };
         assert_eq!(reason(topic), "cannot decode proto: only cdr is known");
+    }
+
+    #[test]
+    fn a_definition_without_text_is_that_of_a_type_without_fields() {
+        let name = "my/msg/Nothing";
+        let hash = Schema::parse_ros2msg(name, "").unwrap().type_hash();
+        let mut topic = TopicInfo {
+            type_description_hash: hash.unwrap().to_string(),
+            ..TopicInfo::new("/a", name)
+        };
+        topic.definition.encoding = "ros2msg".into();
+        let decoders = Decoders::new(std::slice::from_ref(&topic), "jazzy");
+        assert_eq!(decoders.schema(0).unwrap().root().fields().len(), 0);
+        topic.type_description_hash = TypeHash::from_bytes([7; 32]).to_string();
+        assert!(reason(topic).starts_with("no definition of my/msg/Nothing"));
     }
 
     #[test]

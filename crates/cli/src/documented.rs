@@ -9,6 +9,7 @@ use std::path::Path;
 use clap::{Command, CommandFactory as _, Parser as _, error::ErrorKind};
 
 use crate::cli::Cli;
+use crate::ros_line;
 
 /// A command and where it stands.
 struct Shown {
@@ -116,7 +117,11 @@ fn complaint(text: &str, in_sentence: bool) -> Option<String> {
     if text.contains('…') || text.contains('<') || text == "timeloom --help" {
         return None;
     }
-    match Cli::try_parse_from(words(text)).err()?.kind() {
+    let (_, words) = match ros_line::split(words(text).into_iter().map(Into::into)) {
+        Ok(split) => split,
+        Err(reason) => return Some(format!("{reason}: {text}")),
+    };
+    match Cli::try_parse_from(words).err()?.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => None,
         // `timeloom info -v` in a sentence names a verb and a flag, and leaves out what is clear.
         ErrorKind::MissingRequiredArgument
@@ -126,8 +131,6 @@ fn complaint(text: &str, in_sentence: bool) -> Option<String> {
         {
             None
         }
-        // The file names the bag.
-        ErrorKind::MissingRequiredArgument if text.contains("--params-file") => None,
         kind => Some(format!("{kind}: {text}")),
     }
 }

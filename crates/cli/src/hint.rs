@@ -114,6 +114,18 @@ pub(crate) fn recover(bag: &Path) -> String {
     )
 }
 
+/// How to get a bag that `ros2 bag` reads.
+pub(crate) fn rewrite(bag: &Path) -> String {
+    if is_address(bag) {
+        return "copy the bag to this machine, then `timeloom recover` rewrites it for `ros2 bag`"
+            .into();
+    }
+    format!(
+        "run `timeloom recover {}` to rewrite it for `ros2 bag`",
+        quoted(bag)
+    )
+}
+
 /// How to rebuild the metadata of a bag.
 pub(crate) fn reindex(bag: &Path) -> String {
     if is_address(bag) {

@@ -3,6 +3,7 @@
 mod arguments;
 mod endpoint_lines;
 mod feed;
+mod filter;
 mod full_screen;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
@@ -21,7 +22,8 @@ mod view;
 
 pub(crate) use arguments::{LiveArguments, hertz, seconds};
 pub(crate) use endpoint_lines::{endpoint_json, endpoint_text};
-pub(crate) use feed::{Account, Feed, FeedArguments};
+pub(crate) use feed::{Account, Feed, FeedArguments, FeedTimes};
+pub(crate) use filter::MessageFilter;
 pub(crate) use full_screen::has_terminal;
 pub(crate) use interrupt::Interrupt;
 pub(crate) use key::Key;

@@ -23,11 +23,13 @@ mod fuzzing;
 mod hint;
 mod json_text;
 mod live;
+mod log_level;
 mod message_line;
 mod outcome;
 mod params_file;
 mod printer;
 mod progress;
+mod ros_line;
 mod selection_arguments;
 mod suggestion;
 mod time_argument;
@@ -39,6 +41,7 @@ use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use timeloom_node::RosArguments;
 
 use crate::cli::Cli;
 use crate::context::Context;
@@ -47,18 +50,19 @@ use crate::outcome::Outcome;
 use crate::printer::ColorChoice;
 
 fn main() -> ExitCode {
-    let words = match verbs::play::params::expand(std::env::args_os()) {
-        Ok(words) => words,
+    let (ros, words) = match ros_line::split(std::env::args_os()) {
+        Ok(split) => split,
         Err(error) => {
-            Context::new(ColorChoice::default()).printer.error(&error);
+            let mut context = Context::new(ColorChoice::default(), RosArguments::default());
+            context.printer.error(&error);
             return ExitCode::from(2);
         }
     };
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => return usage(&ros_line::explain(error)),
     };
-    let mut context = Context::new(cli.color);
+    let mut context = Context::new(cli.color, ros);
     let result = cli.verb.run(&mut context).and_then(|outcome| {
         context.printer.flush()?;
         Ok(outcome)

@@ -6,6 +6,7 @@ use clap::ValueEnum;
 
 use crate::environment::{CLICOLOR_FORCE, NO_COLOR, TIMELOOM_NO_PROGRESS, is_set, text};
 use crate::hint::hint_for;
+use crate::log_level::LogLevel;
 
 const OUT_BUFFER: usize = 64 << 10;
 const RED: &str = "\x1b[1;31m";
@@ -31,6 +32,7 @@ pub(crate) struct Printer {
     out: BufWriter<Stdout>,
     colors: bool,
     terminal: bool,
+    level: LogLevel,
 }
 
 impl Printer {
@@ -47,7 +49,18 @@ impl Printer {
             out: BufWriter::with_capacity(OUT_BUFFER, io::stdout()),
             colors,
             terminal,
+            level: LogLevel::default(),
         }
+    }
+
+    /// How much is printed on stderr from now on.
+    pub(crate) fn set_level(&mut self, level: LogLevel) {
+        self.level = level;
+    }
+
+    /// Whether lines of that level are printed.
+    pub(crate) fn shows(&self, level: LogLevel) -> bool {
+        self.level <= level
     }
 
     /// Stdout, buffered.
@@ -79,7 +92,21 @@ impl Printer {
 
     /// Something that is not as it should be, while the verb goes on.
     pub(crate) fn warning(&mut self, text: &str) {
+        if self.shows(LogLevel::Warn) {
+            self.loss(text);
+        }
+    }
+
+    /// How much was lost: printed at every log level, as the exit code promises.
+    pub(crate) fn loss(&mut self, text: &str) {
         self.line("warning", YELLOW, text);
+    }
+
+    /// A detail for those who look for a mistake.
+    pub(crate) fn debug(&mut self, text: &str) {
+        if self.shows(LogLevel::Debug) {
+            self.line("debug", DIM, text);
+        }
     }
 
     /// A list of such things.
@@ -97,12 +124,14 @@ impl Printer {
 
     /// A plain line: what was done.
     pub(crate) fn note(&mut self, text: &str) {
-        self.write(&format!("{text}\n"));
+        if self.shows(LogLevel::Info) {
+            self.write(&format!("{text}\n"));
+        }
     }
 
     /// A plain line in the background: what is good to know.
     pub(crate) fn aside(&mut self, text: &str) {
-        if self.colors {
+        if self.colors && self.shows(LogLevel::Info) {
             self.write(&format!("{DIM}{text}{RESET}\n"));
         } else {
             self.note(text);

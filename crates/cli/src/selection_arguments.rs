@@ -3,7 +3,7 @@
 use clap::Args;
 use fancy_regex::Regex;
 
-use crate::topic_selection::{Hidden, TopicSelection};
+use crate::topic_selection::{Hidden, MatchedNames, TopicSelection};
 
 /// The selection flags, spelled as in `ros2 bag`.
 #[derive(Debug, Args, Default)]
@@ -11,34 +11,34 @@ use crate::topic_selection::{Hidden, TopicSelection};
 pub(crate) struct SelectionArguments {
     /// Only these topics; the list ends at the next flag, so the bag stands before it
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "TOPIC")]
-    topics: Vec<String>,
+    pub(crate) topics: Vec<String>,
     /// Only the events of these services
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "SERVICE")]
-    services: Vec<String>,
+    pub(crate) services: Vec<String>,
     /// Only these actions: their feedback, status and service events
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "ACTION")]
-    actions: Vec<String>,
+    pub(crate) actions: Vec<String>,
     /// Only topics of these types
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "TYPE")]
-    topic_types: Vec<String>,
+    pub(crate) topic_types: Vec<String>,
     /// Only topics and services whose name contains a match
     #[arg(short = 'e', long, value_name = "REGEX")]
-    regex: Option<Regex>,
+    pub(crate) regex: Option<Regex>,
     /// Not these topics
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "TOPIC")]
-    exclude_topics: Vec<String>,
+    pub(crate) exclude_topics: Vec<String>,
     /// Not the events of these services
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "SERVICE")]
-    exclude_services: Vec<String>,
+    pub(crate) exclude_services: Vec<String>,
     /// Not these actions
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "ACTION")]
-    exclude_actions: Vec<String>,
+    pub(crate) exclude_actions: Vec<String>,
     /// Not topics of these types
     #[arg(long, num_args = 1.., value_delimiter = ',', value_name = "TYPE")]
-    exclude_topic_types: Vec<String>,
+    pub(crate) exclude_topic_types: Vec<String>,
     /// No topics and services whose name contains a match
     #[arg(short = 'x', long, value_name = "REGEX")]
-    exclude_regex: Option<Regex>,
+    pub(crate) exclude_regex: Option<Regex>,
 }
 
 impl SelectionArguments {
@@ -50,6 +50,7 @@ impl SelectionArguments {
             || !self.topic_types.is_empty()
             || self.regex.is_some();
         TopicSelection {
+            matched_names: MatchedNames::default(),
             all_topics: !including,
             all_services: !including,
             all_actions: !including,

@@ -16,6 +16,16 @@ pub(crate) enum Hidden {
     LeftOut,
 }
 
+/// Which name of a service or action an expression matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum MatchedNames {
+    /// That of the service or action, as for `ros2 bag record`.
+    #[default]
+    Services,
+    /// That of the topic that carries it, as for `ros2 bag play`.
+    Topics,
+}
+
 /// A selection: included by any of the lists, unless excluded by any of the others.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TopicSelection {
@@ -36,13 +46,14 @@ pub(crate) struct TopicSelection {
     pub(crate) exclude_topic_types: Vec<String>,
     pub(crate) exclude_regex: Option<Regex>,
     pub(crate) hidden: Hidden,
+    pub(crate) matched_names: MatchedNames,
 }
 
 impl TopicSelection {
     /// Whether a topic is wanted.
     pub(crate) fn takes(&self, topic: &TopicInfo) -> bool {
         let action = action_name(&topic.name);
-        let excluded = |name: &str| matches(self.exclude_regex.as_ref(), name);
+        let excluded = |name: &str| matches(self.exclude_regex.as_ref(), self.matched(topic, name));
         if action.is_some_and(|action| contains(&self.exclude_actions, action) || excluded(action))
         {
             return false;
@@ -50,10 +61,11 @@ impl TopicSelection {
         let by_action = action.is_some_and(|action| {
             self.all_actions
                 || contains(&self.actions, action)
-                || matches(self.regex.as_ref(), action)
+                || matches(self.regex.as_ref(), self.matched(topic, action))
         });
         if let Some(service) = topic.service_name() {
-            let named = contains(&self.services, service) || matches(self.regex.as_ref(), service);
+            let named = contains(&self.services, service)
+                || matches(self.regex.as_ref(), self.matched(topic, service));
             // The topic that carries the events may be named too.
             let included = self.all_services || named || contains(&self.topics, &topic.name);
             return (included || by_action)
@@ -69,6 +81,14 @@ impl TopicSelection {
             && !contains(&self.exclude_topics, &topic.name)
             && !contains(&self.exclude_topic_types, &topic.type_name)
             && !excluded(&topic.name)
+    }
+
+    /// The name that expressions match, for a topic of the service or action `name`.
+    fn matched<'a>(&self, topic: &'a TopicInfo, name: &'a str) -> &'a str {
+        match self.matched_names {
+            MatchedNames::Services => name,
+            MatchedNames::Topics => &topic.name,
+        }
     }
 
     /// Whether a topic is left out only because it is hidden.
@@ -183,6 +203,22 @@ mod tests {
         assert!(!selection.takes(&hidden));
         assert!(selection.hides(&hidden));
         assert!(!selection.hides(&TopicInfo::new("/chatter", "std_msgs/msg/String")));
+    }
+
+    #[test]
+    fn expressions_match_the_service_or_its_event_topic() {
+        use MatchedNames::{Services, Topics};
+
+        let add = TopicInfo::new("/add/_service_event", "p/srv/Add_Event");
+        let selection = |regex: &str, matched_names| TopicSelection {
+            regex: Some(Regex::new(regex).unwrap()),
+            matched_names,
+            ..TopicSelection::default()
+        };
+        assert!(selection("^/add$", Services).takes(&add));
+        assert!(!selection("^/add$", Topics).takes(&add));
+        assert!(selection("^/add/_service_event$", Topics).takes(&add));
+        assert!(!selection("^/add/_service_event$", Services).takes(&add));
     }
 
     #[test]

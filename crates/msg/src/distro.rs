@@ -18,6 +18,25 @@ pub enum Distro {
     Rolling,
 }
 
+/// Messages of `rosbag2_interfaces` that are not in every distribution, with the first one that has them; none for a
+/// message that no release has.
+///
+/// The package itself is everywhere. That matters: `ros2 bag record -a` skips a topic whose package it does not find,
+/// and fails on a topic whose package lacks the type.
+const LATER: [(&str, Option<Distro>); 5] = [
+    (
+        "rosbag2_interfaces/msg/MessagesLostEvent",
+        Some(Distro::Lyrical),
+    ),
+    (
+        "rosbag2_interfaces/msg/MessagesLostEventTopicStat",
+        Some(Distro::Lyrical),
+    ),
+    ("rosbag2_interfaces/msg/LowDiskSpaceEvent", None),
+    ("rosbag2_interfaces/msg/StopRecordingEvent", None),
+    ("rosbag2_interfaces/msg/TopicStatistics", None),
+];
+
 impl Distro {
     /// All distributions, oldest first.
     pub const ALL: [Self; 5] = [
@@ -38,6 +57,16 @@ impl Distro {
             Self::Rolling => "rolling",
         }
     }
+
+    /// Whether the distribution has the package of a message type, but not the type.
+    ///
+    /// Publishing such a type makes a `ros2 bag record -a` of this distribution fail.
+    pub fn lacks(self, type_name: &str) -> bool {
+        LATER
+            .iter()
+            .find(|(name, _)| *name == type_name)
+            .is_some_and(|(_, first)| first.is_none_or(|first| self < first))
+    }
 }
 
 impl FromStr for Distro {
@@ -52,5 +81,22 @@ impl FromStr for Distro {
                 name: text.to_owned(),
                 reason: "expected humble, jazzy, kilted, lyrical or rolling",
             })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_types_are_lacking_before_their_first_distribution() {
+        let lost = "rosbag2_interfaces/msg/MessagesLostEvent";
+        let lacking = Distro::ALL.map(|distro| distro.lacks(lost));
+        assert_eq!(lacking, [true, true, true, false, false]);
+        for distro in Distro::ALL {
+            assert!(distro.lacks("rosbag2_interfaces/msg/LowDiskSpaceEvent"));
+            assert!(!distro.lacks("rosbag2_interfaces/msg/WriteSplitEvent"));
+            assert!(!distro.lacks("std_msgs/msg/String"));
+        }
     }
 }

@@ -13,6 +13,7 @@ mod clock_watch;
 mod control;
 mod handle;
 mod jumps;
+mod listeners;
 mod loader;
 mod lockstep;
 #[cfg(all(test, loom))]
@@ -27,6 +28,7 @@ mod playback;
 mod publisher_qos;
 mod rate;
 mod read_ahead;
+mod request_flow;
 mod requests;
 mod run;
 mod services;
@@ -44,7 +46,7 @@ pub use notice::{Notice, Reporter};
 pub use open::Player;
 pub use options::{
     AckWait, ClockPublishing, ClockTrigger, MessageOrder, Options, Pace, PlayRange, PlayStart,
-    ReadAheadLimits, Repeat, RequestSource, Selection, ServiceReplay, TimeSituation,
+    ReadAheadLimits, Repeat, RequestSource, Selection, ServiceReplay, SettleWait, TimeSituation,
 };
 pub use rate::sane_rate;
 pub use services::{Obeys, Services};

@@ -13,10 +13,12 @@ mod disk_guard;
 mod drop_policy;
 mod end_reason;
 mod entry;
+mod event_topic;
 mod graph_index;
 mod intake;
 #[cfg(all(test, loom))]
 mod loom_models;
+mod mismatch;
 mod moment;
 mod note;
 mod notifier;
@@ -261,14 +263,15 @@ impl Recorder {
     }
 }
 
-/// A directory that does not exist yet: that one, or with a number behind it, as rosbag2 does.
+/// A directory that does not exist yet: that one, or with `_1`, `_2` behind it. Lyrical's recorder writes `(1)`, which
+/// shells need quoted.
 fn free_directory(wanted: &Path) -> PathBuf {
     let mut directory = wanted.to_path_buf();
     let mut number = 0;
     while directory.exists() {
         number += 1;
         let mut name = wanted.as_os_str().to_owned();
-        name.push(format!("({number})"));
+        name.push(format!("_{number}"));
         directory = PathBuf::from(name);
     }
     directory

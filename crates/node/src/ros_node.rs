@@ -3,6 +3,7 @@
 mod client;
 mod clock_source;
 mod executor;
+mod names;
 mod node_options;
 mod parameter_file;
 mod parameter_services;
@@ -26,6 +27,7 @@ use timeloom_time::{Clock, Ros, TimeHub};
 use timeloom_wire::{Node, NodeName, Participant, TopicSpec};
 
 pub use client::Client;
+pub use names::Names;
 pub use node_options::NodeOptions;
 pub use parameter_store::ParameterAccess;
 pub use parameter_value::ParameterValue;
@@ -40,12 +42,17 @@ pub use typed_publisher::TypedPublisher;
 use clock_source::{ClockSource, Words};
 use executor::Executor;
 use parameters::{Parameters, USE_SIM_TIME};
-use remap::Named;
+use qos_overrides::{Endpoint, Overridable, publisher_qos};
 use rosout::Logger;
 use service::Handler;
 use type_descriptions::TypeDescriptions;
 
 use crate::{Error, Result};
+
+/// Where changes of parameters are published.
+const PARAMETER_EVENTS: &str = "/parameter_events";
+/// Whether a node answers for its types.
+const TYPE_SERVICE: &str = "start_type_description_service";
 
 /// A ROS node over any transport: what `rclcpp::Node` is, without generated types.
 ///
@@ -68,8 +75,7 @@ struct Inner {
     types: Arc<TypeDescriptions>,
     clock: Clock<Ros>,
     hub: TimeHub,
-    remaps: Vec<Remap>,
-    name: NodeName,
+    names: Names,
     node: Arc<dyn Node>,
     participant: Arc<dyn Participant>,
 }
@@ -87,13 +93,14 @@ impl RosNode {
     /// # Errors
     /// When a name or rule is not valid, a parameter has the wrong type, or the middleware refuses something.
     pub fn new(participant: Arc<dyn Participant>, options: NodeOptions) -> Result<Self> {
-        let name = remap::node_name(&options.name, &options.namespace, &options.remaps)?;
+        let names = Names::new(&options)?;
+        let name = names.node().clone();
         let node = participant.node(name.clone())?;
         let base = participant.time_base();
         let executor = Arc::new(Executor::start(&base, &format!("node {}", name.name()))?);
-        let logger = Logger::new(&name.full(), &base);
+        let logger = Logger::new(&name.full(), options.log_level, &base);
         let types = Arc::new(TypeDescriptions::default());
-        let topic = |topic: &str| remap::resolve(topic, Named::Topic, &name, &options.remaps);
+        let topic = |topic: &str| names.topic(topic);
         let publish =
             |full: String, type_name: &str, qos| publish(&*node, &types, full, type_name, qos);
         if options.rosout {
@@ -113,10 +120,13 @@ impl RosNode {
             words,
         ));
         let clock = hub.clock();
+        let mut events_qos = None;
         let events = if options.parameter_services {
-            let full = topic("/parameter_events")?;
+            let full = topic(PARAMETER_EVENTS)?;
             let event = "rcl_interfaces/msg/ParameterEvent";
-            Some(publish(full, event, QosProfile::PARAMETERS)?)
+            let qos = publisher_qos(QosProfile::PARAMETERS, &full, &options.parameters)?;
+            events_qos = Some((full.clone(), qos));
+            Some(publish(full, event, qos)?)
         } else {
             None
         };
@@ -136,16 +146,18 @@ impl RosNode {
             types,
             clock,
             hub,
-            remaps: options.remaps,
-            name,
+            names,
             node,
             participant,
         }));
-        made.declare_own(&options.parameters, options.use_sim_time)?;
+        made.declare_own(options.parameters, options.use_sim_time)?;
+        if let Some((topic, qos)) = events_qos {
+            made.declare_publisher_qos(&topic, &qos)?;
+        }
         if options.parameter_services {
             made.serve_parameters()?;
         }
-        if options.type_description {
+        if made.declare_type_service(options.type_description)? {
             made.serve_types()?;
         }
         Ok(made)
@@ -153,16 +165,34 @@ impl RosNode {
 
     fn declare_own(
         &self,
-        parameters: &BTreeMap<String, ParameterValue>,
+        parameters: BTreeMap<String, ParameterValue>,
         use_sim_time: bool,
     ) -> Result<()> {
         for (name, value) in parameters {
-            self.declare_parameter(name, value.clone())?;
+            self.declare_parameter(&name, value)?;
         }
         let text = "Whether time comes from /clock";
         let access = ParameterAccess::Writable;
         self.declare_parameter_with(USE_SIM_TIME, use_sim_time, text, access)?;
         self.0.parameters.follow_use_sim_time()
+    }
+
+    /// Shows the `QoS` of a publisher as parameters.
+    fn declare_publisher_qos(&self, topic: &str, qos: &QosProfile) -> Result<()> {
+        for policy in Overridable::ALL {
+            let name = policy.parameter(topic, Endpoint::Publisher);
+            let access = ParameterAccess::ReadOnly;
+            self.declare_parameter_with(&name, policy.of(qos), "Set before the start", access)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the node answers for its types: as asked for, unless the parameter says otherwise.
+    fn declare_type_service(&self, asked: bool) -> Result<bool> {
+        let text = "Whether the node answers ~/get_type_description; set before the start";
+        let access = ParameterAccess::ReadOnly;
+        let value = self.declare_parameter_with(TYPE_SERVICE, asked, text, access)?;
+        Ok(value == ParameterValue::Bool(true))
     }
 
     fn serve_parameters(&self) -> Result<()> {
@@ -201,7 +231,12 @@ impl RosNode {
 
     /// Its name, after remapping.
     pub fn name(&self) -> &NodeName {
-        &self.0.name
+        self.0.names.node()
+    }
+
+    /// Its name, and how names become full names.
+    pub fn names(&self) -> &Names {
+        &self.0.names
     }
 
     /// The full name of a topic (`chatter`, `~/status`, `/tf`), after remapping.
@@ -209,7 +244,7 @@ impl RosNode {
     /// # Errors
     /// When it is no ROS name.
     pub fn resolve_topic(&self, name: &str) -> Result<String> {
-        remap::resolve(name, Named::Topic, &self.0.name, &self.0.remaps)
+        self.0.names.topic(name)
     }
 
     /// The full name of a service, after remapping.
@@ -217,7 +252,7 @@ impl RosNode {
     /// # Errors
     /// When it is no ROS name.
     pub fn resolve_service(&self, name: &str) -> Result<String> {
-        remap::resolve(name, Named::Service, &self.0.name, &self.0.remaps)
+        self.0.names.service(name)
     }
 
     /// Its clock: the machine's time, or that of `/clock` while `use_sim_time` is true.
@@ -399,7 +434,7 @@ impl RosNode {
 
 impl std::fmt::Debug for RosNode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "RosNode({})", self.0.name)
+        write!(f, "RosNode({})", self.0.names.node())
     }
 }
 

@@ -127,14 +127,8 @@ impl BagLayout {
     }
 
     fn count_bytes(&self, place: &dyn Place) -> u64 {
-        // The shared memory of sqlite is no data: it comes and goes with whoever reads the bag.
-        let is_data = |entry: &PlaceEntry| {
-            let extension = entry.path.extension();
-            extension.is_none_or(|extension| extension != "db3-shm")
-        };
         if let Ok(entries) = place.list(&self.path) {
-            let data = entries.iter().filter(|entry| is_data(entry));
-            return data.map(|entry| entry.size).sum();
+            return entries.iter().map(|entry| entry.size).sum();
         }
         // Where nothing can be listed, what is known counts.
         let known = self.files.iter().map(|file| file.path.clone());

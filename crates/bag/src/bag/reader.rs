@@ -190,6 +190,9 @@ fn take_member(info: &mut FileInfo, member: &mut Member) {
             .iter()
             .map(|damage| format!("{name}: {damage}")),
     );
+    let compatibility = member.info.compatibility.iter();
+    info.compatibility
+        .extend(compatibility.map(|text| format!("{name}: {text}")));
     info.extras.add(member.info.extras);
     if info.ros_distro.is_empty() {
         info.ros_distro.clone_from(&member.info.ros_distro);

@@ -22,7 +22,7 @@ pub struct InfoLayout {
     pub size_contribution: bool,
     /// Show what was lost or left out, when, and what is not known, for bags that say so.
     pub losses: bool,
-    /// Show what is wrong with the bag.
+    /// Show what is wrong with the bag, and what other readers do not read of it.
     pub damage: bool,
 }
 
@@ -43,7 +43,7 @@ pub enum SortTopics {
 const INDENT: &str = "                   ";
 const SERVICE_INDENT: &str = "                     ";
 
-/// The text of `ros2 bag info`; ends with an empty line, as there.
+/// The text of `ros2 bag info`; with services it ends with an empty line, as there.
 pub fn render(info: &BagInfo, layout: &InfoLayout) -> String {
     let mut topics: Vec<&TopicEntry> = info.topics.iter().collect();
     let mut services: Vec<&ServiceEntry> = info.services.iter().collect();
@@ -101,7 +101,17 @@ pub fn render(info: &BagInfo, layout: &InfoLayout) -> String {
     if layout.damage {
         section(&mut text, "Damage:            ", info.damage.clone());
     }
-    text.push('\n');
+    if layout.damage && !info.compatibility.is_empty() {
+        lines(
+            &mut text,
+            "Compatibility:     ",
+            INDENT,
+            info.compatibility.iter().cloned(),
+        );
+    }
+    if !services.is_empty() {
+        text.push('\n');
+    }
     text
 }
 

@@ -128,8 +128,14 @@ impl McapReader {
     /// Finds topics, counts and blocks; returns where the metadata records are.
     fn index(&mut self) -> Result<Vec<(u64, u64)>> {
         match read_summary(self.source.as_mut())? {
-            Ok(summary) if is_complete(&summary) => Ok(self.take_summary(summary)),
-            Ok(_) => self.scan(None),
+            Ok(summary) => {
+                self.info.compatibility.clone_from(&summary.compatibility);
+                if is_complete(&summary) {
+                    Ok(self.take_summary(summary))
+                } else {
+                    self.scan(None)
+                }
+            }
             Err(NoSummary::Wanted) => {
                 self.has_summary = false;
                 self.scan(None)
@@ -278,7 +284,10 @@ fn is_complete(summary: &Summary) -> bool {
         .iter()
         .all(|(id, count)| *count == 0 || is_known(*id));
     let chunks = size_u64(summary.blocks.len()) == u64::from(statistics.chunk_count);
-    let reachable = statistics.message_count == 0 || !summary.blocks.is_empty();
+    let reachable = (statistics.message_count == 0 || !summary.blocks.is_empty())
+        && summary
+            .indexed_messages
+            .is_none_or(|indexed| indexed >= statistics.message_count);
     let extras = super::extra::count(&summary.extras);
     // A writer may leave these indexes out; then only a scan finds the records.
     let indexed = extras.attachments == u64::from(statistics.attachment_count)

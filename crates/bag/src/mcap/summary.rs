@@ -1,6 +1,7 @@
 //! The summary at the end of an MCAP file.
 
 use super::chunk_table::{Block, BlockKind};
+use super::compatibility::{self, IndexedChunk};
 use super::extra::Extra;
 use super::fields::Fields;
 use super::record::{Channel, MAGIC, Records, Schema, TAIL, op};
@@ -24,6 +25,10 @@ pub(crate) struct Summary {
     pub(crate) extras: Vec<Extra>,
     /// Offset and length of the bag's metadata records.
     pub(crate) metadata: Vec<(u64, u64)>,
+    /// Messages that the message indexes name; `None` without any index.
+    pub(crate) indexed_messages: Option<u64>,
+    /// What `ros2 bag` does not read of the file, in words.
+    pub(crate) compatibility: Vec<String>,
 }
 
 /// The statistics record.
@@ -102,17 +107,19 @@ pub(crate) fn read_summary(source: &mut dyn Source) -> Result<Result<Summary, No
 
 fn parse(bytes: Vec<u8>, data_end: u64) -> Option<Summary> {
     let mut summary = Summary::default();
+    let mut chunks = Vec::new();
     let mut records = Records::new(&bytes);
     for (opcode, at, body) in &mut records {
         match opcode {
             op::SCHEMA => summary.schemas.push(Schema::parse(body)?),
             op::CHANNEL => summary.channels.push(Channel::parse(body)?),
             op::STATISTICS => summary.statistics = Some(statistics(body)?),
-            op::CHUNK_INDEX => summary.blocks.push(chunk_index(
-                body,
-                at + super::record::RECORD_HEAD,
-                data_end,
-            )?),
+            op::CHUNK_INDEX => {
+                let at = at + super::record::RECORD_HEAD;
+                let (block, chunk) = chunk_index(body, at, data_end)?;
+                summary.blocks.push(block);
+                chunks.push(chunk);
+            }
             op::METADATA_INDEX | op::ATTACHMENT_INDEX => {
                 let extra = Extra::from_index(opcode, body, data_end)?;
                 if extra.is_own() {
@@ -127,6 +134,13 @@ fn parse(bytes: Vec<u8>, data_end: u64) -> Option<Summary> {
     if records.remainder() > 0 {
         return None;
     }
+    summary.indexed_messages = compatibility::indexed_messages(&chunks);
+    summary.compatibility = compatibility::problems(
+        &chunks,
+        summary.statistics.as_ref(),
+        &summary.schemas,
+        &summary.channels,
+    );
     summary.bytes = bytes;
     Some(summary)
 }
@@ -156,7 +170,7 @@ fn statistics(body: &[u8]) -> Option<Statistics> {
 }
 
 /// A chunk index record; `at` is where its body lies in the summary.
-fn chunk_index(body: &[u8], at: usize, data_end: u64) -> Option<Block> {
+fn chunk_index(body: &[u8], at: usize, data_end: u64) -> Option<(Block, IndexedChunk)> {
     let mut fields = Fields::new(body);
     let (start, end, offset, length) =
         (fields.time()?, fields.time()?, fields.u64()?, fields.u64()?);
@@ -165,12 +179,19 @@ fn chunk_index(body: &[u8], at: usize, data_end: u64) -> Option<Block> {
     }
     let map = fields.block()?;
     let map_end = at + body.len() - fields.rest().len();
-    Some(Block {
+    let chunk = IndexedChunk {
+        offset,
+        times: (start, end),
+        channels: size_u64(map.len() / 10),
+        index_length: fields.u64()?,
+    };
+    let block = Block {
         start,
         end,
         offset,
         length,
         channels: map_end - map.len()..map_end,
         kind: BlockKind::Chunk,
-    })
+    };
+    Some((block, chunk))
 }

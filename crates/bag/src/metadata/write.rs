@@ -111,12 +111,27 @@ fn custom_data_node(custom_data: &[(String, String)]) -> Node {
     if custom_data.is_empty() {
         return Node::null();
     }
-    Node::Map(
-        custom_data
-            .iter()
-            .map(|(key, value)| (key.clone(), Node::text(value)))
-            .collect(),
-    )
+    let mut entries: Vec<(String, Node)> = Vec::new();
+    for (key, value) in custom_data {
+        let value = custom_value(value);
+        // The last value of a key wins, as in rosbag2.
+        match entries.iter_mut().find(|(known, _)| known == key) {
+            Some((_, known)) => *known = value,
+            None => entries.push((key.clone(), value)),
+        }
+    }
+    Node::Map(entries)
+}
+
+/// A value as yaml-cpp writes it for rosbag2: without quotes unless it must have them, so that numbers and booleans
+/// are such for other readers.
+fn custom_value(value: &str) -> Node {
+    let plain = Node::Plain(value.to_owned());
+    if plain.is_null() {
+        Node::text(value)
+    } else {
+        plain
+    }
 }
 
 fn topic_node(record: &TopicRecord, version: u32) -> Node {

@@ -199,7 +199,6 @@ fn a_storage_that_cannot_hold_them_leaves_a_count() {
 #[test]
 fn records_without_an_index_are_found() {
     let directory = BagScratch::new();
-    directory.unchecked();
     let path = directory.path().join("in.mcap");
     for options in [
         plain().emit_attachment_indexes(false),

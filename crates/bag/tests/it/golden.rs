@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use timeloom_bag::conformance::read_all;
 use timeloom_bag::info::{InfoLayout, SortTopics, render};
 use timeloom_bag::{
-    BagInfo, BagReader, Order, Query, StorageId, StorageReader, TopicStatistics, UnknownMessages,
+    BagInfo, BagOptions, BagReader, BagWriter, Message, Order, Query, StorageId, StorageReader,
+    TopicInfo, TopicStatistics, UnknownMessages,
 };
 use timeloom_testkit::mcap::BagScratch;
 
@@ -36,8 +37,9 @@ fn capture(name: &str, kind: &str) -> String {
 fn the_info_text_is_that_of_ros2_bag_info() {
     let names = captured();
     assert_eq!(names.len(), 12);
+    let directory = BagScratch::new();
     for name in names {
-        let path = bags().join(&name);
+        let path = as_captured(&name, &directory);
         let info = BagInfo::open(&path).unwrap();
         assert_eq!(info.damage, Vec::<String>::new(), "{name}");
         assert_eq!(
@@ -51,8 +53,9 @@ fn the_info_text_is_that_of_ros2_bag_info() {
 #[test]
 fn the_verbose_info_text_is_that_of_ros2_bag_info() {
     let mut compared = 0;
+    let directory = BagScratch::new();
     for name in captured() {
-        let path = bags().join(&name);
+        let path = as_captured(&name, &directory);
         let mut info = BagInfo::open(&path).unwrap();
         info.count_messages(BagReader::open(&path).unwrap())
             .unwrap();
@@ -86,6 +89,30 @@ fn the_verbose_info_text_is_that_of_ros2_bag_info() {
         compared += 1;
     }
     assert_eq!(compared, 8);
+}
+
+/// A golden bag as it was when `ros2 bag info` saw it: without the file that sqlite3 makes for a reader.
+fn as_captured(name: &str, directory: &Path) -> PathBuf {
+    let copy = directory.join(name);
+    fs::create_dir(&copy).unwrap();
+    for file in files_below(&bags().join(name)) {
+        if file
+            .extension()
+            .is_none_or(|extension| extension != "db3-shm")
+        {
+            fs::copy(&file, copy.join(file.file_name().unwrap())).unwrap();
+        }
+    }
+    copy
+}
+
+#[test]
+fn every_file_in_the_directory_counts_for_the_size() {
+    let directory = BagScratch::new();
+    let bag = as_captured("sqlite3_resilient", &directory);
+    let before = BagInfo::open(&bag).unwrap().size_bytes;
+    fs::write(bag.join("sqlite3_resilient_0.db3-shm"), [0; 1000]).unwrap();
+    assert_eq!(BagInfo::open(&bag).unwrap().size_bytes, before + 1000);
 }
 
 /// Reads a bag whole and compares it with its own metadata.
@@ -289,4 +316,30 @@ fn the_text_can_be_sorted_and_show_sizes_and_losses() {
     ));
     let quiet = render(&info, &InfoLayout::default());
     assert!(!quiet.contains("Unknown"), "as ros2 bag info shows it");
+}
+
+#[test]
+fn without_services_the_text_ends_at_once_and_events_of_actions_are_topics() {
+    let directory = BagScratch::new();
+    let bag = directory.join("run");
+    let mut writer = BagWriter::create(&bag, BagOptions::default()).unwrap();
+    let event = "/count/_action/send_goal/_service_event";
+    let action = TopicInfo::new(event, "my/action/Count_SendGoal_Event");
+    let id = writer.add_topic(&action).unwrap();
+    let message = Message {
+        topic: id,
+        log_time_ns: 1,
+        publish_time_ns: 1,
+        sequence: 0,
+        data: &[0; 8],
+    };
+    assert!(writer.write(&[message], 1).is_ok());
+    writer.finish().unwrap().1.into_result().unwrap();
+    let text = render(&BagInfo::open(&bag).unwrap(), &InfoLayout::default());
+    assert!(text.contains("Messages:          1\n"), "{text}");
+    assert!(text.contains(&format!("Topic: {event} | ")), "{text}");
+    assert!(
+        text.ends_with("Service:           0\nService information: \n"),
+        "{text}"
+    );
 }

@@ -189,7 +189,6 @@ fn they_read_a_default_bag_with_a_saved_account() {
 fn we_read_what_they_write() {
     let Some(python) = python() else { return };
     let directory = BagScratch::new();
-    directory.unchecked();
     let text = run(&python, &["write", directory.path().to_str().unwrap()]);
     let mut bags = 0;
     for line in text.lines() {

@@ -5,6 +5,7 @@
 mod account;
 mod bag;
 mod chunks;
+mod compatibility;
 mod conformance;
 mod convert;
 mod damage;

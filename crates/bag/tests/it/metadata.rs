@@ -163,7 +163,8 @@ fn timeline() -> impl Strategy<Value = LossTimeline> {
 prop_compose! {
     fn metadata()(
         name in "[/a-z0-9_]{1,20}", text in "\\PC{0,20}", distro in "[a-z]{0,8}", count in any::<u64>(), time in any::<i64>(),
-        version in 9u32..=10, statistics in statistics(), timeline in timeline(), custom in proptest::collection::vec(("[a-z]{1,5}", "\\PC{0,9}"), 0..3),
+        version in 9u32..=10, statistics in statistics(), timeline in timeline(),
+        custom in proptest::collection::btree_map("[a-z]{1,5}", "\\PC{0,9}", 0..3),
     ) -> BagMetadata {
         let mut topic = TopicInfo::new(format!("/{name}"), text.clone());
         topic.offered_qos_profiles = "- history: keep_last\n  depth: 10".into();
@@ -184,11 +185,38 @@ prop_compose! {
                 topics_statistics: vec![(name, statistics)],
                 extra: vec![],
             }],
-            custom_data: custom,
+            custom_data: custom.into_iter().collect(),
             ros_distro: distro,
             ..BagMetadata::default()
         }
     }
+}
+
+#[test]
+fn custom_data_is_written_as_rosbag2_writes_it() {
+    let pairs = [
+        ("a", "1"),
+        ("b", "true"),
+        ("a", "3"),
+        ("c", ""),
+        ("d", "null"),
+        ("e", "a: b"),
+        ("f", "1.5e3"),
+    ];
+    let metadata = BagMetadata {
+        custom_data: pairs.map(|(key, value)| (key.into(), value.into())).into(),
+        ..BagMetadata::default()
+    };
+    let text = metadata.to_yaml();
+    let lines = "  custom_data:\n    a: 3\n    b: true\n    c: \"\"\n    d: \"null\"\n    e: \"a: b\"\n    f: 1.5e3\n";
+    assert!(text.contains(lines), "{text}");
+    let read = BagMetadata::parse(&text).unwrap().custom_data;
+    assert_eq!(read.len(), 6);
+    assert_eq!(
+        read[0],
+        ("a".to_owned(), "3".to_owned()),
+        "the last one wins"
+    );
 }
 
 proptest! {

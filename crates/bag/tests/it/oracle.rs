@@ -157,7 +157,6 @@ fn we_read_files_of_the_crate() {
             }
             writer.finish().unwrap();
             let directory = BagScratch::new();
-            directory.unchecked();
             let path = directory.path().join("x.mcap");
             std::fs::write(&path, writer.into_inner().into_inner()).unwrap();
             let messages =

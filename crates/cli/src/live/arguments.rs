@@ -22,6 +22,11 @@ pub(crate) struct LiveArguments {
     /// Speak on 127.0.0.1 only, whatever the environment says
     #[arg(long)]
     pub(crate) localhost: bool,
+    /// What every ROS node takes, up to `--` or the end: -r old:=new, -p name:=value, --params-file FILE,
+    /// --log-level LEVEL, -e ENCLAVE
+    // Taken out of the line before it is parsed (`ros_line.rs`): verbs without this flag are no nodes.
+    #[arg(long)]
+    ros_args: bool,
     /// As in ros2; there is no daemon, so nothing changes
     #[arg(long, hide = true)]
     no_daemon: bool,
@@ -33,6 +38,7 @@ impl LiveArguments {
         Self {
             spin_time: Duration::from_secs(2),
             localhost: true,
+            ros_args: false,
             no_daemon: false,
         }
     }
@@ -123,6 +129,7 @@ mod tests {
         let arguments = |localhost| LiveArguments {
             spin_time: Duration::from_secs(1),
             localhost,
+            ros_args: false,
             no_daemon: false,
         };
         let options = arguments(true).zenoh(&environment);

@@ -14,7 +14,7 @@ use timeloom_wire::{
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::json_text::counted;
-use crate::live::{Live, QosArguments, TypeFinder, full_name};
+use crate::live::{Live, QosArguments, TypeFinder};
 
 /// What waits for the printer at most.
 const LIMITS: QueueLimits = QueueLimits {
@@ -35,6 +35,15 @@ pub(crate) struct FeedArguments {
     type_name: Option<String>,
     #[command(flatten)]
     qos: QosArguments,
+}
+
+/// How time matters to a feed.
+#[derive(Default)]
+pub(crate) struct FeedTimes {
+    /// What says when a sample came, which may be zero while it has no time; the machine, without.
+    pub(crate) clock: Option<Clock<Ros>>,
+    /// How long a topic that is not there yet is waited for; as long as it takes, without.
+    pub(crate) patience: Option<Duration>,
 }
 
 /// A subscription with its queue.
@@ -65,6 +74,13 @@ pub(crate) struct Account {
     pub(crate) dropped: u64,
 }
 
+impl Account {
+    /// Whether anything is missing.
+    pub(crate) fn is_lossy(self) -> bool {
+        self.lost_in_transport + self.dropped > 0
+    }
+}
+
 impl Feed {
     /// Subscribes with the strongest `QoS` that all publishers offer. `None` when Ctrl-C came before a publisher.
     pub(crate) fn open(
@@ -72,17 +88,17 @@ impl Feed {
         live: &Live,
         context: &mut Context,
     ) -> anyhow::Result<Option<Self>> {
-        Self::open_timed(arguments, live, None, context)
+        Self::open_timed(arguments, live, FeedTimes::default(), context)
     }
 
-    /// The same; samples carry the time at which they came by that clock, which may be zero while it has none.
+    /// The same with times of its own; `None` also when the patience was over.
     pub(crate) fn open_timed(
         arguments: &FeedArguments,
         live: &Live,
-        clock: Option<Clock<Ros>>,
+        times: FeedTimes,
         context: &mut Context,
     ) -> anyhow::Result<Option<Self>> {
-        let topic = full_name(&arguments.topic)?;
+        let topic = live.topic(&arguments.topic)?;
         let wanted = arguments
             .type_name
             .as_deref()
@@ -92,12 +108,16 @@ impl Feed {
         let is_there = |graph: &Graph| !publishers(graph, &topic, wanted.as_deref()).is_empty();
         if !live.look_for(is_there) {
             let graph = live.graph();
-            if wanted.is_none() {
+            let Some(wanted) = &wanted else {
                 return Err(not_published(live, &graph, &topic).into());
-            }
+            };
             let text = format!("waiting for a publisher of {topic}");
             context.printer.aside(&text);
-            if !live.wait_for(None, is_there) {
+            // Some publish only once a subscription is in the graph.
+            let _request = live
+                .node()
+                .subscribe(&request(&topic, wanted)?, Arc::new(Discard))?;
+            if !live.wait_for(times.patience, is_there) {
                 return Ok(None);
             }
         }
@@ -106,7 +126,7 @@ impl Feed {
         let Some(publisher) = found.first().cloned() else {
             return Err(Failure::new(format!("the publisher of {topic} is gone")).into());
         };
-        let intake = Intake::new(&live.base(), clock);
+        let intake = Intake::new(&live.base(), times.clock);
         let mut spec = spec(&topic, &found, &publisher)?;
         spec.qos = arguments.qos.over(spec.qos);
         let subscription = live.node().subscribe(&spec, Arc::clone(&intake) as _)?;
@@ -151,7 +171,7 @@ impl Feed {
             let lost = counted(account.lost_in_transport, "message");
             context
                 .printer
-                .warning(&format!("{lost} of {} lost in transport", self.topic));
+                .loss(&format!("{lost} of {} lost in transport", self.topic));
         }
         if account.dropped > 0 {
             let dropped = counted(account.dropped, "message");
@@ -159,9 +179,9 @@ impl Feed {
                 "{dropped} of {} dropped here: the output was too slow",
                 self.topic
             );
-            context.printer.warning(&text);
+            context.printer.loss(&text);
         }
-        account.lost_in_transport + account.dropped > 0
+        account.is_lossy()
     }
 }
 
@@ -207,6 +227,23 @@ impl Receiver for Intake {
     fn event(&self, event: EndpointEvent) {
         self.queue.event(event);
     }
+}
+
+/// Takes what comes before the publishers' `QoS` is known, and drops it.
+struct Discard;
+
+impl Receiver for Discard {
+    fn sample(&self, _sample: Sample) {}
+}
+
+/// A subscription that fits every publisher.
+fn request(topic: &str, type_name: &str) -> anyhow::Result<TopicSpec> {
+    Ok(TopicSpec {
+        name: topic.to_owned(),
+        type_name: TypeName::parse(type_name)?,
+        type_hash: known_hash(type_name),
+        qos: adapt_to_offers(&[]),
+    })
 }
 
 fn publishers(graph: &Graph, topic: &str, type_name: Option<&str>) -> Vec<EndpointInfo> {

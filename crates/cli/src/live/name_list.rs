@@ -44,6 +44,11 @@ impl<'a> NameList<'a> {
         Self(names)
     }
 
+    /// The names with their types.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &[&'a str])> {
+        self.0.iter().map(|(name, types)| (*name, types.as_slice()))
+    }
+
     /// Prints it; `what` the things are called in JSON, and `more` is what JSON tells of each besides its name and
     /// types.
     pub(crate) fn print(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use timeloom_dds::DdsParticipant;
 use timeloom_msg::name::validate_full_topic_name;
+use timeloom_node::{Names, NodeOptions, ParameterValue, RosArguments};
 use timeloom_time::{Clock, Duration, Steady, TimeBase};
 use timeloom_wire::environment::{Backend, Environment};
 use timeloom_wire::{Graph, Node, NodeName, Participant};
@@ -25,23 +26,59 @@ pub(crate) struct Live {
     /// Those that were told at the start.
     told: Vec<String>,
     node: Arc<dyn Node>,
+    names: Names,
+    /// What of `--ros-args` is for every node of the process.
+    helper: RosArguments,
+    use_sim_time: bool,
     environment: Environment,
     view: View,
     interrupt: Interrupt,
     spin_time: Duration,
 }
 
+/// A hidden node without parameter services, /rosout and type descriptions.
+fn hidden(name: &str) -> NodeOptions {
+    NodeOptions {
+        rosout: false,
+        parameter_services: false,
+        type_description: false,
+        ..NodeOptions::new(name)
+    }
+}
+
+/// The name of the process's own node, hidden as the nodes of the ros2 command are.
+fn own_name() -> String {
+    format!("_timeloom_{}", std::process::id())
+}
+
 impl Live {
-    /// Joins the domain; says on stderr what is set and does not work as in ROS.
+    /// Joins the domain as the verb's node; says on stderr what is set and does not work as in ROS.
     pub(crate) fn join(arguments: &LiveArguments, context: &mut Context) -> anyhow::Result<Self> {
-        // Hidden, as the nodes of the ros2 command are.
-        let name = format!("_timeloom_{}", std::process::id());
-        Self::join_as(NodeName::new("/", &name)?, arguments, context)
+        Self::join_as(&own_name(), arguments, context)
     }
 
     /// Joins as a node of that name.
     pub(crate) fn join_as(
-        name: NodeName,
+        name: &str,
+        arguments: &LiveArguments,
+        context: &mut Context,
+    ) -> anyhow::Result<Self> {
+        let options = context.node(hidden(name))?;
+        Self::enter(&options, arguments, context)
+    }
+
+    /// Joins beside a node that the verb makes itself and that `--ros-args` are about.
+    pub(crate) fn join_beside(
+        arguments: &LiveArguments,
+        context: &mut Context,
+    ) -> anyhow::Result<Self> {
+        let helper = context.ros().for_helper();
+        let options = helper.options(hidden(&own_name()), |path| std::fs::read_to_string(path))?;
+        Self::enter(&options, arguments, context)
+    }
+
+    fn enter(
+        options: &NodeOptions,
         arguments: &LiveArguments,
         context: &mut Context,
     ) -> anyhow::Result<Self> {
@@ -50,26 +87,55 @@ impl Live {
             context.printer.aside(&format!("note: {note}"));
         }
         let interrupt = Interrupt::new()?;
+        let enclave = context.ros().enclave();
         let (participant, notes) = match environment.backend {
-            Backend::Dds => join_dds(arguments, &environment)?,
-            Backend::Zenoh => join_zenoh(arguments, &environment)?,
+            Backend::Dds => join_dds(arguments, &environment, enclave)?,
+            Backend::Zenoh => join_zenoh(arguments, &environment, enclave)?,
         };
         let told = notes();
         for note in &told {
             context.printer.aside(&format!("note: {note}"));
         }
-        let node = participant.node(name)?;
+        let names = Names::new(options)?;
+        let node = participant.node(names.node().clone())?;
         let view = View::new(&*participant, &interrupt);
+        let simulated = options.parameters.get("use_sim_time");
         Ok(Self {
             participant,
             notes,
             told,
             node,
+            names,
+            helper: context.ros().for_helper(),
+            use_sim_time: simulated == Some(&ParameterValue::Bool(true)),
             environment,
             view,
             interrupt,
             spin_time: arguments.spin_time,
         })
+    }
+
+    /// The full name of a topic as the node means it; remapped, as in ROS.
+    pub(crate) fn topic(&self, name: &str) -> anyhow::Result<String> {
+        Ok(self.names.topic(name)?)
+    }
+
+    /// The full name of a service as the node means it; remapped, as in ROS.
+    pub(crate) fn service(&self, name: &str) -> anyhow::Result<String> {
+        Ok(self.names.service(name)?)
+    }
+
+    /// Whether time is that of `/clock`, by flag or by the parameter of the node.
+    pub(crate) fn uses_sim_time(&self, flag: bool) -> bool {
+        flag || self.use_sim_time
+    }
+
+    /// The options of one more hidden node of this process; topics are remapped as for the first.
+    pub(crate) fn helper(&self, what: &str) -> anyhow::Result<NodeOptions> {
+        let options = hidden(&format!("{}_{what}", own_name()));
+        Ok(self
+            .helper
+            .options(options, |path| std::fs::read_to_string(path))?)
     }
 
     /// The graph of the others, once it has settled.
@@ -177,8 +243,13 @@ impl Live {
 fn join_dds(
     arguments: &LiveArguments,
     environment: &Environment,
+    enclave: Option<&str>,
 ) -> anyhow::Result<(Arc<dyn Participant>, Notes)> {
-    let participant = DdsParticipant::new(&arguments.dds(environment)).map_err(|error| {
+    let mut options = arguments.dds(environment);
+    if let Some(enclave) = enclave {
+        enclave.clone_into(&mut options.enclave);
+    }
+    let participant = DdsParticipant::new(&options).map_err(|error| {
         let text = error.to_string();
         let hint = way_out(&text);
         Failure::new(text).hint_if(hint.map(str::to_owned))
@@ -221,8 +292,12 @@ fn way_out(said: &str) -> Option<&'static str> {
 fn join_zenoh(
     arguments: &LiveArguments,
     environment: &Environment,
+    enclave: Option<&str>,
 ) -> anyhow::Result<(Arc<dyn Participant>, Notes)> {
-    let options = arguments.zenoh(environment);
+    let mut options = arguments.zenoh(environment);
+    if let Some(enclave) = enclave {
+        enclave.clone_into(&mut options.enclave);
+    }
     let participant = Arc::new(timeloom_zenoh::ZenohParticipant::new(&options)?);
     let noted = Arc::clone(&participant);
     let notes = move || {
@@ -239,6 +314,7 @@ fn join_zenoh(
 fn join_zenoh(
     _: &LiveArguments,
     environment: &Environment,
+    _: Option<&str>,
 ) -> anyhow::Result<(Arc<dyn Participant>, Notes)> {
     let rmw = environment.rmw.as_deref().unwrap_or("rmw_zenoh_cpp");
     let text = format!("RMW_IMPLEMENTATION={rmw} asks for Zenoh, which this build does not speak");

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use timeloom_node::{NodeOptions, RosNode};
+use timeloom_node::RosNode;
 use timeloom_time::{Clock, Ros};
 
 use crate::context::Context;
@@ -16,11 +16,8 @@ pub(crate) struct SimClock {
 
 impl SimClock {
     pub(crate) fn new(live: &Live) -> anyhow::Result<Self> {
-        let mut options = NodeOptions::new(&format!("_timeloom_{}_clock", std::process::id()));
+        let mut options = live.helper("clock")?;
         options.use_sim_time = true;
-        options.rosout = false;
-        options.parameter_services = false;
-        options.type_description = false;
         let node = RosNode::new(Arc::clone(live.participant()), options)?;
         let words = Arc::new(Mutex::new(Vec::new()));
         let said = Arc::clone(&words);

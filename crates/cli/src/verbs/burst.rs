@@ -5,6 +5,7 @@ use timeloom_node::player::{AckWait, Options, PlayRange, PlayStart};
 use timeloom_time::Duration;
 
 use super::play::bag_arguments::BagArguments;
+use super::play::params_file;
 use super::play::session::{Beginning, Session};
 use crate::context::Context;
 use crate::live::{LiveArguments, seconds};
@@ -40,7 +41,10 @@ pub(crate) struct Arguments {
     live: LiveArguments,
 }
 
-pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let node = arguments.bag.node(context)?;
+    params_file::fill_in_bag(&mut arguments.bag, &node.parameters)?;
+    let arguments = &arguments;
     let reader = arguments.bag.open(&context.bags)?;
     let options = Options {
         start_paused: true,
@@ -56,6 +60,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let session = Session {
         bag: &arguments.bag,
         live: &arguments.live,
+        node,
         reader,
         options,
         line_rate: 10.0,

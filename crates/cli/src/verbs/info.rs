@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     /// Also bytes, requests and responses, what is missing, when and why; reads all messages where the bag does not say
     #[arg(short, long)]
     verbose: bool,
-    /// Order of topics and services
+    /// Order of topics and services; by name if nothing is said
     #[arg(long, value_enum, value_name = "BY")]
     sort: Option<Sort>,
     /// Form of the output
@@ -100,10 +100,13 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         Format::Json => serde_json::to_string_pretty(&info)? + "\n",
     };
     context.printer.data().write_all(text.as_bytes())?;
-    if let Some(remedy) = damage::remedy(&arguments.bag, &info.damage) {
-        if arguments.topic_name {
-            context.printer.warnings(&info.damage);
-        }
+    if arguments.topic_name {
+        context.printer.warnings(&info.damage);
+        context.printer.warnings(&info.compatibility);
+    }
+    let remedy = damage::remedy(&arguments.bag, &info.damage);
+    let rewrite = || damage::compatibility_remedy(&arguments.bag, &info.compatibility);
+    if let Some(remedy) = remedy.or_else(rewrite) {
         context.printer.hint(&remedy);
     }
     Ok(Outcome::lost_if(damage::means_loss(&info.damage)))
@@ -140,8 +143,8 @@ fn layout(arguments: &Arguments, info: &BagInfo) -> InfoLayout {
     InfoLayout {
         utc_offset_seconds: Context::time_zone().to_offset(start).seconds(),
         sort: match arguments.sort {
-            None | Some(Sort::Size) => SortTopics::Recorded,
-            Some(Sort::Name) => SortTopics::Name,
+            Some(Sort::Size) => SortTopics::Recorded,
+            None | Some(Sort::Name) => SortTopics::Name,
             Some(Sort::Type) => SortTopics::Type,
             Some(Sort::Count) => SortTopics::Count,
         },

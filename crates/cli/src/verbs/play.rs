@@ -4,16 +4,12 @@ pub(crate) mod bag_arguments;
 mod full_screen;
 pub(crate) mod keys;
 mod pace_arguments;
-pub(crate) mod params;
+pub(crate) mod params_file;
 mod plan;
 pub(crate) mod session;
 mod status_line;
 mod time_arguments;
 
-use std::fs;
-use std::path::PathBuf;
-
-use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
 use self::bag_arguments::BagArguments;
@@ -44,7 +40,8 @@ KEYS
   SPACE pause, resume    → next message    ← message before    ↑ ↓ rate ×1.1, ÷1.1    < > half, double    1 rate 1
   PgUp PgDn ±10 s        , . ∓1 s          Home start          [ ] begin and end of a loop      \\ no loop     q end
 
-Exit code 3: a bag is damaged, or messages were dropped, refused or not acknowledged; how many is printed.";
+Exit code 3: a bag is damaged, a topic or request could not be played, or messages were dropped, refused or not
+acknowledged; how many is printed.";
 
 /// Publish the messages of bags as their time comes: pause, step, seek, loop, change the rate
 #[derive(Debug, Args)]
@@ -56,29 +53,21 @@ pub(crate) struct Arguments {
     time: TimeArguments,
     #[command(flatten)]
     pace: PaceArguments,
-    /// By which stamp messages are ordered and timed
-    #[arg(long, value_enum, default_value_t, value_name = "ORDER")]
-    message_order: Order,
+    /// By which stamp messages are ordered and timed [default: received]
+    #[arg(long, value_enum, value_name = "ORDER")]
+    message_order: Option<Order>,
     /// Call recorded services again, instead of publishing their events
     #[arg(long)]
     publish_service_requests: bool,
     /// Send recorded goals again, instead of publishing what was said about them
     #[arg(long)]
     send_actions_as_client: bool,
-    /// Whose events count as calls
-    #[arg(long, value_enum, default_value_t, value_name = "SOURCE")]
-    service_requests_source: Source,
-    /// How often the line with position and rate is drawn, per second; 0 for never
-    #[arg(
-        long,
-        value_name = "HERTZ",
-        default_value = "10",
-        allow_hyphen_values = true
-    )]
-    progress_bar_update_rate: f64,
-    /// The parameters `play.*` and `storage.*` of rosbag2's player, from a YAML file; flags have the last word
-    #[arg(long, value_name = "FILE")]
-    params_file: Vec<PathBuf>,
+    /// Whose events count as calls [default: `service_introspection`]
+    #[arg(long, value_enum, value_name = "SOURCE")]
+    service_requests_source: Option<Source>,
+    /// How often the line with position and rate is drawn, per second; 0 for never [default: 10]
+    #[arg(long, value_name = "HERTZ", allow_hyphen_values = true)]
+    progress_bar_update_rate: Option<f64>,
     #[command(flatten)]
     live: LiveArguments,
 }
@@ -102,11 +91,10 @@ enum Source {
     ClientIntrospection,
 }
 
-pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    // What they say is among the flags by now.
-    for path in &arguments.params_file {
-        fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
-    }
+pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let node = arguments.bag.node(context)?;
+    params_file::fill_in(&mut arguments, &node.parameters)?;
+    let arguments = &arguments;
     arguments.time.check()?;
     arguments.pace.check()?;
     let reader = arguments.bag.open(&context.bags)?;
@@ -114,9 +102,10 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let session = Session {
         bag: &arguments.bag,
         live: &arguments.live,
+        node,
         reader,
         options,
-        line_rate: arguments.progress_bar_update_rate,
+        line_rate: arguments.progress_bar_update_rate.unwrap_or(10.0),
         beginning: Beginning::Play,
     };
     session.run(context)

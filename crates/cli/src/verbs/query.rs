@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     answer::run(arguments, context)
 }
 
-/// DataFusion is most of a build, so that it is not in every one.
+/// `DataFusion` is most of a build, so that it is not in every one.
 #[cfg(not(feature = "query"))]
 pub(crate) fn run(_arguments: &Arguments, _context: &mut Context) -> anyhow::Result<Outcome> {
     let text = "this timeloom was built without SQL";

@@ -1,6 +1,7 @@
 //! `timeloom record`: everything that a robot publishes goes into a bag, and what does not is counted.
 
 mod arguments;
+mod full_names;
 mod full_screen;
 mod key_value;
 mod params_file;
@@ -11,8 +12,8 @@ mod view;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use timeloom_node::RosNode;
 use timeloom_node::recorder::{Control, Note, NoteSeverity, Notifier, Recorder, Services};
+use timeloom_node::{Names, RosNode, Severity};
 use timeloom_time::{Duration, Event};
 
 pub(crate) use self::arguments::Arguments;
@@ -26,20 +27,16 @@ const LOOK: Duration = Duration::from_millis(500);
 
 /// What the recorder's threads have to say, until the main thread says it.
 #[derive(Clone, Default)]
-struct Notes {
-    waiting: Arc<Mutex<Vec<Note>>>,
-    /// Whether what is only good to know is said.
-    info: bool,
-}
+struct Notes(Arc<Mutex<Vec<Note>>>);
 
 impl Notes {
     fn add(&self, note: Note) {
-        let mut notes = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         notes.push(note);
     }
 
     fn take(&self) -> Vec<Note> {
-        std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Says all of it above the view.
@@ -47,7 +44,6 @@ impl Notes {
         for note in self.take() {
             view.clear();
             match note.severity {
-                NoteSeverity::Info if !self.info => {}
                 NoteSeverity::Info => context.printer.aside(&note.text),
                 NoteSeverity::Warning | NoteSeverity::Error => context.printer.warning(&note.text),
             }
@@ -56,19 +52,26 @@ impl Notes {
 }
 
 pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let filled_in = params_file::fill_in(&mut arguments)?;
+    let filled_in = params_file::fill_in(&mut arguments, context)?;
+    full_names::expand(&mut arguments, &Names::new(&filled_in.node)?);
     let arguments = &arguments;
     let mut warnings = filled_in.warnings;
     warnings.extend(rules::check(arguments)?);
     // Everything that may be refused is refused before anything is created.
     let setup = setup::Setup::read(arguments)?;
     context.printer.warnings(&warnings);
-    let live = Live::join(&arguments.live, context)?;
+    let live = Live::join_beside(&arguments.live, context)?;
     let node = RosNode::new(Arc::clone(live.participant()), filled_in.node)?;
-    let notes = Notes {
-        info: arguments.tells_info(),
-        ..Notes::default()
-    };
+    let notes = Notes::default();
+    let said = notes.clone();
+    node.set_reporter(move |severity, text| {
+        if severity >= Severity::Warn {
+            said.add(Note {
+                severity: NoteSeverity::Warning,
+                text: text.to_owned(),
+            });
+        }
+    });
     let told = notes.clone();
     let mut options = setup.options(&node)?;
     options.reporter = Some(Arc::new(move |note: &Note| told.add(note.clone())));

@@ -9,6 +9,7 @@ use timeloom_bag::metadata::version_of;
 
 use super::info::{Format, check_storage};
 use crate::context::Context;
+use crate::damage;
 use crate::environment;
 use crate::failure::Failure;
 use crate::hint;
@@ -86,6 +87,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             "missing_message_count": missing,
             "duration_ns": metadata.duration_ns,
             "damage": report.damage,
+            "compatibility": report.compatibility,
         });
         writeln!(context.printer.data(), "{json:#}")?;
     } else {
@@ -99,6 +101,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         )?;
     }
     context.printer.warnings(&report.damage);
+    context.printer.warnings(&report.compatibility);
     if missing > 0 {
         let text = format!(
             "{} of the old metadata.yaml are not in the files",
@@ -108,6 +111,8 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     }
     if !report.damage.is_empty() {
         context.printer.hint(&hint::recover(bag));
+    } else if let Some(remedy) = damage::compatibility_remedy(bag, &report.compatibility) {
+        context.printer.hint(&remedy);
     }
     Ok(Outcome::lost_if(lost))
 }

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use tempfile::TempDir;
 use timeloom_bag::storage::StorageReader as _;
 use timeloom_bag::{BagReader, Message, TopicInfo};
+use timeloom_testkit::mcap::BagScratch;
 
 /// The golden bags, recorded by the real rosbag2.
 pub(crate) fn bags() -> PathBuf {
@@ -16,16 +16,21 @@ pub(crate) fn bags() -> PathBuf {
 
 /// A directory of its own, in which the binary runs.
 pub(crate) struct Sandbox {
-    directory: TempDir,
+    directory: BagScratch,
     environment: Vec<(&'static str, String)>,
 }
 
 impl Sandbox {
     pub(crate) fn new() -> Self {
         Self {
-            directory: TempDir::new().unwrap(),
+            directory: BagScratch::new(),
             environment: Vec::new(),
         }
+    }
+
+    /// The test leaves damaged or unfinished files behind.
+    pub(crate) fn unchecked(&self) {
+        self.directory.unchecked();
     }
 
     /// A variable for all runs that follow.

@@ -33,6 +33,7 @@ const BASE: &[&str] = &[
     include_str!("interfaces/stereo_msgs.txt"),
     include_str!("interfaces/tf2_msgs.txt"),
     include_str!("interfaces/tilde_msg.txt"),
+    include_str!("interfaces/timeloom_interfaces.txt"),
     include_str!("interfaces/trajectory_msgs.txt"),
     include_str!("interfaces/type_description_interfaces.txt"),
     include_str!("interfaces/unique_identifier_msgs.txt"),

@@ -1,6 +1,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use timeloom_msg::Distro;
+
 /// Something that a player noticed and its owner should know; libraries do not print.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -15,6 +17,15 @@ pub enum Notice {
         topic: String,
         /// Why not.
         reason: String,
+    },
+    /// A topic is left out because other nodes would fail on its type.
+    LeftOut {
+        /// The topic.
+        topic: String,
+        /// Its type.
+        type_name: String,
+        /// The distribution that lacks the type.
+        distro: Distro,
     },
     /// The publishers of a topic had different `QoS`; the strongest is offered.
     MixedQos {
@@ -37,6 +48,27 @@ pub enum Notice {
     NotAcknowledged {
         /// The topics.
         topics: Vec<String>,
+    },
+    /// Playing ended while reliable subscriptions had not acknowledged everything; waiting for them was not asked for.
+    EndedUnacknowledged {
+        /// The topics.
+        topics: Vec<String>,
+    },
+    /// A subscription asks for more than is offered: it gets nothing.
+    IncompatibleQos {
+        /// The topic.
+        topic: String,
+        /// The node of the subscription.
+        node: String,
+        /// The policy, and what to do.
+        reason: String,
+    },
+    /// A subscription or server is in the graph and was not connected in time: it may miss the first messages.
+    NotConnected {
+        /// The topic or service.
+        name: String,
+        /// The nodes.
+        nodes: Vec<String>,
     },
     /// Acknowledgements were to be waited for, but these topics have none: they are best effort.
     NoAcknowledgements {
@@ -82,6 +114,16 @@ impl fmt::Display for Notice {
             Self::Damage(text) => write!(f, "damaged, played on behind it: {text}"),
             Self::Unreadable(text) => write!(f, "reading ended early: {text}"),
             Self::TopicSkipped { topic, reason } => write!(f, "{topic} is not played: {reason}"),
+            Self::LeftOut {
+                topic,
+                type_name,
+                distro,
+            } => write!(
+                f,
+                "{topic} is left out: {} has no {type_name}, and a `ros2 bag record -a` nearby would fail on it; \
+                 name it with --topics to play it",
+                distro.as_str()
+            ),
             Self::MixedQos { topic } => write!(
                 f,
                 "{topic} was recorded from publishers of different QoS; the strongest is offered"
@@ -98,6 +140,23 @@ impl fmt::Display for Notice {
                 f,
                 "not every subscription has acknowledged all messages of {}",
                 topics.join(", ")
+            ),
+            Self::EndedUnacknowledged { topics } => write!(
+                f,
+                "ended before every subscription had acknowledged all messages of {}; --wait-for-all-acked waits \
+                 longer",
+                topics.join(", ")
+            ),
+            Self::IncompatibleQos {
+                topic,
+                node,
+                reason,
+            } => write!(f, "{topic} does not reach {node}: {reason}"),
+            Self::NotConnected { name, nodes } => write!(
+                f,
+                "{name} is not connected to {} yet, which may miss the first messages; --wait-for-subscribers waits \
+                 longer",
+                nodes.join(", ")
             ),
             Self::NoAcknowledgements { topics } => write!(
                 f,

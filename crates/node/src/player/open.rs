@@ -13,6 +13,7 @@ use super::clock_publisher::{CLOCK_TOPIC, ClockPublisher};
 use super::clock_watch::ClockWatch;
 use super::handle::{PlayerHandle, Shared};
 use super::jumps::Jumps;
+use super::listeners::Listeners;
 use super::loader::{Loader, LoaderState, Questions};
 use super::lockstep::Lockstep;
 use super::mailbox::Mailbox;
@@ -139,8 +140,7 @@ impl Parts {
             follower: follower.map(Arc::new),
             watch: clock_watch(node, &options, &reporter)?,
         };
-        let ended = Event::new(base);
-        ended.set();
+        let ended = set_event(base);
         let window = (options.read_ahead.bytes / 4).min(32 << 20);
         let lockstep = lockstep(node, &options, &mailbox, &reporter);
         let loader = Loader {
@@ -168,6 +168,7 @@ impl Parts {
         };
         let playback = Playback {
             node: node.clone(),
+            listeners: Listeners::watch(node, &outlets, &mailbox, &reporter),
             state: PlaybackState::new(&options),
             options,
             bag,
@@ -246,6 +247,12 @@ fn clock_watch(
     let concerned = options.clock.is_on() || options.time != TimeSituation::Controlled;
     let watch = concerned.then(|| ClockWatch::start(node, reporter.clone()));
     Ok(watch.transpose()?.map(Arc::new))
+}
+
+fn set_event(base: &TimeBase) -> Event {
+    let event = Event::new(base);
+    event.set();
+    event
 }
 
 fn weak<T>(part: Option<&Arc<T>>) -> Weak<T> {

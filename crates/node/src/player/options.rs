@@ -1,9 +1,9 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
 use timeloom_bag::TopicInfo;
-use timeloom_msg::QosProfile;
+use timeloom_msg::{Distro, QosProfile};
 use timeloom_time::{Duration, PlaybackRate, Ros, System, Time};
 
 /// How to play. The defaults are those of `ros2 bag play`.
@@ -11,6 +11,11 @@ use timeloom_time::{Duration, PlaybackRate, Ros, System, Time};
 pub struct Options {
     /// Which topics of the bags.
     pub selection: Selection,
+    /// The distribution of the other nodes, if there are any: topics of a type that makes its `ros2 bag record -a` fail
+    /// ([`Distro::lacks`]) are left out with a notice.
+    pub peers: Option<Distro>,
+    /// Topics that are played whatever the distribution lacks.
+    pub named_topics: BTreeSet<String>,
     /// The `QoS` of publishers by (renamed) topic, in place of the recorded one.
     pub qos_overrides: BTreeMap<String, QosProfile>,
     /// By which stamp messages are ordered and timed.
@@ -31,6 +36,9 @@ pub struct Options {
     pub delay: Duration,
     /// When to begin, by the machine's clock: for players on several machines.
     pub start_at: Option<Time<System>>,
+    /// How long the first message waits for the subscriptions and servers that are there already to be found; not at
+    /// all unless set, for transports that find them at once.
+    pub settle: Option<SettleWait>,
     /// How many subscriptions each topic must have before the first message.
     pub wait_for_subscribers: usize,
     /// How long to wait at the end until reliable subscriptions have acknowledged everything.
@@ -52,6 +60,8 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             selection: Selection::default(),
+            peers: None,
+            named_topics: BTreeSet::new(),
             qos_overrides: BTreeMap::new(),
             order: MessageOrder::Received,
             read_ahead: ReadAheadLimits::default(),
@@ -62,8 +72,9 @@ impl Default for Options {
             loop_range: None,
             delay: Duration::ZERO,
             start_at: None,
+            settle: None,
             wait_for_subscribers: 0,
-            wait_for_acks: AckWait::No,
+            wait_for_acks: AckWait::Briefly,
             clock: ClockPublishing::default(),
             time: TimeSituation::Controlled,
             pace: Pace::CatchUp,
@@ -161,12 +172,32 @@ pub enum Repeat {
     Monotonic,
 }
 
+/// How long to wait for the subscriptions and servers that are there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SettleWait {
+    /// At least so long after the publishers were made: discovery takes a while to begin.
+    pub least: Duration,
+    /// Until the graph has not changed for so long.
+    pub quiet: Duration,
+    /// At most so long; what is not connected by then is reported.
+    pub most: Duration,
+}
+
+impl SettleWait {
+    /// What discovery on a network takes.
+    pub const NETWORK: Self = Self {
+        least: Duration::from_millis(500),
+        quiet: Duration::from_millis(200),
+        most: Duration::from_secs(2),
+    };
+}
+
 /// How long to wait for acknowledgements at the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AckWait {
-    /// Not at all.
+    /// One second for all publishers together; what is missing then is reported.
     #[default]
-    No,
+    Briefly,
     /// For so long, for each publisher.
     For(Duration),
     /// Until they are there.

@@ -9,6 +9,7 @@ use timeloom_msg::{Definitions, QosProfile, TypeHash, TypeName};
 use timeloom_wire::{EventObserver, PublishOptions, Publisher, TopicSpec};
 
 use super::clock_publisher::CLOCK_TOPIC;
+use super::listeners::Offer;
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
 use super::options::{ClockTrigger, Options, RequestSource, ServiceReplay};
@@ -23,6 +24,7 @@ pub(super) struct Outlet {
     pub(super) type_name: String,
     pub(super) id: TopicId,
     way: Way,
+    qos: QosProfile,
     pub(super) reliable: bool,
     /// How many messages late joiners get; 0 if the topic is not latched.
     pub(super) keeps: usize,
@@ -72,7 +74,11 @@ impl Outlets {
             let id = TopicId::from_index(index)?;
             // The player's own /clock takes the place of the recorded one.
             let own_clock = options.clock.is_on() && topic.name == CLOCK_TOPIC;
-            if !options.selection.takes(topic) || own_clock || is_servers_word(topic, options) {
+            if !options.selection.takes(topic)
+                || own_clock
+                || is_servers_word(topic, options)
+                || is_left_out(topic, options, reporter)
+            {
                 return None;
             }
             Outlet::open(id, topic, node, options, &observer, reporter)
@@ -156,6 +162,7 @@ impl Outlet {
             type_name: topic.type_name.clone(),
             id,
             way: Way::Publish(publisher),
+            qos: qos.profile,
             reliable: qos.is_reliable(),
             keeps: qos.keeps,
             last: None,
@@ -170,6 +177,7 @@ impl Outlet {
             id,
             triggers_clock: triggers_clock(options, &[&topic.name, &requests.service]),
             way: Way::Call(requests),
+            qos: QosProfile::SERVICES,
             reliable: true,
             keeps: 0,
             last: None,
@@ -182,6 +190,28 @@ impl Outlet {
         match &self.way {
             Way::Publish(publisher) => publisher.matched(),
             Way::Call(requests) => requests.servers(),
+        }
+    }
+
+    /// What it sends to whom.
+    pub(super) fn offer(&self) -> Offer {
+        match &self.way {
+            Way::Publish(_) => Offer::Topic {
+                name: self.name.clone(),
+                type_name: self.type_name.clone(),
+                qos: self.qos,
+            },
+            Way::Call(_) => Offer::Service {
+                name: self.name.clone(),
+            },
+        }
+    }
+
+    /// What calls a service; none if messages are published.
+    pub(super) fn requests(&self) -> Option<&Requests> {
+        match &self.way {
+            Way::Publish(_) => None,
+            Way::Call(requests) => Some(requests),
         }
     }
 
@@ -239,6 +269,21 @@ fn called_again(topic: &TopicInfo, options: &Options) -> Option<RequestSource> {
         ServiceReplay::AsEvents => None,
         ServiceReplay::AsRequests(source) => Some(source),
     }
+}
+
+/// Whether a topic is left out because recorders of the peers' distribution would fail on its type; reports it.
+fn is_left_out(topic: &TopicInfo, options: &Options, reporter: &Reporter) -> bool {
+    let lacking = options.peers.filter(|distro| {
+        distro.lacks(&topic.type_name) && !options.named_topics.contains(&topic.name)
+    });
+    if let Some(distro) = lacking {
+        reporter.report(Notice::LeftOut {
+            topic: topic.name.clone(),
+            type_name: topic.type_name.clone(),
+            distro,
+        });
+    }
+    lacking.is_some()
 }
 
 /// Whether a topic is what a recorded action server said, while goals are sent to another one.

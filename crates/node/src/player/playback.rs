@@ -5,6 +5,7 @@ mod obey;
 mod pace;
 mod prepare;
 mod publish;
+mod settle;
 mod wait;
 
 use std::collections::VecDeque;
@@ -17,6 +18,7 @@ use timeloom_time::{Clock, Event, PlayerClock, Ros, Steady, System, Time};
 use super::board::{Board, add};
 use super::clock_publisher::{ClockPublisher, Ticker};
 use super::jumps::Jumps;
+use super::listeners::Listeners;
 use super::loader::Questions;
 use super::lockstep::Lockstep;
 use super::mailbox::{Letter, Mailbox};
@@ -43,11 +45,12 @@ pub(super) struct Playback {
     pub(super) read_ahead: Arc<ReadAhead>,
     pub(super) questions: Arc<Questions>,
     pub(super) outlets: Outlets,
+    pub(super) listeners: Listeners,
     pub(super) board: Arc<Board>,
     pub(super) reporter: Reporter,
     pub(super) jumps: Arc<Jumps>,
     pub(super) clock_publisher: Option<Arc<ClockPublisher>>,
-    pub(super) splits: Option<Splits>,
+    pub(super) splits: Splits,
     /// The topic that time waits for, if it does.
     pub(super) lockstep: Option<Lockstep>,
     /// Set while nothing is played.
@@ -96,7 +99,9 @@ enum Stage {
     /// Nothing is played.
     #[default]
     Idle,
-    /// Subscriptions are waited for.
+    /// The subscriptions and servers that are there are waited for, since that time.
+    Settle(Time<Steady>),
+    /// As many subscriptions as were asked for are waited for.
     Subscribers,
     /// A time of the machine's clock is waited for.
     StartAt,
@@ -231,7 +236,7 @@ impl Playback {
     fn show_state(&self) {
         self.board.set_state(match self.state.stage {
             Stage::Idle => return,
-            Stage::Subscribers => State::WaitingForSubscribers,
+            Stage::Settle(_) | Stage::Subscribers => State::WaitingForSubscribers,
             Stage::StartAt | Stage::Delay(_) => State::WaitingForStart,
             Stage::ClockStart => State::WaitingForClock,
             Stage::Playing if self.state.paused => State::Paused,

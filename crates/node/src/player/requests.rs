@@ -1,28 +1,20 @@
-use std::sync::Arc;
-
 use bytes::Bytes;
 use timeloom_bag::TopicInfo;
 use timeloom_msg::{Definitions, QosProfile, Schema, TypeHash, TypeName, Value};
-use timeloom_wire::{Reply, ReplyReceiver, ServiceClient, ServiceSpec};
+use timeloom_wire::ServiceSpec;
 
 use super::options::RequestSource;
+use super::request_flow::RequestFlow;
 use crate::RosNode;
 
 /// Calls a service again, by the introspection events that were recorded of it.
 pub(super) struct Requests {
-    client: Box<dyn ServiceClient>,
+    flow: RequestFlow,
     event: Schema,
     request: Schema,
     source: RequestSource,
     /// The service, as it is called.
     pub(super) service: String,
-}
-
-/// Answers are not waited for: whoever wants to know records them.
-struct Unheard;
-
-impl ReplyReceiver for Unheard {
-    fn reply(&self, _reply: Reply) {}
 }
 
 /// `service_msgs/msg/ServiceEventInfo`: a client sent a request.
@@ -62,12 +54,8 @@ impl Requests {
             response_hash: hash(&response),
             qos: QosProfile::SERVICES,
         };
-        let client = node
-            .wire()
-            .client(&spec, Arc::new(Unheard))
-            .map_err(|error| error.to_string())?;
         Ok(Self {
-            client,
+            flow: RequestFlow::open(node, &spec)?,
             event,
             request,
             source,
@@ -77,7 +65,12 @@ impl Requests {
 
     /// How many servers could answer.
     pub(super) fn servers(&self) -> usize {
-        self.client.servers()
+        self.flow.servers()
+    }
+
+    /// Blocks until all requests are sent, or `ends` says so; gives how many were not.
+    pub(super) fn finish(&self, ends: impl Fn() -> bool) -> u64 {
+        self.flow.finish(ends)
     }
 
     /// Calls the service if an event is a call; false if it is none, the reason if it could not be done.
@@ -104,8 +97,8 @@ impl Requests {
             .request
             .encode(&request)
             .map_err(|error| error.to_string())?;
-        let sent = self.client.call(Bytes::from(request));
-        sent.map(|_| true).map_err(|error| error.to_string())
+        self.flow.send(Bytes::from(request))?;
+        Ok(true)
     }
 }
 

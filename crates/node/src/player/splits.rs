@@ -11,7 +11,7 @@ const QOS: QosProfile = QosProfile {
     ..QosProfile::DEFAULT
 };
 
-/// Tells on `events/read_split` when playing goes over from one file of a bag to the next.
+/// Publishes on `events/read_split` when playing goes over from one file of a bag to the next.
 pub(super) struct Splits {
     publisher: TypedPublisher,
     files: Vec<PathBuf>,
@@ -20,23 +20,28 @@ pub(super) struct Splits {
 }
 
 impl Splits {
-    /// For a bag of several files; none for others. Several bags have no one file that is played.
-    pub(super) fn open(node: &RosNode, reader: &BagReader) -> Result<Option<Self>> {
-        let files: Vec<PathBuf> = reader.files().map(|(path, _)| path.to_owned()).collect();
-        if reader.bags().len() != 1 || files.len() < 2 {
-            return Ok(None);
-        }
+    /// The topic is there for every bag, as in rosbag2; a bag of one file has no event. Nor have several bags: they
+    /// have no one file that is played.
+    pub(super) fn open(node: &RosNode, reader: &BagReader) -> Result<Self> {
+        let files: Vec<PathBuf> = if reader.bags().len() == 1 {
+            reader.files().map(|(path, _)| path.to_owned()).collect()
+        } else {
+            Vec::new()
+        };
         let type_name = "rosbag2_interfaces/msg/ReadSplitEvent";
-        Ok(Some(Self {
+        Ok(Self {
             publisher: node.publisher("events/read_split", type_name, QOS)?,
             files,
             node_name: node.name().full(),
             current: None,
-        }))
+        })
     }
 
     /// A message of that file is played.
     pub(super) fn at(&mut self, file: u32) {
+        if self.files.len() < 2 {
+            return;
+        }
         // Files may overlap a little: what was left is not opened again.
         if self.current.is_some_and(|current| file <= current) {
             return;

@@ -7,6 +7,7 @@ use timeloom_wire::{EndpointInfo, Gid, Subscription, TopicSpec};
 
 use super::command::Command;
 use super::intake::Intake;
+use super::mismatch::Mismatches;
 use super::note::Note;
 use super::qos_class::QosClass;
 use super::shared::Shared;
@@ -25,6 +26,7 @@ pub(super) struct Active {
     /// Made before there was a publisher to adapt to.
     pub(super) provisional: Option<Provisional>,
     pub(super) overridden: Option<Box<dyn Subscription>>,
+    pub(super) mismatches: Mismatches,
     /// All publishers that there have been; those beyond [`MOST_PUBLISHERS`] are left out.
     pub(super) publishers: BTreeSet<Gid>,
     /// Nodes that were asked for the definition of the type; none when it is known.
@@ -40,13 +42,15 @@ pub(super) struct Provisional {
 }
 
 impl Active {
-    fn spec(&self, qos: QosProfile) -> TopicSpec {
-        TopicSpec {
-            name: self.intake.name.clone(),
+    fn spec(&self, shared: &Shared, qos: QosProfile) -> crate::Result<TopicSpec> {
+        let name = &self.intake.name;
+        let names = shared.options.names.as_ref();
+        Ok(TopicSpec {
+            name: names.map_or_else(|| Ok(name.clone()), |names| names.topic(name))?,
             type_name: self.type_name.clone(),
             type_hash: self.type_hash,
             qos,
-        }
+        })
     }
 
     pub(super) fn subscribe(
@@ -57,7 +61,8 @@ impl Active {
         if let Some(qos) = shared.options.qos_overrides.get(&self.intake.name) {
             if self.overridden.is_none() {
                 let receiver = self.intake.receiver();
-                self.overridden = Some(shared.node.subscribe(&self.spec(*qos), receiver)?);
+                let spec = self.spec(shared, *qos)?;
+                self.overridden = Some(shared.node.subscribe(&spec, receiver)?);
             }
             return Ok(());
         }
@@ -86,7 +91,7 @@ impl Active {
         }
         for class in classes {
             if !self.subscriptions.contains_key(&class) {
-                let spec = self.spec(class.profile(offers));
+                let spec = self.spec(shared, class.profile(offers))?;
                 let subscription = shared.node.subscribe(&spec, self.intake.receiver())?;
                 self.subscriptions.insert(class, subscription);
             }

@@ -24,7 +24,7 @@ pub enum Control {
     Stop,
     /// Start a new bag after a stop, there or beside the first one.
     Record {
-        /// Where to; by default where the options say. A directory that exists gets `(1)`, `(2)` and so on behind it.
+        /// Where to; by default where the options say. A directory that exists gets `_1`, `_2` and so on behind it.
         output: Option<PathBuf>,
     },
     /// Look for new topics again.

@@ -11,6 +11,7 @@ use timeloom_wire::{EndpointInfo, Gid};
 use super::active::Active;
 use super::command::{Command, NewTopic};
 use super::intake::IntakeOptions;
+use super::mismatch::Mismatches;
 use super::note::Note;
 use super::options::DiscoveryMode;
 use super::qos_class::QosClass;
@@ -68,7 +69,7 @@ impl Discovery {
                 || self
                     .active
                     .values()
-                    .any(|topic| topic.provisional.is_some());
+                    .any(|topic| topic.provisional.is_some() || topic.mismatches.is_pending());
             let patience = if pending {
                 self.shared.options.polling_interval
             } else {
@@ -132,6 +133,10 @@ impl Discovery {
     fn look(&mut self) {
         for topic in std::mem::take(&mut self.failed) {
             self.shared.index().look_again(&topic);
+        }
+        let unnamed = self.active.iter();
+        for (topic, _) in unnamed.filter(|(_, active)| active.mismatches.is_pending()) {
+            self.shared.index().look_again(topic);
         }
         let changed = self.shared.index().take_changed();
         for topic in changed {
@@ -229,6 +234,7 @@ impl Discovery {
             subscriptions: BTreeMap::new(),
             provisional: None,
             overridden: None,
+            mismatches: Mismatches::default(),
             publishers: BTreeSet::new(),
             asked: (!known).then(BTreeSet::new),
         };
@@ -250,6 +256,12 @@ impl Discovery {
             .filter(|info| info.type_name == own_type)
             .collect();
         active.remember(&publishers);
+        if let Some(requested) = shared.options.qos_overrides.get(topic) {
+            let now = shared.clock.now();
+            for text in active.mismatches.look(requested, &publishers, now) {
+                shared.tell(&Note::warning(text));
+            }
+        }
         let offers: Vec<QosProfile> = publishers.iter().map(|info| info.qos).collect();
         active.ask_for_definition(&shared, &publishers);
         let result = active.subscribe(&shared, &offers);

@@ -3,26 +3,47 @@ use std::collections::{BTreeMap, BTreeSet};
 use timeloom_wire::{EndpointInfo, EndpointKind, Gid, GraphEvent, NodeName};
 
 use super::selection::Candidate;
+use crate::Names;
 
 /// The publishers and subscriptions of the graph by topic, and which topics have changed.
 ///
 /// A change costs as much as its topic has endpoints, however large the graph is.
 #[derive(Debug, Default)]
 pub(super) struct GraphIndex {
+    /// Topics are filed under the name by which the recorder's node reaches them; without, under their own.
+    names: Option<Names>,
     topics: BTreeMap<String, BTreeMap<Gid, EndpointInfo>>,
     homes: BTreeMap<Gid, String>,
     changed: BTreeSet<String>,
 }
 
 impl GraphIndex {
+    pub(super) fn new(names: Option<Names>) -> Self {
+        Self {
+            names: names.filter(Names::remaps_topics),
+            ..Self::default()
+        }
+    }
+
+    /// The name under which a topic is filed; none if the node cannot reach it.
+    fn own_name(&self, topic: &str) -> Option<String> {
+        match &self.names {
+            Some(names) => names.topic_behind(topic),
+            None => Some(topic.to_owned()),
+        }
+    }
+
     /// Takes in an event; true if a topic has changed.
     pub(super) fn apply(&mut self, event: &GraphEvent) -> bool {
         match event {
             GraphEvent::EndpointChanged(info) if is_topic(info) => {
-                let endpoints = self.topics.entry(info.topic.clone()).or_default();
+                let Some(topic) = self.own_name(&info.topic) else {
+                    return false;
+                };
+                let endpoints = self.topics.entry(topic.clone()).or_default();
                 let news = endpoints.insert(info.gid, (**info).clone()).as_ref() != Some(info);
-                self.homes.insert(info.gid, info.topic.clone());
-                news && self.changed.insert(info.topic.clone())
+                self.homes.insert(info.gid, topic.clone());
+                news && self.changed.insert(topic)
             }
             GraphEvent::EndpointRemoved(gid) => {
                 let Some(topic) = self.homes.remove(gid) else {
@@ -138,5 +159,19 @@ mod tests {
         assert!(index.apply(&GraphEvent::EndpointRemoved(Gid([1; 16]))));
         assert_eq!(index.candidate("/a", &own).publishers, 0);
         assert!(!index.apply(&GraphEvent::EndpointRemoved(Gid([1; 16]))));
+    }
+
+    #[test]
+    fn topics_are_filed_under_the_name_that_the_node_has_for_them() {
+        let mut options = crate::NodeOptions::new("recorder");
+        options.remaps = vec!["/robot/scan:=/a".parse().unwrap()];
+        let mut index = GraphIndex::new(Some(Names::new(&options).unwrap()));
+        assert!(index.apply(&endpoint(1, EndpointKind::Publisher, "talker")));
+        assert_eq!(index.publishers("/robot/scan").count(), 1);
+        assert_eq!(index.publishers("/a").count(), 0);
+        options.remaps = vec!["/a:=/elsewhere".parse().unwrap()];
+        let mut index = GraphIndex::new(Some(Names::new(&options).unwrap()));
+        assert!(!index.apply(&endpoint(1, EndpointKind::Publisher, "talker")));
+        assert!(!index.has_topics());
     }
 }

@@ -2,22 +2,24 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use timeloom_bag::bag::SplitEvent;
 use timeloom_msg::value::{Array, Struct, Text};
-use timeloom_msg::{Definitions, Distro, QosProfile, Schema, Value};
+use timeloom_msg::{Definitions, Distro, Schema, Value};
 use timeloom_time::{BaseThread, CancelToken, Clock, Duration, Event, Steady};
-use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
 
 use super::disk_guard::LowSpace;
+use super::event_topic::EventTopic;
 use super::{Note, Recorder};
 use crate::ros_node::RosNode;
 use crate::{Error, Result};
 
-/// Tells others of splits, losses and a disk that fills, from a thread of its own: `events/write_split`,
+/// Publishes splits, losses and low disk space, from a thread of its own: `events/write_split`,
 /// `events/rosbag2_messages_lost` and, with a guard of the disk, `events/low_disk_space`.
 ///
-/// Ends when dropped, with a last word about what was lost meanwhile.
+/// Where the distribution lacks the type of an event, its topic is `_timeloom/<name>` instead, and it is published only
+/// while a subscription asks for it: a `ros2 bag record -a` of that distribution fails on types that it does not have.
+///
+/// Ends when dropped, after a last event about losses.
 pub struct Notifier {
     stop: CancelToken,
     news: Event,
@@ -28,50 +30,21 @@ pub struct Notifier {
 struct Work {
     recorder: Recorder,
     node_name: String,
-    splits: EventPublisher,
-    losses: Option<EventPublisher>,
-    low_space: Option<EventPublisher>,
-    topic: Schema,
-    /// The shortest time between two words about losses.
+    splits: EventTopic,
+    losses: Option<EventTopic>,
+    low_space: Option<EventTopic>,
+    /// The layout of the losses of one topic.
+    topic: Option<Schema>,
+    /// The shortest time between two events about losses.
     period: Duration,
-    /// What was told of each topic: lost in transport, lost in the recorder.
+    /// What was published of each topic: lost in transport, lost in the recorder.
     told: BTreeMap<String, (u64, u64)>,
     clock: Clock<Steady>,
 }
 
-struct EventPublisher {
-    publisher: Box<dyn Publisher>,
-    schema: Arc<Schema>,
-}
-
-/// As rosbag2 publishes its events.
-const QOS: QosProfile = QosProfile {
-    depth: 1,
-    ..QosProfile::DEFAULT
-};
 const IDLE: Duration = Duration::from_secs(1);
 /// A subscription that does not answer for so long does not hear the last words.
 const GOODBYE: Duration = Duration::from_millis(300);
-
-impl EventPublisher {
-    fn new(node: &RosNode, topic: &str, type_name: &str, distro: Distro) -> Result<Self> {
-        let schema = Arc::new(Definitions::builtin_of(distro).schema(type_name)?);
-        node.register_type(&schema);
-        let publisher = node.wire().publish(&TopicSpec {
-            name: node.resolve_topic(topic)?,
-            type_name: schema.name().clone(),
-            type_hash: schema.type_hash().ok(),
-            qos: QOS,
-        })?;
-        Ok(Self { publisher, schema })
-    }
-
-    fn publish(&self, value: &Value) -> Result<()> {
-        let payload = Bytes::from(self.schema.encode(value)?);
-        self.publisher.publish(payload, PublishOptions::default())?;
-        Ok(())
-    }
-}
 
 impl Notifier {
     /// Tells of losses at most `rate` times a second; never with 0.
@@ -79,35 +52,29 @@ impl Notifier {
     /// # Errors
     /// When the rate is no rate, or the middleware refuses a publisher.
     pub fn start(node: &RosNode, recorder: &Recorder, rate: f64, distro: Distro) -> Result<Self> {
-        let lost = "rosbag2_interfaces/msg/MessagesLostEvent";
         let base = node.participant().time_base();
+        let topic =
+            |name: &str, event: &str| EventTopic::new(node, name, event, distro, recorder.news());
         let (period, losses) = if rate > 0.0 {
             let period = Duration::try_from_hertz(rate).map_err(|error| Error::Option {
                 option: "statistics rate",
                 reason: error.to_string(),
             })?;
-            let topic = "events/rosbag2_messages_lost";
-            let losses = EventPublisher::new(node, topic, lost, distro)?;
+            let losses = topic("rosbag2_messages_lost", "MessagesLostEvent")?;
             (period, Some(losses))
         } else {
             (IDLE, None)
         };
-        let split = "rosbag2_interfaces/msg/WriteSplitEvent";
+        let guard = recorder.options().disk_guard;
         let work = Work {
             recorder: recorder.clone(),
             node_name: node.name().full(),
-            splits: EventPublisher::new(node, "events/write_split", split, distro)?,
+            splits: topic("write_split", "WriteSplitEvent")?,
+            topic: losses.as_ref().map(topic_layout).transpose()?,
             losses,
-            low_space: recorder
-                .options()
-                .disk_guard
-                .map(|_guard| {
-                    let low = "rosbag2_interfaces/msg/LowDiskSpaceEvent";
-                    EventPublisher::new(node, "events/low_disk_space", low, distro)
-                })
+            low_space: guard
+                .map(|_guard| topic("low_disk_space", "LowDiskSpaceEvent"))
                 .transpose()?,
-            topic: Definitions::builtin()
-                .schema("rosbag2_interfaces/msg/MessagesLostEventTopicStat")?,
             period,
             told: BTreeMap::new(),
             clock: Clock::on(&base),
@@ -125,6 +92,12 @@ impl Notifier {
             thread: Some(thread),
         })
     }
+}
+
+/// The layout of one topic's losses, of the same package as the event.
+fn topic_layout(losses: &EventTopic) -> Result<Schema> {
+    let name = format!("{}TopicStat", losses.schema().name());
+    Ok(Definitions::builtin().schema(&name)?)
 }
 
 impl Drop for Notifier {
@@ -150,6 +123,7 @@ impl Work {
         loop {
             self.recorder.news().clear();
             let ending = stop.is_cancelled();
+            self.open_on_demand();
             self.tell_splits();
             self.tell_low_space();
             let now = self.clock.now();
@@ -164,12 +138,20 @@ impl Work {
         }
     }
 
-    /// The last words are heard before the publishers go.
+    /// Hidden topics begin with their first subscription.
+    fn open_on_demand(&mut self) {
+        let topics = self.losses.iter_mut().chain(&mut self.low_space);
+        let results: Vec<_> = topics.map(EventTopic::open_on_demand).collect();
+        for result in results {
+            self.warn(result);
+        }
+    }
+
+    /// The last events reach the subscriptions before the publishers end.
     fn say_goodbye(&self) {
         let others = self.losses.iter().chain(&self.low_space);
         for events in others.chain([&self.splits]) {
-            // A transport without acknowledgements sends at once.
-            let _heard = events.publisher.wait_for_acknowledgements(GOODBYE);
+            events.wait_until_heard(GOODBYE);
         }
     }
 
@@ -188,7 +170,7 @@ impl Work {
     }
 
     fn tell_split(&self, split: &SplitEvent) -> Result<()> {
-        let mut event = self.splits.schema.default_value()?;
+        let mut event = self.splits.schema().default_value()?;
         let path = |path: &Path| Value::String(Text::from(&*path.to_string_lossy()));
         event.set("closed_file", path(&split.closed_file))?;
         event.set("opened_file", path(&split.opened_file))?;
@@ -199,7 +181,7 @@ impl Work {
                 Value::String(Text::from(self.node_name.as_str())),
             )?;
         }
-        self.splits.publish(&event)
+        self.splits.send(&event)
     }
 
     fn tell_low_space(&self) {
@@ -208,15 +190,15 @@ impl Work {
                 continue;
             };
             let value = self.low_space_value(events, &low);
-            self.warn(value.and_then(|value| events.publish(&value)));
+            self.warn(value.and_then(|value| events.send(&value)));
         }
     }
 
-    fn low_space_value(&self, events: &EventPublisher, low: &LowSpace) -> Result<Value> {
+    fn low_space_value(&self, events: &EventTopic, low: &LowSpace) -> Result<Value> {
         let text = |path: &Path| Text::from(&*path.to_string_lossy());
         let path = self.recorder.status().directory;
         let deleted = low.deleted.iter().map(|path| text(path)).collect();
-        let mut event = events.schema.default_value()?;
+        let mut event = events.schema().default_value()?;
         event.set("path", Value::String(text(&path)))?;
         event.set("available_bytes", low.space.available)?;
         event.set("capacity_bytes", low.space.capacity)?;
@@ -228,11 +210,15 @@ impl Work {
         Ok(event)
     }
 
-    /// Only topics that have lost something since the last word.
+    /// Only topics that have lost something since the last event.
     fn tell_losses(&mut self) {
-        let Some(losses) = &self.losses else {
+        let (Some(losses), Some(topic_layout)) = (&self.losses, &self.topic) else {
             return;
         };
+        // The first event that is heard has all losses until then.
+        if !losses.is_heard() {
+            return;
+        }
         let mut topics = Vec::new();
         for topic in self.recorder.status().topics {
             let now = (
@@ -253,13 +239,13 @@ impl Work {
                     Value::Uint64(more.0),
                     Value::Uint64(more.1),
                 ];
-                topics.push(Struct::new(Arc::clone(self.topic.root()), values));
+                topics.push(Struct::new(Arc::clone(topic_layout.root()), values));
             }
         }
         if topics.is_empty() {
             return;
         }
-        let told = losses.schema.default_value().map_err(Error::from);
+        let told = losses.schema().default_value().map_err(Error::from);
         let told = told.and_then(|mut event| {
             event.set(
                 "node_name",
@@ -267,7 +253,7 @@ impl Work {
             )?;
             let topics = Value::Array(Array::Struct(topics));
             event.set("messages_lost_statistics", topics)?;
-            losses.publish(&event)
+            losses.send(&event)
         });
         self.warn(told);
     }

@@ -11,7 +11,7 @@ use super::drop_policy::DropPolicy;
 use super::note::Note;
 use super::selection::Selection;
 use super::types::TypeSource;
-use crate::{Error, Result};
+use crate::{Error, Names, Result};
 
 /// Makes the options of the bag; called for each bag that is begun.
 pub type BagFactory = Arc<dyn Fn() -> BagOptions + Send + Sync>;
@@ -65,6 +65,8 @@ pub struct Options {
     pub sync_interval: Duration,
     /// Gives log times instead of the time of arrival; nothing is subscribed to before it has started.
     pub log_clock: Option<Clock<Ros>>,
+    /// Topics of the graph are recorded under the name by which the node reaches them; without, under their own.
+    pub names: Option<Names>,
     /// Where definitions of types come from.
     pub types: Arc<dyn TypeSource>,
     /// How long messages wait for the definition of their type.
@@ -124,6 +126,7 @@ impl Options {
             disk_guard: None,
             sync_interval: Duration::from_secs(1),
             log_clock: None,
+            names: None,
             types,
             type_patience: Duration::from_secs(3),
             reporter: None,

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
 use fancy_regex::Regex;
+use timeloom_msg::is_recorder_event;
 use timeloom_msg::name::{action_of, service_of_event_topic};
 use timeloom_trace::is_lineage_type;
 
@@ -13,7 +14,7 @@ use timeloom_trace::is_lineage_type;
     reason = "the independent switches of rosbag2"
 )]
 pub struct Selection {
-    /// All topics, whatever the lists say.
+    /// All topics, whatever the lists say; but events of recorders and players only where another rule asks for them.
     pub all_topics: bool,
     /// The events of all services, whatever the lists say.
     pub all_services: bool,
@@ -123,7 +124,7 @@ impl Selection {
         let listed = lineage
             || named(&self.topics, self.regex.as_ref(), name)
             || self.topic_types.contains(type_name);
-        (self.all_topics || listed)
+        ((self.all_topics && !is_recorder_event(type_name)) || listed)
             && !self.exclude_topic_types.contains(type_name)
             && !named(&self.exclude_topics, self.exclude_regex.as_ref(), name)
             && (self.include_hidden_topics || lineage || !is_hidden(name))
@@ -255,6 +256,30 @@ mod tests {
             ..candidate("/a")
         };
         assert_eq!(no_leaves.judge(&heard), Verdict::Take);
+    }
+
+    #[test]
+    fn events_of_recorders_are_recorded_only_when_asked_for() {
+        let (split, event) = (
+            "/events/write_split",
+            "rosbag2_interfaces/msg/WriteSplitEvent",
+        );
+        assert!(!all().takes(split, event));
+        let by_name = Selection {
+            topics: set(&[split]),
+            ..all()
+        };
+        let by_type = Selection {
+            topic_types: set(&[event]),
+            ..all()
+        };
+        let by_expression = Selection {
+            regex: Some(Regex::new("/events/").unwrap()),
+            ..Selection::default()
+        };
+        for selection in [by_name, by_type, by_expression] {
+            assert!(selection.takes(split, event));
+        }
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl Session {
             }),
             intakes: Arc::new(Intakes::default()),
             commands: Commands::default(),
-            index: Mutex::new(GraphIndex::default()),
+            index: Mutex::new(GraphIndex::new(options.names.clone())),
             graph_changed: Event::new(&base),
             discovering: AtomicBool::new(true),
             ending: CancelToken::new(),

@@ -75,6 +75,11 @@ impl TypeSource for TypeFinder {
         let schema = self
             .find_blocking(publisher)
             .map_err(|error| error.to_string())?;
-        FoundType::of(&schema).ok_or_else(|| format!("{} cannot be written down", schema.name()))
+        FoundType::of(&schema).ok_or_else(|| {
+            format!(
+                "the layout of {} has no text that a bag can hold",
+                schema.name()
+            )
+        })
     }
 }

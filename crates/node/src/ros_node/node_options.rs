@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use super::parameter_value::ParameterValue;
 use super::remap::Remap;
+use super::rosout::Severity;
 
 /// How to make a [`RosNode`](crate::RosNode).
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +23,8 @@ pub struct NodeOptions {
     pub parameters: BTreeMap<String, ParameterValue>,
     /// Whether [`log`](crate::RosNode::log) publishes on `/rosout`.
     pub rosout: bool,
+    /// The least severity that [`log`](crate::RosNode::log) passes on.
+    pub log_level: Severity,
     /// Whether parameters can be seen and changed from outside.
     pub parameter_services: bool,
     /// Whether `~/get_type_description` is there.
@@ -38,6 +41,7 @@ impl NodeOptions {
             use_sim_time: false,
             parameters: BTreeMap::new(),
             rosout: true,
+            log_level: Severity::Info,
             parameter_services: true,
             type_description: true,
         }

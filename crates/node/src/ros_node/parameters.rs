@@ -9,7 +9,7 @@ use timeloom_time::{Clock, Ros, WireTime};
 use super::clock_source::ClockSource;
 use super::parameter_store::{Parameter, ParameterAccess, ParameterStore, SetResult};
 use super::parameter_value::ParameterValue;
-use super::qos_overrides::Overridable;
+use super::qos_overrides::{Endpoint, Overridable};
 use super::rosout::{Logger, Severity};
 use super::typed_publisher::TypedPublisher;
 use crate::{Error, Result};
@@ -153,7 +153,7 @@ impl Parameters {
     fn clock_qos(&self) -> Result<QosProfile> {
         let mut qos = QosProfile::CLOCK;
         for policy in Overridable::ALL {
-            let name = policy.parameter(self.source.topic());
+            let name = policy.parameter(self.source.topic(), Endpoint::Subscription);
             let (words, access) = ("Set before the start", ParameterAccess::ReadOnly);
             let value = self.declare(&name, &policy.of(&qos), words, access)?;
             policy

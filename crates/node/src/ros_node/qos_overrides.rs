@@ -1,9 +1,19 @@
-//! Parameters that change the `QoS` of a subscription from outside, named as rclcpp names them.
+//! Parameters that change the `QoS` of an endpoint from outside, named as rclcpp names them.
+
+use std::collections::BTreeMap;
 
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::{Durability, History, Reliability};
 
 use super::parameter_value::ParameterValue;
+use crate::{Error, Result};
+
+/// Whose policies are changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Endpoint {
+    Publisher,
+    Subscription,
+}
 
 /// A policy that can be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,15 +32,19 @@ impl Overridable {
         Self::Reliability,
     ];
 
-    /// The parameter for a subscription of that full name.
-    pub(super) fn parameter(self, topic: &str) -> String {
+    /// The parameter for an endpoint of that full name.
+    pub(super) fn parameter(self, topic: &str, endpoint: Endpoint) -> String {
         let policy = match self {
             Self::Depth => "depth",
             Self::Durability => "durability",
             Self::History => "history",
             Self::Reliability => "reliability",
         };
-        format!("qos_overrides.{topic}.subscription.{policy}")
+        let endpoint = match endpoint {
+            Endpoint::Publisher => "publisher",
+            Endpoint::Subscription => "subscription",
+        };
+        format!("qos_overrides.{topic}.{endpoint}.{policy}")
     }
 
     /// What a profile says of the policy.
@@ -44,7 +58,11 @@ impl Overridable {
     }
 
     /// Has the profile say it so; the error is what was expected.
-    pub(super) fn apply(self, qos: &mut QosProfile, value: &ParameterValue) -> Result<(), String> {
+    pub(super) fn apply(
+        self,
+        qos: &mut QosProfile,
+        value: &ParameterValue,
+    ) -> std::result::Result<(), String> {
         let text = match value {
             ParameterValue::String(text) => text.as_str(),
             _ => "",
@@ -70,6 +88,22 @@ impl Overridable {
     }
 }
 
+/// The `QoS` of a publisher, as parameters that were given at the start say.
+pub(super) fn publisher_qos(
+    mut qos: QosProfile,
+    topic: &str,
+    given: &BTreeMap<String, ParameterValue>,
+) -> Result<QosProfile> {
+    for policy in Overridable::ALL {
+        let name = policy.parameter(topic, Endpoint::Publisher);
+        if let Some(value) = given.get(&name) {
+            let applied = policy.apply(&mut qos, value);
+            applied.map_err(|reason| Error::Parameter { name, reason })?;
+        }
+    }
+    Ok(qos)
+}
+
 fn one_of(all: &[impl ToString]) -> String {
     let names: Vec<String> = all.iter().map(ToString::to_string).collect();
     format!("it is one of {}", names.join(", "))
@@ -89,7 +123,7 @@ mod tests {
         }
         let (reliability, depth) = (Overridable::Reliability, Overridable::Depth);
         assert_eq!(
-            reliability.parameter("/clock"),
+            reliability.parameter("/clock", Endpoint::Subscription),
             "qos_overrides./clock.subscription.reliability"
         );
         reliability.apply(&mut qos, &"reliable".into()).unwrap();

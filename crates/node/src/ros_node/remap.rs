@@ -113,6 +113,11 @@ fn target(from: &str) -> (Target, &str) {
 }
 
 impl Remap {
+    /// Whether it changes the name or the namespace of a node.
+    pub(super) fn names_a_node(&self) -> bool {
+        matches!(self.target, Target::Node | Target::Namespace)
+    }
+
     fn is_for(&self, node: &str) -> bool {
         self.node.as_deref().is_none_or(|name| name == node)
     }
@@ -161,6 +166,15 @@ pub(super) fn resolve(
         }
     }
     Ok(full)
+}
+
+/// The full names that rules of a node are about, in their order.
+pub(super) fn sources(named: Named, node: &NodeName, rules: &[Remap]) -> Vec<String> {
+    rules
+        .iter()
+        .filter(|rule| rule.covers(named) && rule.is_for(node.name()))
+        .filter_map(|rule| expand_name(&rule.from, node.namespace(), node.name()).ok())
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,10 +1,19 @@
 //! `--ros-args` on a command line, as `rcl` reads them; no files are opened in here.
 
+use std::ffi::OsString;
+
+use super::names::Names;
 use super::node_options::NodeOptions;
 use super::parameter_file::{self, Section};
 use super::parameter_value::ParameterValue;
-use super::remap::{self, Remap, node_prefix};
+use super::remap::{Remap, node_prefix};
+use super::rosout::Severity;
 use crate::{Error, Result};
+
+/// The word after which ROS arguments stand.
+const BEGIN: &str = "--ros-args";
+/// The word that ends them.
+const END: &str = "--";
 
 /// What stands between `--ros-args` and `--` (or the end) of a command line.
 ///
@@ -19,9 +28,12 @@ use crate::{Error, Result};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RosArguments {
+    given: bool,
     remaps: Vec<Remap>,
     parameters: Vec<Override>,
     rosout: Option<bool>,
+    console: Option<bool>,
+    log_levels: Vec<LogLevel>,
     enclave: Option<String>,
     unused: Vec<String>,
 }
@@ -33,34 +45,45 @@ enum Override {
     File(String),
 }
 
+/// `--log-level info`, or `--log-level logger:=info` for one logger.
+#[derive(Clone, Debug, PartialEq)]
+struct LogLevel {
+    logger: Option<String>,
+    level: Severity,
+}
+
 impl RosArguments {
     /// Takes the ROS arguments out of a command line; gives what is left.
     ///
     /// # Errors
-    /// When one of them is unknown, lacks its value, or has one that is not valid.
-    pub fn split<T: Into<String>>(
+    /// When one of them is unknown, is no UTF-8, lacks its value, or has one that is not valid.
+    pub fn split<T: Into<OsString>>(
         line: impl IntoIterator<Item = T>,
-    ) -> Result<(Self, Vec<String>)> {
+    ) -> Result<(Self, Vec<OsString>)> {
         let mut arguments = Self::default();
         let mut rest = Vec::new();
         let mut line = line.into_iter().map(Into::into);
         let mut inside = false;
         while let Some(word) = line.next() {
-            match (inside, word.as_str()) {
-                (_, "--ros-args") => inside = true,
-                (true, "--") => inside = false,
-                (true, _) => arguments.take(&word, &mut line)?,
-                (false, _) => rest.push(word),
+            if word == BEGIN {
+                (inside, arguments.given) = (true, true);
+            } else if inside && word == END {
+                inside = false;
+            } else if inside {
+                arguments.take(&text(word)?, &mut line)?;
+            } else {
+                rest.push(word);
             }
         }
         Ok((arguments, rest))
     }
 
-    fn take(&mut self, word: &str, line: &mut impl Iterator<Item = String>) -> Result<()> {
+    fn take(&mut self, word: &str, line: &mut impl Iterator<Item = OsString>) -> Result<()> {
         let mut value = || {
             line.next()
-                .filter(|value| value != "--ros-args" && value != "--")
+                .filter(|value| value != BEGIN && value != END)
                 .ok_or_else(|| refuse(word, "its value is missing"))
+                .and_then(text)
         };
         match word {
             "-r" | "--remap" => self.remaps.push(value()?.parse()?),
@@ -70,20 +93,41 @@ impl RosArguments {
             }
             "--params-file" => self.parameters.push(Override::File(value()?)),
             "-e" | "--enclave" => self.enclave = Some(value()?),
+            "--log-level" => self.log_levels.push(log_level(&value()?)?),
             "--enable-rosout-logs" => self.rosout = Some(true),
             "--disable-rosout-logs" => self.rosout = Some(false),
-            "--log-level" | "--log-config-file" | "--log-file-name" => {
+            "--enable-stdout-logs" => self.console = Some(true),
+            "--disable-stdout-logs" => self.console = Some(false),
+            "--log-config-file" | "--log-file-name" => {
                 self.unused.push(format!("{word} {}", value()?));
             }
-            "--enable-stdout-logs"
-            | "--disable-stdout-logs"
-            | "--enable-external-lib-logs"
-            | "--disable-external-lib-logs" => self.unused.push(word.to_owned()),
+            "--enable-external-lib-logs" => self.unused.push(word.to_owned()),
+            // There are no log files, so they are off already.
+            "--disable-external-lib-logs" => {}
             // The form of old: a rule without its flag.
             rule if rule.contains(":=") => self.remaps.push(rule.parse()?),
             _ => return Err(refuse(word, "no such argument after --ros-args")),
         }
         Ok(())
+    }
+
+    /// The same with parameter files that count less than everything that was given.
+    #[must_use]
+    pub fn above_files(&self, files: impl IntoIterator<Item = String>) -> Self {
+        let mut both = self.clone();
+        let files = files.into_iter().map(Override::File);
+        both.parameters.splice(0..0, files);
+        both
+    }
+
+    /// The same for a second node of the process: rules for topics and services, and nothing else.
+    #[must_use]
+    pub fn for_helper(&self) -> Self {
+        let rules = self.remaps.iter().filter(|rule| !rule.names_a_node());
+        Self {
+            remaps: rules.cloned().collect(),
+            ..Self::default()
+        }
     }
 
     /// The options of a node with these arguments on top. `read` gives the text of a parameter file.
@@ -95,10 +139,12 @@ impl RosArguments {
         mut options: NodeOptions,
         mut read: impl FnMut(&str) -> std::io::Result<String>,
     ) -> Result<NodeOptions> {
-        // The line's rules count before those of the program.
-        options.remaps.splice(0..0, self.remaps.iter().cloned());
+        // The program's own rules come first, as the local arguments of a node do in rcl.
+        options.remaps.extend(self.remaps.iter().cloned());
         options.rosout = self.rosout.unwrap_or(options.rosout);
-        let node = remap::node_name(&options.name, &options.namespace, &options.remaps)?.full();
+        let names = Names::new(&options)?;
+        let node = names.node().full();
+        options.log_level = self.log_level(&node).unwrap_or(options.log_level);
         for given in &self.parameters {
             let sections = match given {
                 Override::Line(section) => vec![section.clone()],
@@ -118,6 +164,28 @@ impl RosArguments {
         Ok(options)
     }
 
+    /// Whether `--ros-args` stood on the line, even with nothing behind it.
+    pub fn is_given(&self) -> bool {
+        self.given
+    }
+
+    /// The log level of a node, by its full name: the last one for its logger, else the last one for all.
+    pub fn log_level(&self, node: &str) -> Option<Severity> {
+        let logger = node.trim_start_matches('/').replace('/', ".");
+        let last = |wanted: Option<&str>| {
+            let mut levels = self.log_levels.iter().rev();
+            levels.find(|level| level.logger.as_deref() == wanted)
+        };
+        last(Some(&logger))
+            .or_else(|| last(None))
+            .map(|found| found.level)
+    }
+
+    /// Whether the console is to be written to, if it was said (`--disable-stdout-logs`).
+    pub fn console(&self) -> Option<bool> {
+        self.console
+    }
+
     /// The enclave, if one was given.
     pub fn enclave(&self) -> Option<&str> {
         self.enclave.as_deref()
@@ -127,6 +195,24 @@ impl RosArguments {
     pub fn unused(&self) -> &[String] {
         &self.unused
     }
+}
+
+fn text(word: OsString) -> Result<String> {
+    word.into_string()
+        .map_err(|word| refuse(&word.to_string_lossy(), "it is not UTF-8"))
+}
+
+/// `level` or `logger:=level`.
+fn log_level(rule: &str) -> Result<LogLevel> {
+    let (logger, level) = match rule.split_once(":=") {
+        Some(("", _)) => return Err(refuse(rule, "the name of the logger is missing")),
+        Some((logger, level)) => (Some(logger.to_owned()), level),
+        None => (None, rule),
+    };
+    Ok(LogLevel {
+        logger,
+        level: level.parse()?,
+    })
 }
 
 /// `name:=value` or `node:name:=value`, the value in YAML.
@@ -220,8 +306,78 @@ mod tests {
         ];
         let (arguments, _) = RosArguments::split(line).unwrap();
         assert_eq!(arguments.enclave(), Some("/x"));
-        assert_eq!(arguments.unused(), ["--log-level debug"]);
-        assert!(!options(&line).unwrap().rosout);
+        assert_eq!(arguments.unused(), [] as [&str; 0]);
+        let options = options(&line).unwrap();
+        assert!(!options.rosout);
+        assert_eq!(options.log_level, Severity::Debug);
+    }
+
+    #[test]
+    fn a_log_level_may_be_for_one_logger() {
+        let level = |words: &[&str], node: &str| {
+            let words = ["--ros-args"].into_iter().chain(words.iter().copied());
+            RosArguments::split(words).unwrap().0.log_level(node)
+        };
+        let line = ["--log-level", "WARN", "--log-level", "robot.rec:=debug"];
+        assert_eq!(level(&line, "/robot/rec"), Some(Severity::Debug));
+        assert_eq!(level(&line, "/other"), Some(Severity::Warn));
+        assert_eq!(level(&[], "/other"), None);
+        let twice = ["--log-level", "debug", "--log-level", "error"];
+        assert_eq!(level(&twice, "/other"), Some(Severity::Error));
+    }
+
+    #[test]
+    fn rules_of_the_program_come_before_those_of_the_line() {
+        let (arguments, _) = RosArguments::split(["--ros-args", "-r", "/a:=/line"]).unwrap();
+        let mut node = NodeOptions::new("n");
+        node.remaps = vec!["/a:=/program".parse().unwrap()];
+        let options = arguments.options(node, |_| Ok(String::new())).unwrap();
+        let names = Names::new(&options).unwrap();
+        assert_eq!(names.topic("/a").unwrap(), "/program");
+    }
+
+    #[test]
+    fn files_of_the_verb_count_less_than_the_line() {
+        let (arguments, _) = RosArguments::split(["--ros-args", "-p", "depth:=9"]).unwrap();
+        let both = arguments.above_files(["a.yaml".to_owned()]);
+        let read = |_: &str| Ok("recorder: {ros__parameters: {depth: 3, x: 1}}".to_owned());
+        let options = both.options(NodeOptions::new("recorder"), read).unwrap();
+        assert_eq!(options.parameters["depth"], 9_i64.into());
+        assert_eq!(options.parameters["x"], 1_i64.into());
+    }
+
+    #[test]
+    fn a_second_node_keeps_its_name() {
+        let line = [
+            "--ros-args",
+            "-r",
+            "__node:=x",
+            "-r",
+            "/clock:=/sim",
+            "-p",
+            "a:=1",
+        ];
+        let (arguments, _) = RosArguments::split(line).unwrap();
+        let helper = arguments.for_helper();
+        let options = helper
+            .options(NodeOptions::new("_helper"), |_| Ok(String::new()))
+            .unwrap();
+        let names = Names::new(&options).unwrap();
+        assert_eq!(names.node().full(), "/_helper");
+        assert_eq!(names.topic("/clock").unwrap(), "/sim");
+        assert!(options.parameters.is_empty());
+    }
+
+    #[test]
+    fn words_that_are_no_text_may_stand_outside() {
+        use std::os::unix::ffi::OsStringExt as _;
+        let odd = OsString::from_vec(vec![b'a', 0xff]);
+        let line = [odd.clone(), "--ros-args".into(), "-r".into(), "a:=b".into()];
+        let (arguments, rest) = RosArguments::split(line).unwrap();
+        assert!(arguments.is_given());
+        assert_eq!(rest, std::slice::from_ref(&odd));
+        let error = RosArguments::split(["--ros-args".into(), odd]).unwrap_err();
+        assert!(error.to_string().contains("UTF-8"), "{error}");
     }
 
     #[test]
@@ -233,6 +389,8 @@ mod tests {
         );
         assert!(error(&["--ros-args", "-p", "x=1"]).contains("`name:=value` is expected"));
         assert!(error(&["--ros-args", "--nonsense"]).contains("no such argument"));
+        assert!(error(&["--ros-args", "--log-level", "loud"]).contains("a log level is expected"));
+        assert!(error(&["--ros-args", "--log-level", ":=info"]).contains("logger is missing"));
         assert!(error(&["--ros-args", "-p", "x:=[1, a]"]).contains("one type"));
         let missing = error(&["--ros-args", "--params-file", "b.yaml"]);
         assert!(missing.starts_with("parameter file b.yaml: "), "{missing}");

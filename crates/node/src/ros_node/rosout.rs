@@ -1,13 +1,14 @@
 //! What a node has to say: to its owner, and on `/rosout`.
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use timeloom_msg::Value;
 use timeloom_time::{Clock, System, TimeBase, WireTime};
 
 use super::typed_publisher::TypedPublisher;
-use crate::Result;
+use crate::{Error, Result};
 
 /// How bad it is, with the numbers of `rcl_interfaces/msg/Log`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,6 +38,27 @@ impl Severity {
     }
 }
 
+impl FromStr for Severity {
+    type Err = Error;
+
+    /// The names of ROS, in any case: `debug`, `info`, `warn`, `error`, `fatal`; `unset` is the lowest.
+    fn from_str(text: &str) -> Result<Self> {
+        Ok(match text.to_ascii_lowercase().as_str() {
+            "unset" | "debug" => Self::Debug,
+            "info" => Self::Info,
+            "warn" => Self::Warn,
+            "error" => Self::Error,
+            "fatal" => Self::Fatal,
+            _ => {
+                return Err(Error::Argument {
+                    argument: text.to_owned(),
+                    reason: "a log level is expected: debug, info, warn, error or fatal".to_owned(),
+                });
+            }
+        })
+    }
+}
+
 impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -58,15 +80,18 @@ pub(super) struct Logger(Arc<Inner>);
 struct Inner {
     /// The node's name with dots.
     name: String,
+    /// What is less severe is dropped, as rcl drops it.
+    level: Severity,
     clock: Clock<System>,
     rosout: OnceLock<TypedPublisher>,
     report: Mutex<Option<Report>>,
 }
 
 impl Logger {
-    pub(super) fn new(node: &str, base: &TimeBase) -> Self {
+    pub(super) fn new(node: &str, level: Severity, base: &TimeBase) -> Self {
         Self(Arc::new(Inner {
             name: node.trim_start_matches('/').replace('/', "."),
+            level,
             clock: Clock::on(base),
             rosout: OnceLock::new(),
             report: Mutex::default(),
@@ -84,6 +109,9 @@ impl Logger {
 
     /// Says it to the owner and on `/rosout`.
     pub(super) fn log(&self, severity: Severity, text: &str) {
+        if severity < self.0.level {
+            return;
+        }
         self.report(severity, text);
         if let Some(rosout) = self.0.rosout.get() {
             let sent = self
@@ -98,6 +126,9 @@ impl Logger {
 
     /// Says it to the owner alone; for threads that must not publish.
     pub(super) fn report(&self, severity: Severity, text: &str) {
+        if severity < self.0.level {
+            return;
+        }
         let report = self.0.report.lock().unwrap_or_else(PoisonError::into_inner);
         let report = report.clone();
         if let Some(report) = report {

@@ -69,7 +69,7 @@ fn parameters_are_listed_read_and_described() {
     let list = setting.call("list_parameters", "ListParameters", "prefixes", names(&[]));
     assert_eq!(
         json(&list, "result"),
-        r#"{"names":["depth","frame.id","serial","use_sim_time"],"prefixes":["frame"]}"#
+        r#"{"names":["depth","frame.id","qos_overrides./parameter_events.publisher.depth","qos_overrides./parameter_events.publisher.durability","qos_overrides./parameter_events.publisher.history","qos_overrides./parameter_events.publisher.reliability","serial","start_type_description_service","use_sim_time"],"prefixes":["frame","qos_overrides./parameter_events.publisher"]}"#
     );
     let wanted = names(&["depth", "use_sim_time"]);
     let got = setting.call("get_parameters", "GetParameters", "names", wanted.clone());

@@ -8,11 +8,13 @@
 mod bags;
 mod burst;
 mod clock;
+mod guest;
 mod next;
 mod owner;
 mod pace;
 mod requests;
 mod seek;
 mod services;
+mod start;
 pub(crate) mod theatre;
 mod timing;

@@ -119,6 +119,13 @@ fn an_override_decides_alone() {
         (0, 0, 0),
         "a reliable request does not match a best-effort offer"
     );
+    let notes = world.notes();
+    let notes: Vec<_> = notes.iter().filter(|note| note.contains("QoS")).collect();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(
+        notes[0].starts_with("/data of /weak is not recorded") && notes[0].contains("best effort"),
+        "{notes:?}"
+    );
     assert_eq!(QosProfile::DEFAULT.reliability, Reliability::Reliable);
 }
 
@@ -229,7 +236,7 @@ fn it_stops_and_records_again_beside_the_first_bag() {
         .collect();
     assert_eq!(kept, [3, 5]);
     let second = &reports[1].directory;
-    assert!(second.ends_with("bag(1)"), "{}", second.display());
+    assert!(second.ends_with("bag_1"), "{}", second.display());
     assert_eq!(recorded(second)["/chatter"].len(), 5);
     let unknown = topic(&reports[1].topics, "/chatter").statistics.unknown;
     assert_eq!(

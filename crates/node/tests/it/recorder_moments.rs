@@ -66,6 +66,7 @@ fn a_new_file_begins_with_the_message_of_a_publish_time() {
     });
     let refused = recorder.control(&Control::SplitAt(unknown)).unwrap_err();
     assert!(matches!(refused, Error::UnknownTopic { .. }), "{refused}");
+    finish(&recorder);
 }
 
 #[test]

@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use timeloom_msg::{Definitions, Distro, QosProfile, Value};
+use timeloom_msg::{Definitions, Distro, QosProfile, Value, is_recorder_event};
 use timeloom_node::recorder::{
     Control, DiskGuard, EndReason, LowSpaceAction, Notifier, Options, Phase, Recorder, Services,
 };
 use timeloom_node::{NodeOptions, RosNode, ServiceTypes};
 use timeloom_time::Duration;
 use timeloom_wire::loopback::{Chance, Faults, Scope};
-use timeloom_wire::{Caller, Node, Receiver, Sample, Subscription};
+use timeloom_wire::{Caller, EndpointKind, GraphEvent, Node, Receiver, Sample, Subscription};
 
 use crate::recorder_world::{BEST_EFFORT, RELIABLE, World, recorded, spec};
 
@@ -171,6 +171,8 @@ fn pause_resume_split_and_statistics_by_service() {
     assert!(opened.as_str().unwrap().ends_with("bag_1.mcap"));
     let node = values[0].get("node_name").unwrap();
     assert_eq!(node.as_str(), Some("/rosbag2_recorder"));
+    drop(values);
+    robot.call("stop", "Stop", distro, &[]);
 }
 
 #[test]
@@ -279,8 +281,8 @@ fn a_disk_that_fills_is_told() {
     let robot = Robot::new(Distro::Jazzy, |options| options.disk_guard = Some(guard));
     let talker = robot.world.publisher("talker", "/chatter", RELIABLE);
     let (_subscription, heard) = robot.listen(
-        "/events/low_disk_space",
-        "rosbag2_interfaces/msg/LowDiskSpaceEvent",
+        "/_timeloom/low_disk_space",
+        "timeloom_interfaces/msg/LowDiskSpaceEvent",
     );
     robot.world.pass(5);
     robot.world.publish(&*talker, 10, 1_000);
@@ -307,7 +309,7 @@ fn a_disk_that_fills_is_told() {
 
 #[test]
 fn losses_are_told_once_and_only_where_there_are_some() {
-    let mut robot = Robot::new(Distro::Jazzy, |_| {});
+    let mut robot = Robot::new(Distro::Lyrical, |_| {});
     let weak = robot.world.publisher("weak", "/weak", BEST_EFFORT);
     let strong = robot.world.publisher("strong", "/strong", RELIABLE);
     let (_subscription, heard) = robot.listen(
@@ -357,4 +359,107 @@ fn losses_are_told_once_and_only_where_there_are_some() {
     let total = reports[0].total();
     assert_eq!(lost, total.messages_lost_in_transport);
     assert_eq!(lost, 60);
+}
+
+/// The topics that are published, of those that carry events of recorders.
+fn published_events(robot: &Robot) -> Vec<(String, String)> {
+    let found = Arc::new(Mutex::new(Vec::new()));
+    let events = Arc::clone(&found);
+    let participant = robot.world.network.participant("watcher").unwrap();
+    let watch = participant.watch_graph(Box::new(move |event| {
+        if let GraphEvent::EndpointChanged(info) = event
+            && info.kind == EndpointKind::Publisher
+            && is_recorder_event(&info.type_name)
+        {
+            let mut events = events.lock().unwrap();
+            events.push((info.topic.clone(), info.type_name.clone()));
+        }
+    }));
+    robot.world.pass(5);
+    drop(watch);
+    let mut found = std::mem::take(&mut *found.lock().unwrap());
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn guarded(distro: Distro) -> Robot {
+    let guard = DiskGuard {
+        min_free_bytes: 1,
+        min_free_percent: 0,
+        action: LowSpaceAction::Stop,
+    };
+    Robot::new(distro, |options| options.disk_guard = Some(guard))
+}
+
+#[test]
+fn only_types_that_the_distribution_has_are_published_unasked() {
+    let lost = "/events/rosbag2_messages_lost";
+    for distro in Distro::ALL {
+        let robot = guarded(distro);
+        let events = published_events(&robot);
+        for (topic, type_name) in &events {
+            assert!(!distro.lacks(type_name), "{distro:?} lacks {type_name}");
+            assert!(!topic.contains("/_"), "{topic} is not asked for");
+        }
+        let has_lost = events.iter().any(|(topic, _)| topic == lost);
+        assert_eq!(has_lost, distro >= Distro::Lyrical, "{distro:?}");
+        assert!(
+            events
+                .iter()
+                .any(|(topic, _)| topic == "/events/write_split")
+        );
+        robot.recorder.finish().unwrap();
+    }
+}
+
+#[test]
+fn a_hidden_topic_of_losses_begins_with_its_subscription_and_tells_all_of_them() {
+    let mut robot = Robot::new(Distro::Jazzy, |_| {});
+    let weak = robot.world.publisher("weak", "/weak", BEST_EFFORT);
+    robot.world.pass(5);
+    let faults = Faults {
+        drop: Chance::EveryNth(5),
+        ..Faults::NONE
+    };
+    robot
+        .world
+        .network
+        .set_faults(Scope::topic("/weak"), faults);
+    let send = |count: u32| {
+        for _ in 0..count {
+            robot.world.publish(&*weak, 1, 5_000);
+        }
+    };
+    send(400);
+    robot.world.pass(2_000);
+    assert_eq!(published_events(&robot).len(), 1, "splits only");
+    let topic = "/_timeloom/rosbag2_messages_lost";
+    // A subscription to rosbag2's name or with another type asks for nothing.
+    let other = "rosbag2_interfaces/msg/MessagesLostEvent";
+    let _strangers = [
+        robot.listen("/events/rosbag2_messages_lost", other),
+        robot.listen(topic, other),
+    ];
+    robot.world.pass(2_000);
+    assert_eq!(published_events(&robot).len(), 1, "splits only");
+    let event = "timeloom_interfaces/msg/MessagesLostEvent";
+    let (_subscription, heard) = robot.listen(topic, event);
+    robot.world.pass(2_000);
+    assert_eq!(published_events(&robot).len(), 2);
+    send(400);
+    robot
+        .world
+        .network
+        .set_faults(Scope::everywhere(), Faults::NONE);
+    robot.world.publish(&*weak, 1, 5_000);
+    robot.world.pass(100);
+    let reports = robot.recorder.finish().unwrap();
+    robot.notifier.take();
+    robot.world.pass(10);
+    let events = heard.values.lock().unwrap();
+    let lost = "messages_lost_statistics[0].messages_lost_in_transport";
+    let told: u64 = events.iter().map(|event| number(event, lost)).sum();
+    assert_eq!(told, 160);
+    assert_eq!(reports[0].total().messages_lost_in_transport, 160);
 }

@@ -11,6 +11,7 @@ use timeloom_msg::{QosProfile, TypeName};
 use timeloom_node::recorder::{
     BuiltinTypes, Note, Options, Recorder, Report, Selection, Status, TopicStatus,
 };
+use timeloom_testkit::mcap::BagScratch;
 use timeloom_time::{Clock, Duration, Steady, VirtualTime};
 use timeloom_wire::loopback::LoopbackNetwork;
 use timeloom_wire::{Node, NodeName, PublishOptions, Publisher, TopicSpec};
@@ -35,7 +36,7 @@ pub(crate) struct World {
     _here: timeloom_time::Participant,
     pub(crate) network: LoopbackNetwork,
     pub(crate) clock: Clock<Steady>,
-    pub(crate) directory: tempfile::TempDir,
+    pub(crate) directory: BagScratch,
     notes: Arc<Mutex<Vec<Note>>>,
 }
 
@@ -47,7 +48,7 @@ impl World {
             _here: time.enter(),
             network: LoopbackNetwork::new(&base),
             clock: Clock::on(&base),
-            directory: tempfile::tempdir().unwrap(),
+            directory: BagScratch::new(),
             notes: Arc::default(),
         }
     }

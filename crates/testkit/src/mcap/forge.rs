@@ -98,7 +98,7 @@ pub struct ForgedStatistics {
 impl Default for ForgedMcap {
     fn default() -> Self {
         let mut bytes = MAGIC.to_vec();
-        bytes.extend(record(op::HEADER, &[text("ros2"), text("forged")].concat()));
+        bytes.extend(Self::header_record("forged"));
         Self {
             bytes,
             schemas: Vec::new(),
@@ -154,6 +154,11 @@ fn numbers(numbers: &[u64]) -> Vec<u8> {
 }
 
 impl ForgedMcap {
+    /// A header record that names the writer.
+    pub fn header_record(library: &str) -> Vec<u8> {
+        record(op::HEADER, &[text("ros2"), text(library)].concat())
+    }
+
     /// A schema record of a type with one string.
     pub fn schema_record(id: u16, name: &str) -> Vec<u8> {
         let body = [

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::check::{Layout, violations};
+use super::fields::{Fields, HEAD, MAGIC};
 
-/// A directory that vanishes after a test; until then, every `.mcap` and `.mcap.zstd` file that is left in it must keep
-/// all rules.
+/// A directory that vanishes after a test; before, every `.mcap` and `.mcap.zstd` file of ours that is left in it must
+/// keep all rules. Files of other writers are not checked.
 ///
 /// A test that leaves damaged or unfinished files behind says so by [`unchecked`](Self::unchecked).
 #[derive(Debug)]
@@ -70,7 +71,10 @@ impl Drop for BagScratch {
         let layout = *self.layout.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Some(layout), false) = (layout, std::thread::panicking()) {
             for file in mcap_files(self.path()) {
-                assert_valid(&file, layout);
+                let bytes = read(&file);
+                if is_ours(&bytes) {
+                    assert_valid(&file, &bytes, layout);
+                }
             }
         }
     }
@@ -84,7 +88,7 @@ pub fn assert_valid_bag(path: &Path) {
     let files = mcap_files(path);
     assert!(!files.is_empty(), "{}: no MCAP file", path.display());
     for file in files {
-        assert_valid(&file, Layout::Indexed);
+        assert_valid_mcap(&file);
     }
 }
 
@@ -93,19 +97,34 @@ pub fn assert_valid_bag(path: &Path) {
 /// # Panics
 /// If it breaks a rule.
 pub fn assert_valid_mcap(path: &Path) {
-    assert_valid(path, Layout::Indexed);
+    assert_valid(path, &read(path), Layout::Indexed);
 }
 
-fn assert_valid(path: &Path, layout: Layout) {
-    let mut bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    if path
-        .extension()
-        .is_some_and(|extension| extension == "zstd")
-    {
-        bytes = zstd::stream::decode_all(&bytes[..])
-            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    }
-    let found: Vec<String> = violations(&bytes, layout)
+/// The content of a file, unpacked.
+fn read(path: &Path) -> Vec<u8> {
+    let bytes = fs::read(path).and_then(|bytes| {
+        let packed = path
+            .extension()
+            .is_some_and(|extension| extension == "zstd");
+        if packed {
+            zstd::stream::decode_all(&bytes[..])
+        } else {
+            Ok(bytes)
+        }
+    });
+    bytes.unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Whether the header of a file names this project as the writer.
+fn is_ours(bytes: &[u8]) -> bool {
+    let body = bytes.get(MAGIC.len() + HEAD..).unwrap_or_default();
+    let mut fields = Fields(body);
+    let (_profile, library) = (fields.text(), fields.text());
+    library.is_some_and(|library| library.starts_with("timeloom"))
+}
+
+fn assert_valid(path: &Path, bytes: &[u8], layout: Layout) {
+    let found: Vec<String> = violations(bytes, layout)
         .iter()
         .take(10)
         .map(ToString::to_string)
@@ -138,5 +157,51 @@ fn is_mcap(path: &Path) -> bool {
         Some("mcap") => true,
         Some("zstd") => path.with_extension("").extension() == Some("mcap".as_ref()),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ForgedMcap;
+    use super::*;
+
+    /// A file of a writer, without the end that it needs.
+    fn cut(library: &str) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(ForgedMcap::header_record(library));
+        bytes
+    }
+
+    fn end_of_test(library: &str, change: fn(&BagScratch)) {
+        let scratch = BagScratch::new();
+        fs::write(scratch.join("x.mcap"), cut(library)).unwrap();
+        change(&scratch);
+    }
+
+    #[test]
+    #[should_panic = "not a footer"]
+    fn a_bad_file_of_ours_fails_the_test() {
+        end_of_test(
+            "timeloom 0.1.0 with a name that makes the file long enough",
+            |_| {},
+        );
+    }
+
+    #[test]
+    fn files_of_others_and_damage_on_purpose_do_not() {
+        end_of_test("libmcap 1.3.1", |_| {});
+        end_of_test("timeloom 0.1.0", BagScratch::unchecked);
+    }
+
+    #[test]
+    fn names_of_mcap_files() {
+        for (name, expected) in [
+            ("a.mcap", true),
+            ("a_0.mcap.zstd", true),
+            ("a.mcap.damaged", false),
+            ("a.db3.zstd", false),
+        ] {
+            assert_eq!(is_mcap(Path::new(name)), expected, "{name}");
+        }
     }
 }

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tempfile::TempDir;
 use timeloom_bag::{
     BagOptions, BagReader, BagWriter, Message, MessageDefinition, StorageReader as _, TopicInfo,
 };
 use timeloom_msg::{Definitions, Schema};
 use timeloom_node::player::{Control, Options, PlayRange, Player, Reporter, Services};
 use timeloom_node::{NodeOptions, RosNode};
+use timeloom_testkit::mcap::BagScratch;
 use timeloom_time::TimeBase;
 use timeloom_view::{BagContents, PlayerTap, PlayerView, Server, ViewOptions};
 use timeloom_wire::loopback::LoopbackNetwork;
@@ -86,7 +86,7 @@ pub(crate) struct BagShow {
     pub(crate) player: Player,
     _services: Services,
     _node: RosNode,
-    _directory: TempDir,
+    _directory: BagScratch,
 }
 
 impl BagShow {
@@ -100,7 +100,7 @@ impl BagShow {
     }
 
     pub(crate) fn with(options: Options) -> Self {
-        let directory = TempDir::new().unwrap();
+        let directory = BagScratch::new();
         let path: PathBuf = directory.path().join("made_up");
         write_bag(&path);
         let network = LoopbackNetwork::new(&TimeBase::machine());

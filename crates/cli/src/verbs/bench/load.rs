@@ -3,7 +3,6 @@
 use clap::Args;
 use timeloom_msg::qos::Reliability;
 use timeloom_time::{Duration, WaitOptions};
-use timeloom_wire::NodeName;
 
 use super::direct::{self, DirectArguments};
 use super::ledger::Ledger;
@@ -89,11 +88,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         let outcome = tell(&ledger, context);
         return Ok(if lost { Outcome::DataLost } else { outcome });
     }
-    let live = Live::join_as(
-        NodeName::new("/", "timeloom_bench")?,
-        &arguments.live,
-        context,
-    )?;
+    let live = Live::join_as("timeloom_bench", &arguments.live, context)?;
     let producers = Producer::all(live.node(), &profile)?;
     if profile.wait_for_subscriptions && !arguments.no_wait && !wait(&live, &producers, context) {
         return Err(Failure::new("ended before every publisher had a subscription").into());

@@ -8,7 +8,7 @@ use timeloom_node::ServiceTypes;
 use timeloom_time::Duration;
 use timeloom_wire::{Caller, EndpointKind, Graph};
 
-use super::ear::{Ear, owners};
+use super::ear::{CLOCK, Ear, owners};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::{Live, LiveArguments, full_name, seconds};
@@ -215,10 +215,12 @@ fn target(arguments: &Arguments, live: &Live) -> anyhow::Result<String> {
     if let Some(name) = &arguments.node {
         return full_name(name);
     }
-    let found = |graph: &Graph| !owners(graph).is_empty() || !controllable(graph).is_empty();
+    let clock = live.topic(CLOCK)?;
+    let found =
+        |graph: &Graph| !owners(graph, &clock).is_empty() || !controllable(graph).is_empty();
     live.wait_for(Some(arguments.timeout), found);
     let graph = live.settled();
-    let (owners, able) = (owners(&graph), controllable(&graph));
+    let (owners, able) = (owners(&graph, &clock), controllable(&graph));
     let both: Vec<_> = owners.iter().filter(|name| able.contains(name)).collect();
     Ok(match (&both[..], &able[..]) {
         ([one], _) => (*one).clone(),
@@ -291,7 +293,8 @@ fn status(remote: &Remote<'_>, format: Format, context: &mut Context) -> anyhow:
     let paused = paused.get("paused") == Some(Value::Bool(true));
     let rate = remote.call("get_rate", "GetRate", &[])?;
     let rate = rate.get("rate").and_then(|rate| rate.as_f64());
-    let owns = owners(&remote.live.graph()).contains(&remote.node);
+    let clock = remote.live.topic(CLOCK)?;
+    let owns = owners(&remote.live.graph(), &clock).contains(&remote.node);
     let text = match format {
         Format::Json => json!({
             "node": remote.node, "paused": paused, "rate": rate, "publishes_clock": owns,

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use timeloom_msg::{Definitions, QosProfile, TypeName};
+use timeloom_node::RosNode;
 use timeloom_node::player::{ClockWatch, Reporter, decode_clock};
-use timeloom_node::{NodeOptions, RosNode};
 use timeloom_time::{Duration, Ros, System, Time};
 use timeloom_wire::queue::{Overflow, QueueLimits, SampleQueue};
 use timeloom_wire::{EndpointKind, Gid, Graph, Sample, Subscription, TopicSpec};
@@ -39,7 +39,7 @@ pub(super) struct Tick {
 
 impl Ear {
     pub(super) fn open(live: &Live) -> anyhow::Result<Self> {
-        let node = hidden_node(live)?;
+        let node = RosNode::new(Arc::clone(live.participant()), live.helper("ear")?)?;
         let words: Arc<Mutex<Vec<String>>> = Arc::default();
         let said = Arc::clone(&words);
         let reporter = Reporter::new(move |notice| {
@@ -50,7 +50,7 @@ impl Ear {
         let queue = SampleQueue::new(&live.base(), LIMITS, Overflow::DropOldest);
         let schema = Definitions::builtin().schema(TYPE)?;
         let spec = TopicSpec {
-            name: CLOCK.to_owned(),
+            name: live.topic(CLOCK)?,
             type_name: TypeName::parse(TYPE)?,
             type_hash: schema.type_hash().ok(),
             qos: QosProfile {
@@ -96,18 +96,9 @@ fn tick(sample: &Sample) -> Option<Tick> {
     })
 }
 
-/// A node that nobody sees, for what needs one.
-fn hidden_node(live: &Live) -> anyhow::Result<RosNode> {
-    let mut options = NodeOptions::new(&format!("_timeloom_{}_ear", std::process::id()));
-    options.rosout = false;
-    options.parameter_services = false;
-    options.type_description = false;
-    Ok(RosNode::new(Arc::clone(live.participant()), options)?)
-}
-
-/// The nodes that publish `/clock`, by name.
-pub(super) fn owners(graph: &Graph) -> Vec<String> {
-    let publishers = graph.on(CLOCK, EndpointKind::Publisher);
+/// The nodes that publish `/clock`, by name; `clock` is its name after remapping.
+pub(super) fn owners(graph: &Graph, clock: &str) -> Vec<String> {
+    let publishers = graph.on(clock, EndpointKind::Publisher);
     let names = publishers.filter_map(|info| Some(info.node.as_ref()?.full()));
     let mut names: Vec<_> = names.collect();
     names.sort();

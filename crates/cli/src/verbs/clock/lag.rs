@@ -115,7 +115,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     }
     let lags = Lags::default();
     let graph = live.settled();
-    let subscriptions = subscribe(&live, &graph, &sim.clock(), &lags);
+    let subscriptions = subscribe(&live, &graph, &sim.clock(), &lags)?;
     let clock = live.clock();
     let until = clock.now().saturating_add(arguments.duration);
     let mut ticks = 0_u64;
@@ -125,7 +125,14 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     drop(subscriptions);
     let found = lags.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let hertz = ticks as f64 / arguments.duration.as_secs_f64().max(1e-9);
-    print(arguments.format, &live.graph(), &found, hertz, context)?;
+    let owners = owners(&live.graph(), &live.topic(CLOCK)?);
+    print(
+        arguments.format,
+        &live.graph(),
+        &found,
+        (hertz, owners),
+        context,
+    )?;
     Ok(Outcome::Done)
 }
 
@@ -135,11 +142,12 @@ fn subscribe(
     graph: &Graph,
     clock: &Clock<Ros>,
     lags: &Lags,
-) -> Vec<Box<dyn Subscription>> {
+) -> anyhow::Result<Vec<Box<dyn Subscription>>> {
+    let own = live.topic(CLOCK)?;
     let finder = TypeFinder::new();
     let mut topics: BTreeMap<(&str, &str), Vec<&EndpointInfo>> = BTreeMap::new();
     for info in graph.endpoints() {
-        if info.kind == EndpointKind::Publisher && info.topic != CLOCK {
+        if info.kind == EndpointKind::Publisher && info.topic != own {
             let key = (info.topic.as_str(), info.type_name.as_str());
             topics.entry(key).or_default().push(info);
         }
@@ -168,14 +176,14 @@ fn subscribe(
         };
         subscriptions.extend(live.node().subscribe(&spec, Arc::new(stamps)));
     }
-    subscriptions
+    Ok(subscriptions)
 }
 
 fn print(
     format: Format,
     graph: &Graph,
     lags: &BTreeMap<Gid, Lag>,
-    hertz: f64,
+    (hertz, owners): (f64, Vec<String>),
     context: &mut Context,
 ) -> anyhow::Result<()> {
     let mut rows: Vec<_> = lags
@@ -188,7 +196,6 @@ fn print(
         })
         .collect();
     rows.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
-    let owners = owners(graph);
     let out = context.printer.data();
     match format {
         Format::Json => {

@@ -82,14 +82,12 @@ fn say(words: &Words, text: String) {
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let options = options(arguments)?;
-    let live = Live::join(&arguments.live, context)?;
-    let node = RosNode::new(
-        Arc::clone(live.participant()),
-        NodeOptions {
-            remaps: arguments.remap.clone(),
-            ..NodeOptions::new(&arguments.node_name)
-        },
-    )?;
+    let named = context.node(NodeOptions {
+        remaps: arguments.remap.clone(),
+        ..NodeOptions::new(&arguments.node_name)
+    })?;
+    let live = Live::join_beside(&arguments.live, context)?;
+    let node = RosNode::new(Arc::clone(live.participant()), named)?;
     let words = Words::default();
     let said = Arc::clone(&words);
     let reporter = Reporter::new(move |notice| say(&said, notice.to_string()));

@@ -3,10 +3,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use clap::builder::Resettable;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use timeloom_bag::BagReader;
 
 use crate::bags::Bags;
+use crate::failure::Failure;
 use crate::verbs::info::check_storage;
 
 /// One input and the storage that it must have; empty for any.
@@ -33,6 +35,14 @@ impl InputArguments {
             )?;
         }
         Ok(reader)
+    }
+
+    /// Names a bag unless one is named already.
+    pub(crate) fn fill(&mut self, path: PathBuf) {
+        if self.inputs.is_empty() {
+            let storage = String::new();
+            self.inputs.push(Input { path, storage });
+        }
     }
 
     pub(super) fn paths(&self) -> Vec<&Path> {
@@ -104,6 +114,43 @@ impl FromArgMatches for InputArguments {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
+    }
+}
+
+/// The inputs where a parameter may name the bag instead (`storage.uri`).
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OptionalInputArguments(pub(crate) InputArguments);
+
+impl OptionalInputArguments {
+    /// Opens all inputs as one bag.
+    pub(crate) fn open(&self, bags: &Bags) -> anyhow::Result<BagReader> {
+        if self.0.inputs.is_empty() {
+            let hint = "name it behind the verb, or as the parameter storage.uri";
+            return Err(Failure::usage("no bag is given").hint(hint).into());
+        }
+        self.0.open(bags)
+    }
+}
+
+impl Args for OptionalInputArguments {
+    fn augment_args(command: Command) -> Command {
+        InputArguments::augment_args(command).mut_arg("bags", |bags| {
+            bags.required_unless_present(Resettable::Reset)
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for OptionalInputArguments {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        InputArguments::from_arg_matches(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::selection_arguments::{absolute, full_types};
 use crate::suggestion::nearest;
 use crate::time_range::TimeRange;
-use crate::topic_selection::{Hidden, TopicSelection};
+use crate::topic_selection::{Hidden, MatchedNames, TopicSelection};
 
 /// Keys that steer a recorder and mean nothing for a conversion.
 const WITHOUT_EFFECT: [&str; 10] = [
@@ -195,6 +195,7 @@ fn selection(bag: &Entry<'_>) -> anyhow::Result<TopicSelection> {
     let all = bag.flag("all")?;
     let excluded = bag.regex("exclude_regex")?;
     Ok(TopicSelection {
+        matched_names: MatchedNames::default(),
         all_topics: all || bag.flag("all_topics")?,
         all_services: all || bag.flag("all_services")?,
         topics: absolute(&bag.list("topics")?),

@@ -98,7 +98,9 @@ fn examine(bag: &Path, context: &Context) -> anyhow::Result<Examination> {
 
 impl Examination {
     fn judge(&mut self, bag: &Path) {
-        self.remedy = damage::remedy(bag, &self.problems);
+        let rewrite = || damage::compatibility_remedy(bag, &self.info.compatibility);
+        self.remedy = damage::remedy(bag, &self.problems).or_else(rewrite);
+        self.problems.extend_from_slice(&self.info.compatibility);
         self.judge_counts();
         self.judge_losses();
         self.judge_topics();

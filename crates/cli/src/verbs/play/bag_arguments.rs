@@ -4,39 +4,36 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use fancy_regex::Regex;
 use timeloom_bag::{BagReader, StorageReader as _};
 use timeloom_msg::Distro;
 use timeloom_msg::qos::parse_overrides;
-use timeloom_node::player::{Options, ReadAheadLimits, Selection};
+use timeloom_node::player::{Options, ReadAheadLimits, Selection, SettleWait};
 use timeloom_node::{NodeOptions, Remap};
 
 use crate::bags::Bags;
+use crate::context::Context;
 use crate::environment::text;
 use crate::failure::Failure;
+use crate::log_level::LogLevel;
+use crate::params_file::{Given, NodeFlags};
 use crate::selection_arguments::{SelectionArguments, absolute};
-use crate::topic_selection::TopicSelection;
-use crate::verbs::convert::inputs::InputArguments;
+use crate::topic_selection::{MatchedNames, TopicSelection};
+use crate::verbs::convert::inputs::OptionalInputArguments;
 use crate::verbs::info::check_storage;
 
 /// Bags and what becomes of their topics.
 #[derive(Debug, Args)]
 pub(crate) struct BagArguments {
     #[command(flatten)]
-    inputs: InputArguments,
+    inputs: OptionalInputArguments,
     /// The storage that the bags must have: mcap or sqlite3
-    #[arg(
-        short,
-        long,
-        value_name = "STORAGE",
-        default_value = "",
-        hide_default_value = true
-    )]
-    storage: String,
-    /// How many messages are read in advance
-    #[arg(long, value_name = "COUNT", default_value = "1000", value_parser = clap::value_parser!(u32).range(1..))]
-    read_ahead_queue_size: u32,
+    #[arg(short, long, value_name = "STORAGE")]
+    storage: Option<String>,
+    /// How many messages are read in advance [default: 1000]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    read_ahead_queue_size: Option<u32>,
     /// How many MiB are read in advance at most, however few messages that is
     #[arg(long, value_name = "MIB", default_value = "128", value_parser = clap::value_parser!(u32).range(1..))]
     read_ahead_mib: u32,
@@ -54,6 +51,9 @@ pub(crate) struct BagArguments {
     /// The name of the node
     #[arg(long, value_name = "NAME", default_value = "rosbag2_player")]
     node_name: String,
+    /// The parameters `play.*` and `storage.*` of rosbag2's player, from a YAML file; flags have the last word
+    #[arg(long, value_name = "FILE")]
+    params_file: Vec<PathBuf>,
     /// Show timeline, rates and topics in the whole terminal; ? lists the keys
     #[arg(long, conflicts_with = "disable_keyboard_controls")]
     pub(crate) tui: bool,
@@ -66,25 +66,9 @@ pub(crate) struct BagArguments {
     /// As in ros2 bag; messages are never loaned, so nothing changes
     #[arg(long, hide = true)]
     disable_loan_message: bool,
-    /// What is told on stderr
-    #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
-    pub(crate) log_level: LogLevel,
-}
-
-/// What is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, ValueEnum)]
-pub(crate) enum LogLevel {
-    /// Everything
-    Debug,
-    /// What happens, warnings and errors
-    #[default]
-    Info,
-    /// Warnings and errors
-    Warn,
-    /// Errors
-    Error,
-    /// Errors
-    Fatal,
+    /// What is printed on stderr: debug, info, warn, error or fatal [default: info]
+    #[arg(long, value_enum, value_name = "LEVEL", hide_possible_values = true)]
+    log_level: Option<LogLevel>,
 }
 
 impl BagArguments {
@@ -96,7 +80,7 @@ impl BagArguments {
         let reader = self.inputs.open(bags)?;
         for bag in reader.bags() {
             let found = bag.files.first().map_or("", |file| file.storage.name());
-            check_storage(&self.storage, found)?;
+            check_storage(self.storage.as_deref().unwrap_or_default(), found)?;
         }
         let topics = &reader.info().topics;
         let selection = self.selected()?;
@@ -107,16 +91,20 @@ impl BagArguments {
 
     /// The bag for hints.
     pub(crate) fn first(&self) -> &std::path::Path {
-        self.inputs.first()
+        self.inputs.0.first()
     }
 
     /// The player's options as far as these flags say.
     pub(crate) fn options(&self) -> anyhow::Result<Options> {
         let selection = self.selected()?;
         let mut options = Options {
+            peers: Some(self.distro()),
+            settle: Some(SettleWait::NETWORK),
+            named_topics: selection.topics.iter().cloned().collect(),
             selection: Selection::new(move |topic| selection.takes(topic)),
             read_ahead: ReadAheadLimits {
-                messages: usize::try_from(self.read_ahead_queue_size).unwrap_or(usize::MAX),
+                messages: usize::try_from(self.read_ahead_queue_size.unwrap_or(1000))
+                    .unwrap_or(usize::MAX),
                 bytes: u64::from(self.read_ahead_mib) << 20,
             },
             ..Options::default()
@@ -135,16 +123,54 @@ impl BagArguments {
         distro_or_environment(self.ros_distro)
     }
 
-    /// The node.
-    pub(crate) fn node(&self) -> NodeOptions {
-        NodeOptions {
-            remaps: self.remap.clone(),
-            ..NodeOptions::new(&self.node_name)
+    /// The node with its parameters. The log level holds from now on.
+    pub(crate) fn node(&self, context: &mut Context) -> anyhow::Result<NodeOptions> {
+        let flags = NodeFlags {
+            node: NodeOptions {
+                remaps: self.remap.clone(),
+                ..NodeOptions::new(&self.node_name)
+            },
+            params_files: &self.params_file,
+            log_level: self.log_level,
+        };
+        flags.read(context)
+    }
+
+    /// Fills in a parameter of the player where no flag says it; false if it is about something else.
+    pub(crate) fn fill_in(&mut self, given: &Given<'_>) -> Result<bool, Failure> {
+        let selection = &mut self.selection;
+        match given.key {
+            "storage.uri" => {
+                let mut bag = None;
+                given.path(&mut bag)?;
+                if let Some(bag) = bag {
+                    self.inputs.0.fill(bag);
+                }
+            }
+            "storage.storage_id" => given.text(&mut self.storage)?,
+            "storage.storage_config_uri" => given.path(&mut self.storage_config_file)?,
+            "play.read_ahead_queue_size" => given.positive(&mut self.read_ahead_queue_size)?,
+            "play.topics_to_filter" => given.list(&mut selection.topics)?,
+            "play.services_to_filter" => given.list(&mut selection.services)?,
+            "play.actions_to_filter" => given.list(&mut selection.actions)?,
+            "play.regex_to_filter" => given.regex(&mut selection.regex)?,
+            "play.exclude_regex_to_filter" => given.regex(&mut selection.exclude_regex)?,
+            "play.exclude_topics_to_filter" => given.list(&mut selection.exclude_topics)?,
+            "play.exclude_services_to_filter" => given.list(&mut selection.exclude_services)?,
+            "play.exclude_actions_to_filter" => given.list(&mut selection.exclude_actions)?,
+            "play.qos_profile_overrides_path" => {
+                given.path(&mut self.qos_profile_overrides_path)?;
+            }
+            "play.disable_keyboard_controls" => given.flag(&mut self.disable_keyboard_controls)?,
+            "play.disable_loan_message" => given.flag(&mut self.disable_loan_message)?,
+            _ => return Ok(false),
         }
+        Ok(true)
     }
 
     /// The selection by the rules of `ros2 bag play`: a list of topics says nothing of services, nor the other way
-    /// round, unless there is an expression; and an expression must match the whole name.
+    /// round, unless there is an expression; and an expression must match the whole name of a topic, which for a
+    /// service or an action is that of its event, feedback or status topic.
     fn selected(&self) -> Result<TopicSelection, Failure> {
         let mut selection = self.selection.selection();
         if selection.regex.is_none() {
@@ -152,6 +178,7 @@ impl BagArguments {
             selection.all_services |= selection.services.is_empty();
             selection.all_actions |= selection.actions.is_empty();
         }
+        selection.matched_names = MatchedNames::Topics;
         selection.regex = selection.regex.as_ref().map(whole).transpose()?;
         selection.exclude_regex = selection.exclude_regex.as_ref().map(whole).transpose()?;
         Ok(selection)

@@ -14,14 +14,11 @@ pub(crate) struct PaceArguments {
     /// Wait until each topic has this many subscriptions
     #[arg(long, value_name = "COUNT", num_args = 0..=1, default_missing_value = "1", default_value = "0")]
     wait_for_subscribers: usize,
-    /// At the end, wait so many milliseconds for the acknowledgements of reliable subscriptions; 0 for ever, -1 not
-    #[arg(
-        long,
-        value_name = "MILLISECONDS",
-        default_value = "-1",
-        allow_hyphen_values = true
-    )]
-    wait_for_all_acked: i64,
+    /// At the end, wait so many milliseconds for the acknowledgements of reliable subscriptions; 0 for ever [default: a
+    /// second, and without them the exit code is 0 all the same]
+    #[arg(long, value_name = "MILLISECONDS", allow_hyphen_values = true,
+        value_parser = clap::value_parser!(i64).range(0..))]
+    pub(super) wait_for_all_acked: Option<i64>,
     /// What to do when publishing cannot keep up with time
     #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
     pace: Policy,
@@ -81,9 +78,9 @@ impl PaceArguments {
 
     pub(super) fn acks(&self) -> AckWait {
         match self.wait_for_all_acked {
-            0 => AckWait::Forever,
-            millis if millis < 0 => AckWait::No,
-            millis => AckWait::For(Duration::from_millis(millis)),
+            None => AckWait::Briefly,
+            Some(0) => AckWait::Forever,
+            Some(millis) => AckWait::For(Duration::from_millis(millis)),
         }
     }
 

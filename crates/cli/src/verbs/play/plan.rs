@@ -42,11 +42,11 @@ pub(super) fn options(arguments: &Arguments, reader: &BagReader) -> anyhow::Resu
     let time = &arguments.time;
     let info = reader.info();
     Ok(Options {
-        order: match arguments.message_order {
+        order: match arguments.message_order.unwrap_or_default() {
             Order::Received => MessageOrder::Received,
             Order::Sent => MessageOrder::Sent,
         },
-        rate: time.rate,
+        rate: time.rate(),
         start_paused: time.start_paused,
         range: range(time, info)?,
         repeat: match (
@@ -61,7 +61,7 @@ pub(super) fn options(arguments: &Arguments, reader: &BagReader) -> anyhow::Resu
             .loop_range
             .map(|part| loop_range(part, info))
             .transpose()?,
-        delay: time.delay,
+        delay: time.delay.unwrap_or(Duration::ZERO),
         start_at: time.start_at.map(start_at).transpose()?,
         wait_for_subscribers: arguments.pace.subscribers(),
         wait_for_acks: arguments.pace.acks(),
@@ -81,7 +81,7 @@ pub(super) fn options(arguments: &Arguments, reader: &BagReader) -> anyhow::Resu
 }
 
 fn replay(arguments: &Arguments, again: bool) -> ServiceReplay {
-    let source = match arguments.service_requests_source {
+    let source = match arguments.service_requests_source.unwrap_or_default() {
         Source::ServiceIntrospection => RequestSource::Service,
         Source::ClientIntrospection => RequestSource::Client,
     };
@@ -140,9 +140,10 @@ fn start_at(time: TimeArgument) -> Result<Time<System>, Failure> {
 }
 
 fn clock(time: &TimeArguments) -> ClockPublishing {
-    let period = time.clock.filter(|hertz| *hertz > 0.0);
     ClockPublishing {
-        period: period.and_then(|hertz| Duration::try_from_hertz(hertz).ok()),
+        period: time
+            .clock
+            .and_then(|hertz| Duration::try_from_hertz(hertz).ok()),
         before: match (time.clock_topics_all, time.clock_topics.is_empty()) {
             (true, _) => ClockTrigger::All,
             (false, true) => ClockTrigger::None,

@@ -18,9 +18,9 @@ use crate::time_range::TimeRangeArguments;
     reason = "the switches of a command line, independent of each other"
 )]
 pub(crate) struct TimeArguments {
-    /// How fast time goes
-    #[arg(short, long, value_name = "RATE", default_value = "1.0", value_parser = rate, allow_hyphen_values = true)]
-    pub(super) rate: PlaybackRate,
+    /// How fast time goes [default: 1.0]
+    #[arg(short, long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
+    pub(super) rate: Option<PlaybackRate>,
     #[command(flatten)]
     pub(super) range: TimeRangeArguments,
     /// Begin so many seconds after the first message
@@ -52,9 +52,9 @@ pub(crate) struct TimeArguments {
     /// Time stands at first
     #[arg(short = 'p', long)]
     pub(super) start_paused: bool,
-    /// Wait so many seconds before the first message
-    #[arg(short, long, value_name = "SECONDS", value_parser = seconds, default_value = "0", allow_hyphen_values = true)]
-    pub(super) delay: Duration,
+    /// Wait so many seconds before the first message [default: 0]
+    #[arg(short, long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
+    pub(super) delay: Option<Duration>,
     /// Begin at this time of the machine's clock: on several machines at once
     #[arg(long, value_name = "TIME")]
     pub(super) start_at: Option<TimeArgument>,
@@ -81,6 +81,35 @@ pub(crate) struct TimeArguments {
 pub(crate) struct MaybeTime(pub(super) Option<Duration>);
 
 impl TimeArguments {
+    pub(super) fn rate(&self) -> PlaybackRate {
+        self.rate.unwrap_or(PlaybackRate::REAL_TIME)
+    }
+
+    /// What clap refuses among flags, refused among parameters too.
+    fn check_sim_time(&self) -> Result<(), Failure> {
+        let own = [
+            (
+                "a frequency of /clock",
+                self.clock.is_some_and(|hertz| hertz > 0.0),
+            ),
+            (
+                "/clock before messages",
+                self.clock_topics_all || !self.clock_topics.is_empty(),
+            ),
+            ("a start in pause", self.start_paused),
+            (
+                "a delay",
+                self.delay.is_some_and(|delay| delay > Duration::ZERO),
+            ),
+        ];
+        match own.into_iter().find(|(_, given)| *given) {
+            Some((what, _)) => Err(Failure::usage(format!(
+                "use_sim_time and {what} contradict each other: with use_sim_time, /clock comes from another node"
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses what makes no sense together.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let endless = self.repeat || self.loop_range.is_some();
@@ -88,7 +117,10 @@ impl TimeArguments {
             let text = "--loop-monotonic is for a loop";
             return Err(Failure::usage(text).hint("add --loop, or --loop-range"));
         }
-        if self.use_sim_time && self.rate != PlaybackRate::REAL_TIME {
+        if self.use_sim_time {
+            self.check_sim_time()?;
+        }
+        if self.use_sim_time && self.rate() != PlaybackRate::REAL_TIME {
             let text = "--rate cannot be set with --use-sim-time: time is somebody else's";
             return Err(Failure::usage(text).hint("set the rate of whoever publishes /clock"));
         }
@@ -96,22 +128,22 @@ impl TimeArguments {
     }
 }
 
-fn rate(text: &str) -> Result<PlaybackRate, String> {
+pub(super) fn rate(text: &str) -> Result<PlaybackRate, String> {
     let number: f64 = text
         .parse()
         .map_err(|error| format!("a number is expected: {error}"))?;
     sane_rate(number).map_err(|refusal| refusal.to_string())
 }
 
-/// A number of times per second; 0 is none.
-fn hertz(text: &str) -> Result<f64, String> {
+/// A number of times per second.
+pub(super) fn hertz(text: &str) -> Result<f64, String> {
     let number: f64 = text
         .parse()
         .map_err(|error| format!("a number is expected: {error}"))?;
-    if (0.0..=10_000.0).contains(&number) {
+    if number > 0.0 && number <= 10_000.0 {
         Ok(number)
     } else {
-        Err("a number from 0 to 10000 is expected".to_owned())
+        Err("a number above 0 and up to 10000 is expected; without the flag /clock is not published".to_owned())
     }
 }
 

@@ -10,6 +10,7 @@ use timeloom_time::Duration;
 
 use super::key_value::KeyValue;
 use crate::live::LiveArguments;
+use crate::log_level::LogLevel;
 use crate::verbs::convert::writer_settings::{duration, size};
 
 const EXAMPLES: &str = "\
@@ -24,8 +25,9 @@ EXAMPLES
   timeloom record --params-file recorder.yaml            what a launch file gave to rosbag2's recorder
 
 Lists end at the next flag. Every message is accounted for: recorded, lost on the wire, lost in the recorder; live, in
-the bag (`timeloom info -v`), on events/rosbag2_messages_lost and by ~/get_recorder_statistics. The exit code is 3 when
-anything was lost. Ctrl-C and SIGTERM close the bag.";
+the bag (`timeloom info -v`), on events/rosbag2_messages_lost (before Lyrical: _timeloom/rosbag2_messages_lost, once
+subscribed to) and by ~/get_recorder_statistics. The exit code is 3 when anything was lost. Ctrl-C and SIGTERM close the
+bag.";
 
 /// Record the topics, services and actions of a running robot into a bag
 #[derive(Debug, Args)]
@@ -230,7 +232,7 @@ pub(super) struct BehaviourArguments {
     /// YAML file with parameters of rosbag2's recorder (`record.*`, `storage.*`) for what no flag says
     #[arg(long, value_name = "FILE")]
     pub(super) params_file: Vec<PathBuf>,
-    /// How often `events/rosbag2_messages_lost` is published at most, in Hz; 0 for never [default: 1]
+    /// How often lost messages are published at most, in Hz; 0 for never [default: 1]
     #[arg(long = "stats_max_publishing_rate", visible_aliases = ["stats-max-publishing-rate", "statistics-update-rate"],
         value_name = "HZ")]
     pub(super) statistics_rate: Option<f64>,
@@ -240,25 +242,9 @@ pub(super) struct BehaviourArguments {
     /// Leave the keyboard alone
     #[arg(long)]
     pub(super) disable_keyboard_controls: bool,
-    /// What is told on stderr
-    #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
-    pub(super) log_level: LogLevel,
-}
-
-/// What is told on stderr, as rosbag2 names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, ValueEnum)]
-pub(super) enum LogLevel {
-    /// As info
-    Debug,
-    /// What is good to know, too
-    #[default]
-    Info,
-    /// Only what is not as asked for
-    Warn,
-    /// As warn
-    Error,
-    /// As warn
-    Fatal,
+    /// What is printed on stderr: debug, info, warn, error or fatal [default: info]
+    #[arg(long, value_enum, value_name = "LEVEL", hide_possible_values = true)]
+    pub(super) log_level: Option<LogLevel>,
 }
 
 #[derive(Debug, Args)]
@@ -303,11 +289,6 @@ impl Arguments {
     /// How often losses are published at most, in Hz.
     pub(super) fn statistics_rate(&self) -> f64 {
         self.behaviour.statistics_rate.unwrap_or(1.0)
-    }
-
-    /// Whether what is only good to know is told.
-    pub(super) fn tells_info(&self) -> bool {
-        self.behaviour.log_level <= LogLevel::Info
     }
 }
 

@@ -1,13 +1,11 @@
-//! `--params-file`: the parameters of rosbag2's recorder node, for what no flag says.
-
-mod given;
+//! The parameters of rosbag2's recorder node, from `--params-file` and `--ros-args`, for what no flag says.
 
 use timeloom_node::{NodeOptions, ParameterValue};
 
-use self::given::Given;
 use super::arguments::{Arguments, LowSpace};
+use crate::context::Context;
 use crate::failure::Failure;
-use crate::params_file;
+use crate::params_file::{self, Given, NodeFlags};
 
 /// All keys that mean something here.
 const KEYS: [&str; 55] = [
@@ -75,29 +73,23 @@ pub(super) struct FilledIn {
     pub(super) warnings: Vec<String>,
 }
 
-/// Reads the files and fills in what no flag says. The last file counts, and flags count more.
-pub(super) fn fill_in(arguments: &mut Arguments) -> anyhow::Result<FilledIn> {
-    let name = arguments.behaviour.node_name.clone();
-    let files = arguments.behaviour.params_file.iter();
-    let mut node = params_file::read(&name, files.map(|path| path.display().to_string()))?;
+/// Reads the parameters and fills in what no flag says.
+pub(super) fn fill_in(
+    arguments: &mut Arguments,
+    context: &mut Context,
+) -> anyhow::Result<FilledIn> {
+    let flags = NodeFlags {
+        node: NodeOptions::new(&arguments.behaviour.node_name),
+        params_files: &arguments.behaviour.params_file,
+        log_level: arguments.behaviour.log_level,
+    };
+    let mut node = flags.read(context)?;
     let mut warnings = Vec::new();
-    if node.parameters.is_empty() && !arguments.behaviour.params_file.is_empty() {
-        warnings.push(format!(
-            "--params-file has no parameters for the node /{name}"
-        ));
-    }
-    let mut polling_ns = 0_i64;
     for (key, value) in &node.parameters {
         let given = Given { key, value };
         match key.as_str() {
             "use_sim_time" => given.flag(&mut arguments.behaviour.use_sim_time)?,
-            "record.topic_polling_interval.sec" => {
-                let seconds = given.whole::<i64>()?.saturating_mul(1_000_000_000);
-                polling_ns = polling_ns.saturating_add(seconds);
-            }
-            "record.topic_polling_interval.nsec" => {
-                polling_ns = polling_ns.saturating_add(given.whole()?);
-            }
+            "record.topic_polling_interval.sec" | "record.topic_polling_interval.nsec" => {}
             "record.node_prefix" if given.string()?.is_empty() => {}
             "record.node_prefix" => warnings.push(format!("{key} changes nothing here")),
             "storage.start_time_ns" | "storage.end_time_ns" => no_time(&given)?,
@@ -107,6 +99,8 @@ pub(super) fn fill_in(arguments: &mut Arguments) -> anyhow::Result<FilledIn> {
             _ => {}
         }
     }
+    let polling = "record.topic_polling_interval";
+    let polling_ns = params_file::seconds_and_nanos(&node.parameters, polling)?.unwrap_or(0);
     if polling_ns > 0 && arguments.discovery.polling_interval.is_none() {
         let millis = u32::try_from((polling_ns / 1_000_000).max(1)).unwrap_or(u32::MAX);
         arguments.discovery.polling_interval = Some(millis);

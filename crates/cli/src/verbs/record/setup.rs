@@ -130,6 +130,7 @@ impl<'a> Setup<'a> {
                 },
             }),
             log_clock: behaviour.use_sim_time.then(|| node.clock()),
+            names: Some(node.names().clone()),
             ..base
         })
     }

@@ -29,7 +29,7 @@ pub(crate) fn print(report: &Report, context: &mut Context) -> bool {
     skipped(report, context);
     unknown(report, context);
     if let Some(error) = &report.error {
-        context.printer.warning(&error.to_string());
+        context.printer.loss(&error.to_string());
     }
     let lost = total.messages_lost();
     if lost > 0 {
@@ -43,7 +43,7 @@ pub(crate) fn print(report: &Report, context: &mut Context) -> bool {
             grouped(causes.compression),
             grouped(causes.storage),
         );
-        context.printer.warning(&text);
+        context.printer.loss(&text);
     }
     lost > 0 || report.error.is_some()
 }

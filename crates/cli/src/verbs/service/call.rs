@@ -8,9 +8,7 @@ use timeloom_wire::{EndpointKind, Graph};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::live::{
-    Live, LiveArguments, QosArguments, Template, TypeFinder, full_name, hertz, seconds,
-};
+use crate::live::{Live, LiveArguments, QosArguments, Template, TypeFinder, hertz, seconds};
 use crate::outcome::Outcome;
 
 const EXAMPLES: &str = "\
@@ -52,7 +50,6 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let service = full_name(&arguments.service)?;
     if arguments.stdin && arguments.request != "{}" {
         return Err(
             Failure::usage("a request and --stdin are given: one of them is enough").into(),
@@ -62,6 +59,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let text = (!arguments.stdin).then_some(arguments.request.as_str());
     let request = Template::new(&types.request, text)?;
     let live = Live::join(&arguments.live, context)?;
+    let service = live.service(&arguments.service)?;
     let wanted = types.name.to_string();
     let qos = arguments.qos.over(QosProfile::SERVICES);
     let client = Client::new(live.node(), &service, types, qos, &live.base())?;

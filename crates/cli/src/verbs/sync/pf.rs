@@ -168,9 +168,10 @@ impl Driven {
                 interrupt: Interrupt::new()?,
             });
         }
-        let live = Live::join(&arguments.live, context)?;
         let mut options = NodeOptions::new(&arguments.lidar.node_name);
         options.use_sim_time = arguments.use_sim_time;
+        let options = context.node(options)?;
+        let live = Live::join_beside(&arguments.live, context)?;
         let node = RosNode::new(Arc::clone(live.participant()), options)?;
         let tell = Arc::clone(&words);
         node.set_reporter(move |severity, text| tell.add(severity, text));
@@ -250,7 +251,7 @@ fn report_lost(status: &LidarStatus, context: &mut Context) -> bool {
     let (scans, packets) = (&status.scans, &status.packets);
     let packets_lost = scans.packets_lost + packets.bad > 0;
     if packets_lost {
-        context.printer.warning(&format!(
+        context.printer.loss(&format!(
             "{} lost of {}, {} damaged; {} incomplete, {} lost",
             counted(scans.packets_lost, "packet"),
             grouped(scans.packets + scans.packets_lost),
@@ -262,23 +263,23 @@ fn report_lost(status: &LidarStatus, context: &mut Context) -> bool {
     if packets.skipped_bytes > 0 {
         let bytes = counted(packets.skipped_bytes, "byte");
         let text = format!("{bytes} of the stream belonged to no packet");
-        context.printer.warning(&text);
+        context.printer.loss(&text);
     }
     if scans.scans_missed > 0 {
         let missed = counted(scans.scans_missed, "scan");
         let text = format!("{missed} missed while the device was not connected");
-        context.printer.warning(&text);
+        context.printer.loss(&text);
     }
     let broken = status.connections.saturating_sub(1);
     if broken > 0 {
         let text = format!("the connection broke {}", counted(broken, "time"));
-        context.printer.warning(&text);
+        context.printer.loss(&text);
     }
     let gone = scans.packets > 0 && status.link != LinkState::Running;
     if gone {
         let why = status.last_error.as_deref().unwrap_or("it is connecting");
         let text = format!("the device is not connected at the end: {why}");
-        context.printer.warning(&text);
+        context.printer.loss(&text);
     }
     packets_lost || packets.skipped_bytes + scans.scans_missed + broken > 0 || gone
 }

@@ -216,7 +216,7 @@ impl Watch {
         if let Some(problem) = &self.problem {
             let unread = counted(self.unread, "message");
             let text = format!("{unread} left out; the first: {problem}");
-            context.printer.warning(&text);
+            context.printer.loss(&text);
         }
         self.problem.is_some()
     }

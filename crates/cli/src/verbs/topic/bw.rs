@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::live::{Account, FeedArguments, LiveArguments};
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
-use crate::verbs::topic::measure::{Measurement, measure};
+use crate::verbs::topic::measure::{MeasuredBy, Measurement, measure};
 
 const EXAMPLES: &str = "\
 EXAMPLES
@@ -29,6 +29,9 @@ pub(crate) struct Arguments {
     /// Stop after this many messages
     #[arg(short = 'n', long, value_name = "COUNT")]
     limit: Option<u64>,
+    /// Measure in the time of `/clock`, not the machine's
+    #[arg(short = 's', long)]
+    use_sim_time: bool,
     /// Form of the output
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
@@ -42,7 +45,8 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         live: &arguments.live,
         window: arguments.window,
         limit: arguments.limit,
-        use_sim_time: false,
+        time: MeasuredBy::new(arguments.use_sim_time, false),
+        filter: None,
     };
     measure(&measurement, context, |window, account, now| {
         line(arguments.format, window, account, now)

@@ -1,18 +1,23 @@
 //! `timeloom topic echo`: messages as they come, as JSON lines.
 
 use clap::Args;
+use serde_json::json;
 use timeloom_bag::{Message, TopicId};
-use timeloom_msg::Schema;
 use timeloom_msg::value::JsonStyle;
-use timeloom_time::Duration;
+use timeloom_msg::{Schema, Value};
+use timeloom_time::{Clock, Duration, Steady, Time};
 use timeloom_wire::Sample;
 
 use crate::context::Context;
 use crate::field_path;
 use crate::json_text::counted;
-use crate::live::{Feed, FeedArguments, Live, LiveArguments, SimClock, TypeFinder};
+use crate::live::{
+    Feed, FeedArguments, FeedTimes, Live, LiveArguments, MessageFilter, SimClock, TypeFinder,
+    seconds,
+};
 use crate::message_line::{Content, TimeFormat, line};
 use crate::outcome::Outcome;
+use crate::verbs::topic::csv;
 use crate::verbs::topic::left_out::LeftOut;
 
 const EXAMPLES: &str = "\
@@ -21,6 +26,10 @@ EXAMPLES
   timeloom topic echo /fix --field latitude               one number per line
   timeloom topic echo /chatter -n 5                       five messages, then it ends
   timeloom topic echo /camera/image_raw --no-arr          without the pixels
+  timeloom topic echo /scan -l 8                          arrays and texts up to eight elements
+  timeloom topic echo /imu --csv > imu.csv                all values, separated by commas
+  timeloom topic echo /battery --filter 'm.percentage < 0.2'
+  timeloom topic echo /odom --timeout 10                  what comes within ten seconds
   timeloom topic echo /chatter std_msgs/msg/String        also before there is a publisher
   timeloom topic echo /odom -s                            log_time in simulated time
   timeloom topic echo /tf | jq -c .message
@@ -28,7 +37,8 @@ EXAMPLES
 Lines are those of `timeloom cat`: log_time is when the message came, publish_time when it was sent.
 With --use-sim-time, log_time is that of /clock, and 0 before its first time.
 Definitions come from the built-in ones, AMENT_PREFIX_PATH, or the node that publishes (~/get_type_description).
-Messages that were lost are counted at the end; the exit code is then 3.";
+--filter takes fields of m, numbers, texts, True, False, == != < <= > >= in, len(), and, or, not and parentheses; no
+other Python. Messages that were lost are counted at the end; the exit code is then 3.";
 
 /// Long enough to sleep, short enough to notice what no event tells.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -36,10 +46,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Print messages as they come
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of the command line"
-)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     feed: FeedArguments,
@@ -49,72 +55,151 @@ pub(crate) struct Arguments {
     /// Stop after one message
     #[arg(long, conflicts_with = "limit")]
     once: bool,
+    /// Stop after this many seconds, also while a publisher is waited for
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+    /// Only messages for which this is true, such as "m.data > 3"; with --field, m is that field
+    #[arg(long, value_name = "EXPRESSION", conflicts_with = "raw")]
+    filter: Option<MessageFilter>,
+    #[command(flatten)]
+    shown: ShownArguments,
+    /// Measure `log_time` by `/clock`, not the machine's time
+    #[arg(short = 's', long)]
+    use_sim_time: bool,
+    /// Do not print how many messages were lost; the exit code says it all the same
+    #[arg(long)]
+    no_lost_messages: bool,
+    #[command(flatten)]
+    live: LiveArguments,
+}
+
+/// What is shown of a message.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
+struct ShownArguments {
     /// Only this field, such as `header.stamp.sec` or `points[0].x`
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["raw", "no_arr", "no_str"])]
+    #[arg(long, value_name = "PATH", conflicts_with = "raw")]
     field: Option<String>,
+    /// All values of a message, separated by commas; no topic and no times
+    #[arg(long, conflicts_with = "raw")]
+    csv: bool,
+    /// Before each message its info: times of sending and arrival, the publisher's number and ours; with --csv, in the
+    /// same line
+    #[arg(short = 'i', long)]
+    include_message_info: bool,
+    /// At most so many elements of arrays and letters of texts; everything unless given
+    #[arg(
+        short = 'l',
+        long,
+        value_name = "LENGTH",
+        conflicts_with = "full_length"
+    )]
+    truncate_length: Option<usize>,
+    /// As in ros2; everything is printed in full anyway
+    #[arg(short = 'f', long)]
+    full_length: bool,
     /// Only the type and length of arrays
     #[arg(long)]
     no_arr: bool,
     /// Only the length of texts
     #[arg(long)]
     no_str: bool,
+    /// As in ros2; JSON is the flow style of YAML
+    #[arg(long)]
+    flow_style: bool,
     /// Payloads as base64 instead of decoded messages
     #[arg(long)]
     raw: bool,
-    /// Measure `log_time` by `/clock`, not the machine's time
-    #[arg(short = 's', long)]
-    use_sim_time: bool,
     /// How times are written
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     time_format: TimeFormat,
-    #[command(flatten)]
-    live: LiveArguments,
+}
+
+impl Arguments {
+    fn limit(&self) -> Option<u64> {
+        if self.once { Some(1) } else { self.limit }
+    }
+}
+
+/// How far it is.
+#[derive(Default)]
+struct Progress {
+    received: u64,
+    printed: u64,
+    undecoded: u64,
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let live = Live::join(&arguments.live, context)?;
-    let simulated = arguments.use_sim_time.then(|| SimClock::new(&live));
-    let simulated = simulated.transpose()?;
-    let time = simulated.as_ref().map(SimClock::clock);
-    let Some(feed) = Feed::open_timed(&arguments.feed, &live, time, context)? else {
+    let simulated = live.uses_sim_time(arguments.use_sim_time);
+    let simulated = simulated.then(|| SimClock::new(&live)).transpose()?;
+    let clock = live.clock();
+    let end = arguments
+        .timeout
+        .map(|timeout| clock.now().saturating_add(timeout));
+    let times = FeedTimes {
+        clock: simulated.as_ref().map(SimClock::clock),
+        patience: arguments.timeout,
+    };
+    let Some(feed) = Feed::open_timed(&arguments.feed, &live, times, context)? else {
         return Ok(Outcome::Done);
     };
     let schema = schema(arguments, &live, &feed, context)?;
-    let limit = if arguments.once {
-        Some(1)
-    } else {
-        arguments.limit
-    };
-    let (mut printed, mut undecoded) = (0, 0);
+    let limit = arguments.limit();
+    let mut progress = Progress::default();
     let mut samples = Vec::new();
-    while !live.interrupt().happened() && limit.is_none_or(|limit| printed < limit) {
+    while !live.interrupt().happened()
+        && limit.is_none_or(|limit| progress.printed < limit)
+        && end.is_none_or(|end| clock.now() < end)
+    {
         samples.clear();
-        feed.wait(&mut samples, PAUSE);
+        feed.wait(&mut samples, left(end, &clock));
         feed.report_events(context);
         if let Some(simulated) = &simulated {
             simulated.report(context);
         }
         for sample in &samples {
-            if limit.is_some_and(|limit| printed >= limit) {
+            if limit.is_some_and(|limit| progress.printed >= limit) {
                 break;
             }
-            let (text, decoded) = text(arguments, schema.as_ref(), &feed.topic, sample);
-            undecoded += u64::from(!decoded);
-            printed += 1;
-            writeln!(context.printer.data(), "{text}")?;
+            let text = text(
+                arguments,
+                schema.as_ref(),
+                (&feed.topic, sample),
+                &mut progress,
+            )?;
+            if let Some(text) = text {
+                writeln!(context.printer.data(), "{text}")?;
+            }
         }
         // People watch: what came is shown before the next wait.
         context.printer.flush()?;
     }
-    if undecoded > 0 {
+    if progress.undecoded > 0 {
         let text = format!(
             "{} could not be decoded; `--raw` prints the payload",
-            counted(undecoded, "message")
+            counted(progress.undecoded, "message")
         );
-        context.printer.warning(&text);
+        context.printer.loss(&text);
     }
-    let lost = feed.report_loss(context);
-    Ok(Outcome::lost_if(lost || undecoded > 0))
+    let lost = if arguments.no_lost_messages {
+        feed.account().is_lossy()
+    } else {
+        feed.report_loss(context)
+    };
+    Ok(Outcome::lost_if(lost || progress.undecoded > 0))
+}
+
+/// How long to wait for messages now.
+fn left(end: Option<Time<Steady>>, clock: &Clock<Steady>) -> Duration {
+    end.map_or(PAUSE, |end| {
+        let left = end.checked_since(clock.now()).unwrap_or_default();
+        left.clamp(Duration::ZERO, PAUSE)
+    })
 }
 
 /// The layout of the messages; `None` when payloads are printed instead.
@@ -124,16 +209,22 @@ fn schema(
     feed: &Feed,
     context: &mut Context,
 ) -> anyhow::Result<Option<Schema>> {
-    if arguments.raw {
+    let shown = &arguments.shown;
+    if shown.raw {
         return Ok(None);
     }
     match TypeFinder::new().of_endpoint(live, &feed.publisher) {
         Ok(schema) => {
-            if let Some(field) = &arguments.field {
+            if let Some(field) = &shown.field {
                 field_path::check(&schema, &feed.topic, field)?;
+            }
+            if let Some(filter) = &arguments.filter {
+                filter.check(&schema, &feed.topic, shown.field.as_deref())?;
             }
             Ok(Some(schema))
         }
+        // Without a layout there are no fields to look at.
+        Err(reason) if arguments.filter.is_some() || shown.csv => Err(reason.into()),
         Err(reason) => {
             context
                 .printer
@@ -143,13 +234,14 @@ fn schema(
     }
 }
 
-/// The line of a message, and whether it could be decoded.
+/// What is printed of a message; nothing if it is filtered out.
 fn text(
     arguments: &Arguments,
     schema: Option<&Schema>,
-    topic: &str,
-    sample: &Sample,
-) -> (String, bool) {
+    (topic, sample): (&str, &Sample),
+    progress: &mut Progress,
+) -> anyhow::Result<Option<String>> {
+    progress.received += 1;
     let received = sample.receive_time.nanos();
     let message = Message {
         topic: TopicId(0),
@@ -160,35 +252,79 @@ fn text(
         sequence: 0,
         data: &sample.payload,
     };
-    let times = arguments.time_format;
-    let Some(schema) = schema else {
-        return (line(topic, &message, &Content::Raw, times), true);
-    };
-    let decoded = schema.decode(&sample.payload).map(|mut value| {
-        let left_out = LeftOut {
-            arrays: arguments.no_arr,
-            texts: arguments.no_str,
-        };
-        left_out.shorten(&mut value);
-        value
-    });
-    match (decoded, &arguments.field) {
-        (Ok(value), None) => (line(topic, &message, &Content::Value(&value), times), true),
-        (Ok(value), Some(field)) => {
-            let mut text = String::new();
-            match value.get(field) {
-                Some(value) => value.write_json(&mut text, JsonStyle::default()),
-                // An element beyond the end of this message's sequence.
-                None => text.push_str("null"),
-            }
-            (text, true)
-        }
-        (Err(error), _) => {
+    let shown = &arguments.shown;
+    let times = shown.time_format;
+    let text = match schema.map(|schema| (schema, schema.decode(&sample.payload))) {
+        None => line(topic, &message, &Content::Raw, times),
+        Some((schema, Err(error))) => {
+            progress.undecoded += 1;
             let reason = format!("cannot decode {}: {error}", schema.name());
-            (
-                line(topic, &message, &Content::Error(&reason), times),
-                false,
+            line(topic, &message, &Content::Error(&reason), times)
+        }
+        Some((_, Ok(value))) => {
+            if let Some(filter) = &arguments.filter
+                && !filter.takes(&value, shown.field.as_deref())?
+            {
+                return Ok(None);
+            }
+            shown.text(value, |value| {
+                line(topic, &message, &Content::Value(value), times)
+            })
+        }
+    };
+    progress.printed += 1;
+    Ok(Some(match (shown.include_message_info, shown.csv) {
+        (false, _) => text,
+        (true, false) => format!("{}\n{text}", info(&message, sample, progress.received)),
+        (true, true) => {
+            let number = sample.sequence.map(|number| number.to_string());
+            format!(
+                "{},{},{},{},{text}",
+                times.text(message.publish_time_ns),
+                times.text(message.log_time_ns),
+                number.unwrap_or_default(),
+                progress.received
             )
+        }
+    }))
+}
+
+/// What is known of a message besides its content, by the names of ROS.
+fn info(message: &Message<'_>, sample: &Sample, received: u64) -> String {
+    json!({
+        "source_timestamp": message.publish_time_ns,
+        "received_timestamp": message.log_time_ns,
+        "publication_sequence_number": sample.sequence,
+        "reception_sequence_number": received,
+    })
+    .to_string()
+}
+
+impl ShownArguments {
+    /// What is wanted of a message; `whole` makes the line of all of it.
+    fn text(&self, value: Value, whole: impl Fn(&Value) -> String) -> String {
+        let mut part = match &self.field {
+            None => value,
+            Some(field) => match value.get(field) {
+                Some(part) => part,
+                // An element beyond the end of this message's sequence.
+                None => return "null".to_owned(),
+            },
+        };
+        let left_out = LeftOut {
+            arrays: self.no_arr,
+            texts: self.no_str,
+            longest: self.truncate_length,
+        };
+        left_out.shorten(&mut part);
+        match (self.csv, &self.field) {
+            (true, _) => csv::row(&part),
+            (false, None) => whole(&part),
+            (false, Some(_)) => {
+                let mut text = String::new();
+                part.write_json(&mut text, JsonStyle::default());
+                text
+            }
         }
     }
 }

@@ -5,10 +5,10 @@ use serde_json::json;
 
 use super::window::Window;
 use crate::context::Context;
-use crate::live::{Account, FeedArguments, LiveArguments};
+use crate::live::{Account, FeedArguments, LiveArguments, MessageFilter};
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
-use crate::verbs::topic::measure::{Measurement, measure};
+use crate::verbs::topic::measure::{MeasuredBy, Measurement, measure};
 
 const EXAMPLES: &str = "\
 EXAMPLES
@@ -16,6 +16,7 @@ EXAMPLES
   timeloom topic hz /imu/data --window 100      over the last 100 messages
   timeloom topic hz /imu/data -n 500            500 messages, then it ends
   timeloom topic hz /imu/data --use-sim-time    the rate in simulated time
+  timeloom topic hz /tf --filter 'len(m.transforms) > 1'
 
 Messages that were lost are in every line; the exit code is then 3.";
 
@@ -34,6 +35,12 @@ pub(crate) struct Arguments {
     /// Measure in the time of `/clock`, not the machine's
     #[arg(short = 's', long)]
     use_sim_time: bool,
+    /// Measure in the machine's time, also where the parameter `use_sim_time` says otherwise
+    #[arg(long, conflicts_with = "use_sim_time")]
+    wall_time: bool,
+    /// Only messages for which this is true, such as "m.data > 3"
+    #[arg(long, value_name = "EXPRESSION")]
+    filter: Option<MessageFilter>,
     /// Form of the output
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
@@ -47,7 +54,8 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         live: &arguments.live,
         window: arguments.window,
         limit: arguments.limit,
-        use_sim_time: arguments.use_sim_time,
+        time: MeasuredBy::new(arguments.use_sim_time, arguments.wall_time),
+        filter: arguments.filter.as_ref(),
     };
     measure(&measurement, context, |window, account, _| {
         line(arguments.format, window, account)

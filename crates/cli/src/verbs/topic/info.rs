@@ -5,7 +5,7 @@ use serde_json::json;
 use timeloom_wire::{EndpointInfo, EndpointKind, Graph};
 
 use crate::context::Context;
-use crate::live::{Live, LiveArguments, endpoint_json, endpoint_text, full_name, mismatches};
+use crate::live::{Live, LiveArguments, endpoint_json, endpoint_text, mismatches};
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
 
@@ -25,6 +25,9 @@ pub(crate) struct Arguments {
     /// Each endpoint with its node, type hash, GID and QoS
     #[arg(short, long)]
     verbose: bool,
+    /// As in ros2; nothing here depends on time
+    #[arg(short = 's', long, hide = true)]
+    use_sim_time: bool,
     /// Form of the output
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
@@ -33,8 +36,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let topic = full_name(&arguments.topic)?;
     let live = Live::join(&arguments.live, context)?;
+    let topic = live.topic(&arguments.topic)?;
     live.look_for(|graph| graph.topics().iter().any(|(name, _)| *name == topic));
     let graph = live.settled();
     let known = graph.topics();

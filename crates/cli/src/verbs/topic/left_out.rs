@@ -8,12 +8,14 @@ use timeloom_msg::value::{Array, Struct};
 pub(super) struct LeftOut {
     pub(super) arrays: bool,
     pub(super) texts: bool,
+    /// The most elements of an array and letters of a text; what is beyond is left out.
+    pub(super) longest: Option<usize>,
 }
 
 impl LeftOut {
     /// Replaces it everywhere in a message.
     pub(super) fn shorten(self, value: &mut Value) {
-        if !self.arrays && !self.texts {
+        if !self.arrays && !self.texts && self.longest.is_none() {
             return;
         }
         match value {
@@ -26,9 +28,14 @@ impl LeftOut {
                 );
                 *value = text.as_str().into();
             }
-            Value::Array(Array::Struct(messages)) => {
-                for message in messages {
-                    self.shorten_fields(message);
+            Value::Array(array) => {
+                if let Some(longest) = self.longest {
+                    truncate(array, longest);
+                }
+                if let Array::Struct(messages) = array {
+                    for message in messages {
+                        self.shorten_fields(message);
+                    }
                 }
             }
             Value::String(_) | Value::WString(_) if self.texts => {
@@ -36,8 +43,27 @@ impl LeftOut {
                 let length = value.to_json().chars().count().saturating_sub(2);
                 *value = format!("<string length: {length}>").as_str().into();
             }
+            Value::String(text) => {
+                if let Some(begin) = self.begin(&text.to_string_lossy()) {
+                    *value = begin;
+                }
+            }
+            Value::WString(text) => {
+                if let Some(begin) = self.begin(&text.to_string_lossy()) {
+                    *value = begin;
+                }
+            }
             _ => {}
         }
+    }
+
+    /// The beginning of a text that is too long.
+    fn begin(self, text: &str) -> Option<Value> {
+        let longest = self.longest?;
+        (text.chars().count() > longest).then(|| {
+            let begin: String = text.chars().take(longest).collect();
+            format!("{begin}...").as_str().into()
+        })
     }
 
     fn shorten_fields(self, message: &mut Struct) {
@@ -47,6 +73,25 @@ impl LeftOut {
                 self.shorten(value);
             }
         }
+    }
+}
+
+fn truncate(array: &mut Array, longest: usize) {
+    match array {
+        Array::Struct(items) => items.truncate(longest),
+        Array::Bool(items) => items.truncate(longest),
+        Array::Int8(items) => items.truncate(longest),
+        Array::Uint8(items) => items.truncate(longest),
+        Array::Int16(items) => items.truncate(longest),
+        Array::Uint16(items) => items.truncate(longest),
+        Array::Int32(items) => items.truncate(longest),
+        Array::Uint32(items) => items.truncate(longest),
+        Array::Int64(items) => items.truncate(longest),
+        Array::Uint64(items) => items.truncate(longest),
+        Array::Float32(items) => items.truncate(longest),
+        Array::Float64(items) => items.truncate(longest),
+        Array::String(items) => items.truncate(longest),
+        Array::WString(items) => items.truncate(longest),
     }
 }
 
@@ -93,11 +138,11 @@ mod tests {
         let (arrays, texts) = (
             LeftOut {
                 arrays: true,
-                texts: false,
+                ..LeftOut::default()
             },
             LeftOut {
-                arrays: false,
                 texts: true,
+                ..LeftOut::default()
             },
         );
         let text = shortened(arrays);
@@ -113,5 +158,12 @@ mod tests {
         );
         assert!(text.len() > 640, "{text}");
         assert!(shortened(LeftOut::default()).contains("camera"));
+        let text = shortened(LeftOut {
+            longest: Some(3),
+            ..LeftOut::default()
+        });
+        assert!(text.contains(r#""frame_id":"cam...""#), "{text}");
+        // Three bytes, as base64.
+        assert!(text.contains(r#""data":"BwcH""#), "{text}");
     }
 }

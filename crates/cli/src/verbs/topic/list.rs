@@ -1,9 +1,10 @@
 //! `timeloom topic list`.
 
 use clap::Args;
-use timeloom_wire::EndpointKind;
+use timeloom_wire::{EndpointKind, Graph};
 
 use crate::context::Context;
+use crate::json_text::counted;
 use crate::live::{Live, LiveArguments, NameList, Shown};
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
@@ -12,15 +13,26 @@ const EXAMPLES: &str = "\
 EXAMPLES
   timeloom topic list
   timeloom topic list -t                        with their types
+  timeloom topic list -v                        how many publish and subscribe
   timeloom topic list --format json | jq -r .name";
 
 /// List the topics
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 pub(crate) struct Arguments {
     /// With their types
     #[arg(short = 't', long)]
     show_types: bool,
+    /// Published and subscribed topics with types and numbers
+    #[arg(short = 'v', long, conflicts_with = "count_topics")]
+    verbose: bool,
+    /// As in ros2; nothing here depends on time
+    #[arg(short = 's', long, hide = true)]
+    use_sim_time: bool,
     /// Only how many there are
     #[arg(short = 'c', long)]
     count_topics: bool,
@@ -48,11 +60,36 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         .collect()
     };
     let shown = Shown::new(arguments.count_topics, arguments.show_types);
-    NameList::new(graph.topics(), arguments.include_hidden_topics).print(
+    let names = NameList::new(graph.topics(), arguments.include_hidden_topics);
+    if arguments.verbose && arguments.format == Format::Text {
+        print_verbose(&names, &graph, context)?;
+        return Ok(Outcome::Done);
+    }
+    names.print(
         context.printer.data(),
         (shown, arguments.format),
         "topics",
         endpoints,
     )?;
     Ok(Outcome::Done)
+}
+
+/// What is published, and what is subscribed to, as `ros2 topic list -v` has it.
+fn print_verbose(names: &NameList<'_>, graph: &Graph, context: &mut Context) -> anyhow::Result<()> {
+    let out = context.printer.data();
+    for (title, what, kind) in [
+        ("Published", "publisher", EndpointKind::Publisher),
+        ("Subscribed", "subscriber", EndpointKind::Subscription),
+    ] {
+        writeln!(out, "{title} topics:")?;
+        for (name, types) in names.iter() {
+            let count = graph.on(name, kind).count() as u64;
+            if count > 0 {
+                let types = types.join(", ");
+                writeln!(out, " * {name} [{types}] {}", counted(count, what))?;
+            }
+        }
+        writeln!(out)?;
+    }
+    Ok(())
 }

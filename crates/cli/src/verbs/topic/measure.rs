@@ -1,10 +1,16 @@
 //! What `hz` and `bw` share: a line a second over the last messages.
 
+use timeloom_msg::Schema;
 use timeloom_time::{Clock, Duration, System};
+use timeloom_wire::Sample;
 
 use super::window::Window;
 use crate::context::Context;
-use crate::live::{Account, Feed, FeedArguments, Live, LiveArguments, SimClock};
+use crate::json_text::counted;
+use crate::live::{
+    Account, Feed, FeedArguments, FeedTimes, Live, LiveArguments, MessageFilter, SimClock,
+    TypeFinder,
+};
 use crate::outcome::Outcome;
 
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -15,7 +21,29 @@ pub(super) struct Measurement<'a> {
     pub(super) live: &'a LiveArguments,
     pub(super) window: u32,
     pub(super) limit: Option<u64>,
-    pub(super) use_sim_time: bool,
+    pub(super) time: MeasuredBy,
+    pub(super) filter: Option<&'a MessageFilter>,
+}
+
+/// Whose time counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MeasuredBy {
+    /// That of `/clock` if the parameter `use_sim_time` of the node says so, else the machine's.
+    Node,
+    /// That of `/clock`.
+    Clock,
+    /// The machine's.
+    Machine,
+}
+
+impl MeasuredBy {
+    pub(super) fn new(use_sim_time: bool, wall_time: bool) -> Self {
+        match (use_sim_time, wall_time) {
+            (_, true) => Self::Machine,
+            (true, false) => Self::Clock,
+            (false, false) => Self::Node,
+        }
+    }
 }
 
 /// Prints what `line` makes of the window, the account and the time, until the limit or Ctrl-C; once at the end too.
@@ -25,12 +53,18 @@ pub(super) fn measure(
     line: impl Fn(&Window, &Account, i64) -> Option<String>,
 ) -> anyhow::Result<Outcome> {
     let live = Live::join(measurement.live, context)?;
-    let simulated = measurement.use_sim_time.then(|| SimClock::new(&live));
-    let simulated = simulated.transpose()?;
+    let simulated = measurement.time != MeasuredBy::Machine
+        && live.uses_sim_time(measurement.time == MeasuredBy::Clock);
+    let simulated = simulated.then(|| SimClock::new(&live)).transpose()?;
     let time = simulated.as_ref().map(SimClock::clock);
-    let Some(feed) = Feed::open_timed(measurement.feed, &live, time.clone(), context)? else {
+    let times = FeedTimes {
+        clock: time.clone(),
+        patience: None,
+    };
+    let Some(feed) = Feed::open_timed(measurement.feed, &live, times, context)? else {
         return Ok(Outcome::Done);
     };
+    let mut sieve = Sieve::new(measurement.filter, &live, &feed)?;
     let mut window = Window::new(usize::try_from(measurement.window)?);
     let (clock, now) = (live.clock(), Clock::<System>::on(&live.base()));
     let mut next = clock.now().saturating_add(INTERVAL);
@@ -47,7 +81,7 @@ pub(super) fn measure(
         }
         for sample in &samples {
             // Zero is a clock that has no time yet.
-            if !is_full(count) && sample.receive_time.nanos() != 0 {
+            if !is_full(count) && sample.receive_time.nanos() != 0 && sieve.takes(sample)? {
                 count += 1;
                 window.add(sample.receive_time.nanos(), sample.payload.len());
             }
@@ -55,7 +89,10 @@ pub(super) fn measure(
         let ends = live.interrupt().happened() || is_full(count);
         if ends || clock.now() >= next {
             next = next.saturating_add(INTERVAL).max(clock.now());
-            let text = line(&window, &feed.account(), now.now().nanos());
+            let instant = time
+                .as_ref()
+                .map_or_else(|| now.now().nanos(), |time| time.now().nanos());
+            let text = line(&window, &feed.account(), instant);
             match text {
                 Some(text) if shown != count => writeln!(context.printer.data(), "{text}")?,
                 _ if ends => {}
@@ -70,7 +107,53 @@ pub(super) fn measure(
             context.printer.flush()?;
         }
         if ends {
-            return Ok(Outcome::lost_if(feed.report_loss(context)));
+            let undecoded = sieve.report(context);
+            return Ok(Outcome::lost_if(feed.report_loss(context) || undecoded));
         }
+    }
+}
+
+/// Lets the messages through that are to be measured.
+struct Sieve<'a> {
+    filter: Option<(&'a MessageFilter, Schema)>,
+    undecoded: u64,
+}
+
+impl<'a> Sieve<'a> {
+    fn new(filter: Option<&'a MessageFilter>, live: &Live, feed: &Feed) -> anyhow::Result<Self> {
+        let mut sieve = Self {
+            filter: None,
+            undecoded: 0,
+        };
+        if let Some(filter) = filter {
+            let schema = TypeFinder::new().of_endpoint(live, &feed.publisher)?;
+            filter.check(&schema, &feed.topic, None)?;
+            sieve.filter = Some((filter, schema));
+        }
+        Ok(sieve)
+    }
+
+    fn takes(&mut self, sample: &Sample) -> anyhow::Result<bool> {
+        let Some((filter, schema)) = &self.filter else {
+            return Ok(true);
+        };
+        match schema.decode(&sample.payload) {
+            Ok(message) => Ok(filter.takes(&message, None)?),
+            Err(_undecodable) => {
+                self.undecoded += 1;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Says how many could not be judged; true if there are any.
+    fn report(&self, context: &mut Context) -> bool {
+        if self.undecoded > 0 {
+            let count = counted(self.undecoded, "message");
+            context.printer.loss(&format!(
+                "{count} could not be decoded and are not measured"
+            ));
+        }
+        self.undecoded > 0
     }
 }

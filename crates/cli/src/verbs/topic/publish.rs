@@ -3,13 +3,13 @@
 use clap::Args;
 use timeloom_msg::{QosProfile, Schema};
 use timeloom_time::{Clock, Duration, Rate, System, WaitOptions, WireTime};
-use timeloom_wire::{NodeName, PublishOptions, Publisher, TopicSpec};
+use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
 
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::json_text::counted;
 use crate::live::{
-    Live, LiveArguments, QosArguments, SimClock, Template, TypeFinder, full_name, hertz, seconds,
+    Live, LiveArguments, QosArguments, SimClock, Template, TypeFinder, hertz, seconds,
 };
 use crate::outcome::Outcome;
 
@@ -89,14 +89,13 @@ impl Arguments {
 
     fn join(&self, context: &mut Context) -> anyhow::Result<Live> {
         match &self.node_name {
-            Some(name) => Live::join_as(NodeName::new("/", name)?, &self.live, context),
+            Some(name) => Live::join_as(name, &self.live, context),
             None => Live::join(&self.live, context),
         }
     }
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let topic = full_name(&arguments.topic)?;
     if arguments.stdin && arguments.message != "{}" {
         return Err(
             Failure::usage("a message and --stdin are given: one of them is enough").into(),
@@ -109,6 +108,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         Err(unknown) => Err(unknown),
     };
     let live = arguments.join(context)?;
+    let topic = live.topic(&arguments.topic)?;
     let (template, schema) = match here {
         Ok(known) => known,
         Err(unknown) => {
@@ -213,7 +213,7 @@ fn finish(
         let text = format!(
             "not every subscription of {topic} has acknowledged all messages within {PATIENCE}"
         );
-        context.printer.warning(&text);
+        context.printer.loss(&text);
     }
     Ok(Outcome::lost_if(!acknowledged))
 }

@@ -88,13 +88,14 @@ impl Arguments {
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let plan = arguments.plan.as_deref().map(read_plan).transpose()?;
-    let live = Live::join(&arguments.live, context)?;
+    let live = Live::join_beside(&arguments.live, context)?;
     let mut options = NodeOptions::new(&format!("_timeloom_trace_{}", std::process::id()));
     (
         options.rosout,
         options.parameter_services,
         options.type_description,
     ) = (false, false, false);
+    let options = context.node(options)?;
     let node = RosNode::new(live.participant().clone(), options)?;
     let mut monitor = LineageMonitor::new(node, arguments.options(&plan.unwrap_or_default()))?;
     let mut screen = Screen::open(&live, arguments.format)?;
@@ -111,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         let words = counted(lost, "tag");
         context
             .printer
-            .warning(&format!("{words} lost on the way to us"));
+            .loss(&format!("{words} lost on the way to us"));
     }
     Ok(Outcome::lost_if(lost > 0))
 }

@@ -37,7 +37,7 @@ struct Place {
 impl Place {
     fn find(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Self> {
         if arguments.playback.publish {
-            let live = Live::join(&arguments.network, context)?;
+            let live = Live::join_beside(&arguments.network, context)?;
             return Ok(Self {
                 player: Arc::clone(live.participant()),
                 viewer: Arc::clone(live.participant()),
@@ -90,10 +90,8 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     });
     let place = Place::find(arguments, context)?;
     let tap = PlayerTap::default();
-    let node = RosNode::new(
-        tap.participant(Arc::clone(&place.player)),
-        NodeOptions::new("rosbag2_player"),
-    )?;
+    let named = context.node(NodeOptions::new("rosbag2_player"))?;
+    let node = RosNode::new(tap.participant(Arc::clone(&place.player)), named)?;
     let notices = Notices::default();
     let player = Player::open(&node, reader, options, notices.reporter())?;
     let handle = player.handle().clone();
@@ -145,7 +143,7 @@ fn summary(
     for topic in status.topics.iter().filter(|topic| topic.failed > 0) {
         let failed = counted(topic.failed, "message");
         let text = format!("{failed} of {} refused by the middleware", topic.name);
-        context.printer.warning(&text);
+        context.printer.loss(&text);
     }
     let slow = report_slow_clients(server, context);
     let bag = bags.first().map_or(Path::new("."), AsRef::as_ref);
@@ -163,7 +161,7 @@ pub(super) fn report_slow_clients(server: &Server, context: &mut Context) -> boo
             "{} not sent to clients that were too slow",
             counted(dropped, "message")
         );
-        context.printer.warning(&text);
+        context.printer.loss(&text);
         context
             .printer
             .hint("a larger --client-queue-mib bridges longer pauses of a client");

@@ -54,10 +54,8 @@ impl RobotArguments {
 pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let live = Live::join(&arguments.network, context)?;
     let robot = &arguments.robot;
-    let simulated = robot
-        .use_sim_time
-        .then(|| SimClock::new(&live))
-        .transpose()?;
+    let simulated = live.uses_sim_time(robot.use_sim_time);
+    let simulated = simulated.then(|| SimClock::new(&live)).transpose()?;
     let selection = arguments.selection.selection();
     let name = format!("domain {}", live.environment().domain);
     let options = GraphViewOptions {
@@ -89,7 +87,7 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let lost = view.lost_on_the_wire();
     if lost > 0 {
         let text = format!("{} lost in transport", counted(lost, "message"));
-        context.printer.warning(&text);
+        context.printer.loss(&text);
     }
     for note in live.notes() {
         context.printer.warning(&note);

@@ -3,13 +3,14 @@
 use clap::Args;
 use timeloom_bag::storage::FileInfo;
 use timeloom_node::player::{
-    ClockPublishing, Options, PlayRange, PlayStart, Repeat, Selection, sane_rate,
+    ClockPublishing, Options, PlayRange, PlayStart, Repeat, Selection, SettleWait, sane_rate,
 };
 use timeloom_time::{Duration, PlaybackRate, Time};
 
 use crate::failure::Failure;
 use crate::time_range::TimeRangeArguments;
 use crate::topic_selection::TopicSelection;
+use crate::verbs::play::bag_arguments::distro_or_environment;
 
 /// How a bag is played; the page and the clients change most of it later.
 #[derive(Debug, Args)]
@@ -47,6 +48,9 @@ impl PlaybackArguments {
     ) -> Result<Options, Failure> {
         let range = self.range.resolve(bag)?;
         Ok(Options {
+            peers: self.publish.then(|| distro_or_environment(None)),
+            settle: self.publish.then_some(SettleWait::NETWORK),
+            named_topics: selection.topics.iter().cloned().collect(),
             selection: Selection::new(move |topic| selection.takes(topic)),
             rate: self.rate.unwrap_or(PlaybackRate::REAL_TIME),
             start_paused: self.start_paused,

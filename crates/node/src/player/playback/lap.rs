@@ -107,6 +107,7 @@ impl Playback {
         self.board.set_state(State::Finishing);
         // Whoever follows /clock gets as far as this player got.
         self.tell_time();
+        self.finish_requests();
         self.wait_for_acks();
         self.end(State::Ended);
     }

@@ -49,9 +49,7 @@ impl Playback {
     pub(super) fn moved_to(&mut self, due: Time<Ros>) {
         self.state.last_due = due;
         self.state.in_step = due;
-        if let Some(splits) = &mut self.splits {
-            splits.moved();
-        }
+        self.splits.moved();
         if let Some(lockstep) = &self.lockstep {
             lockstep.forget();
         }

@@ -3,6 +3,7 @@ use std::sync::atomic::Ordering;
 use timeloom_time::{Duration, OnJump, Time, WaitOptions};
 use timeloom_wire::Publisher;
 
+use super::super::board::add;
 use super::super::notice::Notice;
 use super::super::options::{AckWait, PlayRange, Repeat};
 use super::super::outlet::Outlet;
@@ -13,6 +14,8 @@ use super::{Playback, Stage};
 
 /// How often a wait for acknowledgements looks up.
 const ACK_STEP: Duration = Duration::from_millis(50);
+/// How long the end waits for acknowledgements that were not asked for.
+const BRIEFLY: Duration = Duration::from_secs(1);
 /// An external clock this far before the bag is told of.
 const FAR: i64 = 3600 * 1_000_000_000;
 
@@ -46,7 +49,7 @@ impl Playback {
                 .restart(run.plan(Position::at(range.start), true));
         }
         self.state.run = Some(run);
-        self.enter(Stage::Subscribers);
+        self.enter(Stage::Settle(self.steady.now()));
         // What need not be waited for is over before the next control is looked at.
         while self.is_prepared() && self.state.stage != Stage::Playing {
             self.prepare(self.state.stage);
@@ -56,6 +59,7 @@ impl Playback {
     /// Whether a stage has nothing to wait for.
     fn is_prepared(&self) -> bool {
         match self.state.stage {
+            Stage::Settle(since) => self.settled(since).is_none(),
             Stage::Subscribers => self.has_subscribers(),
             Stage::StartAt => self
                 .options
@@ -81,6 +85,13 @@ impl Playback {
     /// Waits for what a stage waits for; goes on when it has come.
     pub(super) fn prepare(&mut self, stage: Stage) {
         match stage {
+            Stage::Settle(since) => match self.settled(since) {
+                None => {
+                    self.report_settled();
+                    self.enter(Stage::Subscribers);
+                }
+                Some(until) => self.rest_until(until),
+            },
             Stage::Subscribers => {
                 if self.has_subscribers() {
                     self.enter(Stage::StartAt);
@@ -170,10 +181,29 @@ impl Playback {
         self.enter(Stage::Playing);
     }
 
-    /// At the end, waits until reliable subscriptions have acknowledged everything; tells who has not.
+    /// At the end, waits until requests that waited for their server are sent; those that are not count as failed.
+    pub(super) fn finish_requests(&self) {
+        for outlet in self.outlets.iter() {
+            let Some(requests) = outlet.requests() else {
+                continue;
+            };
+            let failed = requests.finish(|| self.mailbox.wants_end());
+            if let Some(counters) = self
+                .board
+                .topics
+                .get(outlet.id.index())
+                .filter(|_| failed > 0)
+            {
+                counters.played.fetch_sub(failed, Ordering::Relaxed);
+                add(&counters.failed, failed);
+            }
+        }
+    }
+
+    /// At the end, waits until reliable subscriptions have acknowledged everything; reports those that have not.
     pub(super) fn wait_for_acks(&mut self) {
         let until = match self.options.wait_for_acks {
-            AckWait::No => return,
+            AckWait::Briefly => return self.wait_briefly_for_acks(),
             AckWait::For(timeout) => Some(timeout),
             AckWait::Forever => None,
         };
@@ -196,6 +226,21 @@ impl Playback {
         let topics: Vec<_> = missing.map(name).collect();
         if !topics.is_empty() {
             self.reporter.report(Notice::NotAcknowledged { topics });
+        }
+    }
+
+    /// The last messages are on their way when the publishers end; a moment is enough for a subscription that works.
+    fn wait_briefly_for_acks(&self) {
+        let end = self.steady.now().saturating_add(BRIEFLY);
+        let missing = self.outlets.iter().filter(|outlet| {
+            let publisher = outlet.publisher().filter(|_| outlet.reliable);
+            publisher.is_some_and(|publisher| {
+                publisher.matched() > 0 && !self.is_acknowledged(publisher, Some(end))
+            })
+        });
+        let topics: Vec<_> = missing.map(|outlet| outlet.name.clone()).collect();
+        if !topics.is_empty() && !self.mailbox.wants_end() {
+            self.reporter.report(Notice::EndedUnacknowledged { topics });
         }
     }
 

@@ -50,8 +50,8 @@ impl Playback {
         if let (true, Some(clock)) = (outlet.triggers_clock, &self.clock_publisher) {
             clock.publish();
         }
-        if let (Some(file), Some(splits)) = (item.file, &mut self.splits) {
-            splits.at(file);
+        if let Some(file) = item.file {
+            self.splits.at(file);
         }
         outlet.last = Some(item.time);
         let sent = outlet.publish(item.data.clone(), &self.reporter);

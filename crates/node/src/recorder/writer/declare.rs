@@ -77,7 +77,8 @@ impl Writer {
         let Some(id) = known.id else {
             return self.declare(index, Some(found));
         };
-        let has = |info: &timeloom_bag::TopicInfo| !info.definition.text.is_empty();
+        // The definition of a type without fields has no text.
+        let has = |info: &timeloom_bag::TopicInfo| !info.definition.encoding.is_empty();
         if self.bag.topics().get(id.index()).is_some_and(has) {
             return;
         }

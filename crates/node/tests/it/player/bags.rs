@@ -201,6 +201,7 @@ fn topics_that_cannot_be_played_are_told_and_the_others_are_played() {
 #[test]
 fn a_damaged_bag_plays_up_to_and_after_the_damage() {
     let theatre = Theatre::new();
+    theatre.directory.unchecked();
     let audience = theatre.audience(TOPIC);
     let bag = theatre.damaged_bag("bag", 30);
     let player = theatre.player(&bag, Options::default());

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 use timeloom_bag::{BagOptions, BagWriter, Message, TopicInfo};
 use timeloom_msg::{Definitions, Value};
 use timeloom_node::player::{
-    Answer, Control, Notice, Options, Player, RequestSource, ServiceReplay,
+    Answer, Control, Notice, Options, Player, RequestSource, ServiceReplay, SettleWait,
 };
-use timeloom_node::{RosNode, Service};
+use timeloom_node::{RosNode, Service, ServiceTypes};
+use timeloom_wire::{Request, RequestHandler, RequestId, ServiceServer};
 
 use super::theatre::{MS, Theatre, paused, play};
 
@@ -109,6 +110,92 @@ fn services_are_called_again_as_servers_heard_them() {
         ),
         ("/add", ADD)
     );
+}
+
+#[test]
+fn requests_wait_for_a_server_that_is_found_late() {
+    let theatre = Theatre::new();
+    let player = theatre.player(
+        &bag(&theatre, true),
+        Options {
+            services: ServiceReplay::AsRequests(RequestSource::Service),
+            settle: Some(SettleWait::NETWORK),
+            ..Options::default()
+        },
+    );
+    play(&player);
+    theatre.pass(1_500);
+    let server = server(&theatre, "/add");
+    player.wait();
+    theatre.pass(50);
+    assert_eq!(*server.asked.lock().unwrap(), [11, 21, 31]);
+    assert_eq!(player.status().lost(), 0);
+    assert_eq!(theatre.notices(), []);
+}
+
+/// A server that answers when the test says so.
+#[derive(Default)]
+struct SlowServer(Mutex<Vec<RequestId>>);
+
+impl RequestHandler for SlowServer {
+    fn request(&self, request: Request, _server: &dyn ServiceServer) {
+        self.0.lock().unwrap().push(request.id);
+    }
+}
+
+#[test]
+fn requests_wait_for_the_answers_of_a_slow_server() {
+    let theatre = Theatre::new();
+    let path = theatre.directory.path().join("many");
+    let mut writer = BagWriter::create(&path, BagOptions::default()).unwrap();
+    let topic = TopicInfo::new("/add/_service_event", format!("{ADD}_Event"));
+    let topic = writer.add_topic(&topic).unwrap();
+    for n in 0..20_i64 {
+        let message = Message {
+            topic,
+            log_time_ns: n * MS / 10,
+            publish_time_ns: n * MS / 10,
+            sequence: 0,
+            data: &event(1, n, true),
+        };
+        assert!(writer.write(&[message], 0).is_ok());
+    }
+    assert!(writer.finish().unwrap().1.is_ok());
+    let node = theatre.ros_node("server");
+    let types = ServiceTypes::builtin(ADD).unwrap();
+    let spec = types.spec("/add", timeloom_msg::QosProfile::SERVICES);
+    let asked = Arc::new(SlowServer::default());
+    let server = node.wire().serve(&spec, Arc::clone(&asked) as _).unwrap();
+    let player = theatre.player(
+        &path,
+        Options {
+            services: ServiceReplay::AsRequests(RequestSource::Service),
+            ..Options::default()
+        },
+    );
+    let heard = || asked.0.lock().unwrap().len();
+    play(&player);
+    theatre.pass(500);
+    assert_eq!(heard(), 8, "the queue of a server holds ten");
+    let response = types
+        .response
+        .encode(&types.response.default_value().unwrap());
+    let response = bytes::Bytes::from(response.unwrap());
+    for n in 0..3 {
+        let id = asked.0.lock().unwrap()[n];
+        server.reply(&id, response.clone()).unwrap();
+    }
+    theatre.pass(500);
+    assert_eq!(heard(), 11);
+    player.wait();
+    theatre.pass(10);
+    assert_eq!(
+        heard(),
+        20,
+        "a server that does not answer is not waited for"
+    );
+    let status = player.status();
+    assert_eq!((status.played(), status.lost()), (20, 0));
 }
 
 #[test]

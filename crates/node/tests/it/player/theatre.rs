@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use tempfile::TempDir;
 use timeloom_bag::mcap::McapOptions;
 use timeloom_bag::{
     BagOptions, BagReader, BagWriter, Message, StorageId, StorageOptions, TopicInfo,
@@ -14,6 +13,7 @@ use timeloom_node::player::{
     Answer, Control, Notice, Options, PlayRange, Player, Refusal, Reporter,
 };
 use timeloom_node::{NodeOptions, RosNode};
+use timeloom_testkit::mcap::BagScratch;
 use timeloom_time::{Clock, Duration, Ros, Steady, Time, VirtualTime};
 use timeloom_wire::loopback::{LoopbackNetwork, LoopbackOptions};
 use timeloom_wire::{Node, NodeName, Participant, Receiver, Sample, Subscription, TopicSpec};
@@ -28,7 +28,7 @@ pub(crate) struct Theatre {
     _here: timeloom_time::Participant,
     pub(crate) network: LoopbackNetwork,
     pub(crate) clock: Clock<Steady>,
-    pub(crate) directory: TempDir,
+    pub(crate) directory: BagScratch,
     pub(crate) notices: Arc<Mutex<Vec<Notice>>>,
 }
 
@@ -96,7 +96,7 @@ impl Theatre {
             network: LoopbackNetwork::with_options(&base, options),
             clock: Clock::on(&base),
             time,
-            directory: TempDir::new().unwrap(),
+            directory: BagScratch::new(),
             notices: Arc::default(),
         }
     }

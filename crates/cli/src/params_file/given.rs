@@ -1,21 +1,21 @@
 //! One parameter on its way to the flag that means the same.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use fancy_regex::Regex;
 use timeloom_node::ParameterValue;
 
 use crate::failure::Failure;
-use crate::verbs::record::key_value::KeyValue;
 
 /// A parameter of a file. What a flag has said already stays; empty texts and lists say nothing, as in rosbag2.
-pub(super) struct Given<'a> {
-    pub(super) key: &'a str,
-    pub(super) value: &'a ParameterValue,
+pub(crate) struct Given<'a> {
+    pub(crate) key: &'a str,
+    pub(crate) value: &'a ParameterValue,
 }
 
 impl<'a> Given<'a> {
-    pub(super) fn wrong(&self, expected: &str) -> Failure {
+    pub(crate) fn wrong(&self, expected: &str) -> Failure {
         Failure::usage(format!(
             "parameter {}: {expected} is expected, not {} ({})",
             self.key,
@@ -24,7 +24,7 @@ impl<'a> Given<'a> {
         ))
     }
 
-    pub(super) fn flag(&self, slot: &mut bool) -> Result<(), Failure> {
+    pub(crate) fn flag(&self, slot: &mut bool) -> Result<(), Failure> {
         match self.value {
             ParameterValue::Bool(value) => *slot |= value,
             ParameterValue::NotSet => {}
@@ -33,7 +33,7 @@ impl<'a> Given<'a> {
         Ok(())
     }
 
-    pub(super) fn string(&self) -> Result<&'a str, Failure> {
+    pub(crate) fn string(&self) -> Result<&'a str, Failure> {
         match self.value {
             ParameterValue::String(text) => Ok(text),
             ParameterValue::NotSet => Ok(""),
@@ -56,7 +56,26 @@ impl<'a> Given<'a> {
         }
     }
 
-    pub(super) fn text(&self, slot: &mut Option<String>) -> Result<(), Failure> {
+    /// A word that is read as a flag's value would be.
+    pub(crate) fn parsed<T>(
+        &self,
+        slot: &mut Option<T>,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<(), Failure> {
+        let text = match self.value {
+            ParameterValue::Integer(number) => number.to_string(),
+            ParameterValue::Double(number) => number.to_string(),
+            _ => self.string()?.to_owned(),
+        };
+        if !text.is_empty() {
+            let wrong = |reason| Failure::usage(format!("parameter {}: {reason}", self.key));
+            let value = parse(&text).map_err(wrong)?;
+            slot.get_or_insert(value);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn text(&self, slot: &mut Option<String>) -> Result<(), Failure> {
         let text = self.string()?;
         if !text.is_empty() {
             slot.get_or_insert_with(|| text.to_owned());
@@ -64,7 +83,7 @@ impl<'a> Given<'a> {
         Ok(())
     }
 
-    pub(super) fn path(&self, slot: &mut Option<PathBuf>) -> Result<(), Failure> {
+    pub(crate) fn path(&self, slot: &mut Option<PathBuf>) -> Result<(), Failure> {
         let text = self.string()?;
         if !text.is_empty() {
             slot.get_or_insert_with(|| PathBuf::from(text));
@@ -72,7 +91,7 @@ impl<'a> Given<'a> {
         Ok(())
     }
 
-    pub(super) fn regex(&self, slot: &mut Option<Regex>) -> Result<(), Failure> {
+    pub(crate) fn regex(&self, slot: &mut Option<Regex>) -> Result<(), Failure> {
         let text = self.string()?;
         if !text.is_empty() && slot.is_none() {
             let regex = Regex::new(text);
@@ -83,7 +102,7 @@ impl<'a> Given<'a> {
         Ok(())
     }
 
-    pub(super) fn list(&self, slot: &mut Vec<String>) -> Result<(), Failure> {
+    pub(crate) fn list(&self, slot: &mut Vec<String>) -> Result<(), Failure> {
         let items = self.strings()?;
         if slot.is_empty() {
             let items = items.iter().filter(|item| !item.is_empty());
@@ -92,12 +111,13 @@ impl<'a> Given<'a> {
         Ok(())
     }
 
-    pub(super) fn pairs(&self, slot: &mut Vec<KeyValue>) -> Result<(), Failure> {
+    /// A list of KEY=VALUE.
+    pub(crate) fn pairs<T: FromStr>(&self, slot: &mut Vec<T>) -> Result<(), Failure> {
         let mut texts = Vec::new();
         self.list(&mut texts)?;
         if slot.is_empty() {
             let pairs = texts.iter().map(|text| {
-                let pair = text.parse::<KeyValue>();
+                let pair = text.parse::<T>();
                 pair.map_err(|_reason| self.wrong("a list of KEY=VALUE"))
             });
             *slot = pairs.collect::<Result<_, _>>()?;
@@ -105,7 +125,7 @@ impl<'a> Given<'a> {
         Ok(())
     }
 
-    pub(super) fn whole<T: TryFrom<i64>>(&self) -> Result<T, Failure> {
+    pub(crate) fn whole<T: TryFrom<i64>>(&self) -> Result<T, Failure> {
         let number = match self.value {
             ParameterValue::Integer(number) => T::try_from(*number).ok(),
             _ => None,
@@ -113,21 +133,21 @@ impl<'a> Given<'a> {
         number.ok_or_else(|| self.wrong("a whole number in range"))
     }
 
-    pub(super) fn number<T: TryFrom<i64>>(&self, slot: &mut Option<T>) -> Result<(), Failure> {
+    pub(crate) fn number<T: TryFrom<i64>>(&self, slot: &mut Option<T>) -> Result<(), Failure> {
         let number = self.whole()?;
         slot.get_or_insert(number);
         Ok(())
     }
 
     /// A number from 1; zero says nothing.
-    pub(super) fn positive<T: TryFrom<i64>>(&self, slot: &mut Option<T>) -> Result<(), Failure> {
+    pub(crate) fn positive<T: TryFrom<i64>>(&self, slot: &mut Option<T>) -> Result<(), Failure> {
         if self.whole::<i64>()? != 0 {
             self.number(slot)?;
         }
         Ok(())
     }
 
-    pub(super) fn real(&self, slot: &mut Option<f64>) -> Result<(), Failure> {
+    pub(crate) fn real(&self, slot: &mut Option<f64>) -> Result<(), Failure> {
         let number = match self.value {
             ParameterValue::Double(number) => *number,
             ParameterValue::Integer(number) => *number as f64,
@@ -138,7 +158,7 @@ impl<'a> Given<'a> {
     }
 
     /// Seconds, kept in nanoseconds.
-    pub(super) fn seconds(&self, slot: &mut Option<i64>) -> Result<(), Failure> {
+    pub(crate) fn seconds(&self, slot: &mut Option<i64>) -> Result<(), Failure> {
         let mut seconds = None;
         self.real(&mut seconds)?;
         let span = seconds

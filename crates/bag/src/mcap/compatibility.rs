@@ -1,0 +1,228 @@
+//! What libmcap, hence `ros2 bag`, does not read of a file although it is whole.
+//!
+//! All of it follows from the summary: `IndexedMessageReader` of libmcap takes chunks, channels and message indexes from
+//! it and looks nowhere else.
+
+use super::record::{Channel, Schema};
+use super::summary::Statistics;
+
+/// Opcode, length, channel and size of the entries of a message index.
+const INDEX_HEAD: u64 = 9 + 2 + 4;
+/// Time and offset of a message.
+const INDEX_ENTRY: u64 = 16;
+
+/// What a chunk index says of the messages of its chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct IndexedChunk {
+    pub(super) offset: u64,
+    /// First and last log time.
+    pub(super) times: (i64, i64),
+    /// Channels with a message index.
+    pub(super) channels: u64,
+    /// Bytes of the message indexes.
+    pub(super) index_length: u64,
+}
+
+impl IndexedChunk {
+    /// Messages that the indexes name.
+    fn messages(&self) -> u64 {
+        let heads = self.channels.saturating_mul(INDEX_HEAD);
+        self.index_length.saturating_sub(heads) / INDEX_ENTRY
+    }
+
+    fn is_indexed(&self) -> bool {
+        self.index_length > 0
+    }
+
+    /// Whether it states that it holds no message; libmcap 1.3.0 itself wrote such chunks, with the latest time as start.
+    fn is_empty(&self) -> bool {
+        let (start, end) = self.times;
+        !self.is_indexed() && (end == 0 && matches!(start, 0 | -1))
+    }
+}
+
+/// Messages that the message indexes name; `None` without any index: then readers go through the whole file.
+pub(super) fn indexed_messages(chunks: &[IndexedChunk]) -> Option<u64> {
+    let indexed = chunks.iter().any(IndexedChunk::is_indexed);
+    indexed.then(|| chunks.iter().map(IndexedChunk::messages).sum())
+}
+
+/// Everything that `ros2 bag` does not read, in words; empty when it reads the whole file.
+pub(super) fn problems(
+    chunks: &[IndexedChunk],
+    statistics: Option<&Statistics>,
+    schemas: &[Schema],
+    channels: &[Channel],
+) -> Vec<String> {
+    let mut problems = chunk_problems(chunks);
+    let stated = statistics.map_or(0, |statistics| statistics.message_count);
+    let indexed = indexed_messages(chunks);
+    if let Some(missing) = indexed.and_then(|indexed| stated.checked_sub(indexed))
+        && missing > 0
+    {
+        problems.push(format!(
+            "{missing} of {stated} messages are in no message index: ros2 bag skips them"
+        ));
+    }
+    for (id, count) in statistics.map_or(&[][..], |statistics| &statistics.channels) {
+        if *count > 0 && channels.iter().all(|channel| channel.id != *id) {
+            problems.push(format!(
+                "channel {id} is not in the summary: ros2 bag skips its {count} messages"
+            ));
+        }
+    }
+    for channel in channels {
+        let described = schemas.iter().any(|schema| schema.id == channel.schema);
+        if !described {
+            problems.push(format!(
+                "topic {} has no schema: ros2 bag refuses the file",
+                channel.topic
+            ));
+        }
+    }
+    problems
+}
+
+fn chunk_problems(chunks: &[IndexedChunk]) -> Vec<String> {
+    let mut in_file: Vec<_> = chunks.iter().collect();
+    in_file.sort_by_key(|chunk| chunk.offset);
+    let empty = in_file.iter().filter(|chunk| chunk.is_empty()).count();
+    let first = in_file.first().filter(|chunk| !chunk.is_indexed());
+    let others = in_file.iter().any(|chunk| chunk.is_indexed());
+    match first {
+        Some(chunk) if others => {
+            let what = if chunk.is_empty() {
+                "holds no message"
+            } else {
+                "has no message index"
+            };
+            let text = "ros2 bag reads this file as empty (libmcap up to 1.3.0)";
+            vec![format!("chunk 0 {what}: {text}")]
+        }
+        _ if empty > 0 && others => {
+            let text = "other readers may refuse the file";
+            vec![format!(
+                "{empty} of {} chunks hold no message: {text}",
+                in_file.len()
+            )]
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: IndexedChunk = IndexedChunk {
+        offset: 500,
+        times: (10, 20),
+        channels: 2,
+        index_length: 2 * INDEX_HEAD + 3 * INDEX_ENTRY,
+    };
+    const EMPTY: IndexedChunk = IndexedChunk {
+        offset: 100,
+        times: (0, 0),
+        channels: 0,
+        index_length: 0,
+    };
+
+    fn with_messages(message_count: u64) -> Statistics {
+        Statistics {
+            message_count,
+            attachment_count: 0,
+            metadata_count: 0,
+            chunk_count: 0,
+            start: 0,
+            end: 0,
+            channels: Vec::new(),
+        }
+    }
+
+    fn texts(chunks: &[IndexedChunk], messages: u64) -> String {
+        problems(chunks, Some(&with_messages(messages)), &[], &[]).join("; ")
+    }
+
+    #[test]
+    fn what_ros2_bag_reads_whole_has_no_problem() {
+        assert_eq!(texts(&[], 0), "");
+        assert_eq!(
+            texts(&[], 7),
+            "",
+            "no chunks: read in the order of the file"
+        );
+        assert_eq!(texts(&[FULL], 3), "");
+        let unindexed = IndexedChunk {
+            times: (10, 20),
+            ..EMPTY
+        };
+        assert_eq!(
+            texts(&[unindexed, unindexed], 9),
+            "",
+            "no index at all: likewise"
+        );
+    }
+
+    #[test]
+    fn a_first_chunk_without_messages_hides_all_of_them() {
+        let text =
+            "chunk 0 holds no message: ros2 bag reads this file as empty (libmcap up to 1.3.0)";
+        assert_eq!(texts(&[FULL, EMPTY], 3), text, "the first one in the file");
+        let of_libmcap = IndexedChunk {
+            times: (-1, 0),
+            ..EMPTY
+        };
+        assert_eq!(texts(&[of_libmcap, FULL], 3), text);
+        let unindexed = IndexedChunk {
+            times: (5, 6),
+            ..EMPTY
+        };
+        let found = texts(&[unindexed, FULL], 5);
+        assert!(
+            found.starts_with("chunk 0 has no message index: ros2 bag reads"),
+            "{found}"
+        );
+        assert!(found.ends_with("2 of 5 messages are in no message index: ros2 bag skips them"));
+    }
+
+    #[test]
+    fn a_later_one_and_messages_outside_of_chunks_are_named() {
+        let late = IndexedChunk {
+            offset: 900,
+            ..EMPTY
+        };
+        assert_eq!(
+            texts(&[FULL, late], 3),
+            "1 of 2 chunks hold no message: other readers may refuse the file"
+        );
+        assert_eq!(
+            texts(&[FULL], 5),
+            "2 of 5 messages are in no message index: ros2 bag skips them"
+        );
+    }
+
+    #[test]
+    fn a_channel_that_the_summary_lacks_is_named() {
+        let mut statistics = with_messages(3);
+        statistics.channels = vec![(1, 0), (2, 3)];
+        assert_eq!(
+            problems(&[FULL], Some(&statistics), &[], &[]),
+            ["channel 2 is not in the summary: ros2 bag skips its 3 messages"]
+        );
+    }
+
+    #[test]
+    fn a_topic_without_a_schema_is_named() {
+        let channel = Channel {
+            id: 1,
+            schema: 0,
+            topic: "/json".into(),
+            encoding: "json".into(),
+            metadata: Vec::new(),
+        };
+        assert_eq!(
+            problems(&[], None, &[], &[channel]),
+            ["topic /json has no schema: ros2 bag refuses the file"]
+        );
+    }
+}

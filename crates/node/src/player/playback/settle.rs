@@ -1,0 +1,52 @@
+use timeloom_time::{Steady, Time};
+
+use super::super::notice::Notice;
+use super::super::outlet::Outlet;
+use super::Playback;
+
+impl Playback {
+    /// When to look again whether all subscriptions and servers that are there are connected; none when they are, or
+    /// when they were waited for long enough.
+    pub(super) fn settled(&self, since: Time<Steady>) -> Option<Time<Steady>> {
+        let wait = self.options.settle?;
+        let now = self.steady.now();
+        let most = since.saturating_add(wait.most);
+        if now >= most {
+            return None;
+        }
+        let quiet = self.listeners.changed().saturating_add(wait.quiet);
+        let earliest = quiet.max(self.listeners.since().saturating_add(wait.least));
+        let connected = self.outlets.iter().all(|outlet| self.is_connected(outlet));
+        match connected {
+            true if now >= earliest => None,
+            true => Some(earliest.min(most)),
+            // Publishers ring when they are matched, and the graph when it changes; clients do not.
+            false => Some(now.saturating_add(wait.quiet).min(most)),
+        }
+    }
+
+    /// Whether all that can take the messages of an outlet get them; a request needs one server at least.
+    fn is_connected(&self, outlet: &Outlet) -> bool {
+        let there = self.listeners.of(&outlet.offer()).len();
+        outlet.matched() >= there.max(usize::from(outlet.requests().is_some()))
+    }
+
+    /// Reports what is not as it should be before the first message.
+    pub(super) fn report_settled(&self) {
+        for notice in self.listeners.unnamed_mismatches() {
+            self.reporter.report(notice);
+        }
+        if self.options.settle.is_none() {
+            return;
+        }
+        for outlet in self.outlets.iter() {
+            let nodes = self.listeners.of(&outlet.offer());
+            if outlet.matched() < nodes.len() {
+                self.reporter.report(Notice::NotConnected {
+                    name: outlet.name.clone(),
+                    nodes,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# Runs the packages on a system that has nothing but what they depend on.
+#
+#   scripts/package_try.sh ARCH DISTRIBUTION SUITE DIRECTORY [WHEEL]
+#
+# DIRECTORY holds the .deb files and their index `Packages`. The system of the machine's own kind is entered by chroot,
+# a foreign one is run by qemu-user. The network is 127.0.0.1 only.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+arch=$1 distribution=$2 suite=$3 directory=$4 wheel=${5:-}
+root=$directory/try/$arch-$suite
+sample=mcap_plain
+
+fail() {
+    printf 'package: %s %s %s: %s\n' "$arch" "$distribution" "$suite" "$*" >&2
+    exit 1
+}
+
+# `apt` takes the package and what it depends on: a dependency that the system does not have ends here.
+packages=(timeloom)
+[[ -n $wheel ]] && packages+=(python3)
+scripts/package_root.sh "$arch" "$distribution" "$suite" "$root" "${packages[@]}" "deb [trusted=yes] copy:$directory ./"
+mkdir "$root/try"
+cp -r "testdata/bags/$sample" "$root/try/bag"
+
+# A program of the system, and how it sees the path /try.
+if [[ $arch == "$(uname -m)" ]]; then
+    try=/try
+    enter=(chroot "$root")
+    [[ $(id -u) == 0 ]] || enter=(unshare -r chroot "$root")
+    inside() { timeout 120 "${enter[@]}" "$@"; }
+else
+    try=$root/try
+    inside() { timeout 300 "qemu-$arch" -L "$root" "$root$1" "${@:2}"; }
+fi
+timeloom() { inside /usr/bin/timeloom "$@"; }
+
+# Exit code 0, or 3 where that is said: finished, with a loss that was counted.
+may_lose() { "$@" || [[ $? == 3 ]]; }
+
+timeloom --version
+timeloom info "$try/bag" | grep -q 'Messages: *458' || fail "info counts other messages"
+[[ -s $root/usr/share/man/man1/timeloom.1.gz && -s $root/usr/share/bash-completion/completions/timeloom ]] ||
+    fail "no man page or no completions"
+
+# The same messages through both storages and back, and on every machine. sqlite3 has no place for the time of publishing.
+messages() { timeloom cat "$1" | sed 's/"publish_time":[0-9]*,//'; }
+timeloom convert "$try/bag" -o "$try/sqlite3" -s sqlite3 2>/dev/null
+timeloom convert "$try/sqlite3" -o "$try/mcap" -s mcap --storage-preset-profile zstd_fast 2>/dev/null
+messages "$try/bag" > "$root/try/messages"
+messages "$try/mcap" | cmp - "$root/try/messages" || fail "messages changed between storages"
+cmp "$root/try/messages" "${reference:=$directory/try/messages}" 2>/dev/null || {
+    [[ ! -e $reference ]] || fail "messages differ from those of another machine, see $reference"
+    cp "$root/try/messages" "$reference"
+}
+
+cp -r "testdata/bags/$sample" "$root/try/cut"
+truncate -s 200000 "$root/try/cut/"*.mcap
+may_lose timeloom recover "$try/cut" >/dev/null 2>&1 || fail "recover failed"
+timeloom info "$try/cut" | grep 'Messages:'
+
+# Reliable topics over DDS, from one process to another.
+export ROS_DOMAIN_ID=$((RANDOM % 100 + 101))
+topics=(/chatter /keep_all /tf)
+timeloom record --localhost --max-recording-messages 90 --max-recording-duration 60s -o "$try/recorded" \
+    --topics "${topics[@]}" </dev/null >"$root/try/record.log" 2>&1 &
+recorder=$!
+timeloom burst --localhost --wait-for-subscribers 1 "$try/bag" --topics "${topics[@]}" \
+    --exclude-services /add_two_ints </dev/null \
+    >"$root/try/burst.log" 2>&1 || fail "burst: $(cat "$root/try/burst.log")"
+wait "$recorder" || fail "record: $(cat "$root/try/record.log")"
+timeloom info "$try/recorded" | grep 'Messages: *90$' || fail "recorded other than 90 messages"
+
+if timeloom query 'SELECT count(*) AS n FROM messages' "$try/bag" --format csv >"$root/try/query" 2>&1; then
+    grep -qx 458 "$root/try/query" || fail "query: $(cat "$root/try/query")"
+else
+    grep -q 'features' "$root/try/query" || fail "query: $(cat "$root/try/query")"
+    echo "built without query"
+fi
+
+[[ -n $wheel ]] || exit 0
+python=$(cd "$root" && ls usr/bin/python3.*[0-9] | head -n 1)
+# pip takes the wheel only if its tag is right for such a system.
+pip -q --disable-pip-version-check install --no-index --no-deps --only-binary=:all: --python-version "${python#*python}" \
+    --platform "$(basename "$wheel" .whl | cut -d - -f 5)" --target "$root/try/wheel" "$wheel"
+binary=$try/wheel/bin/timeloom
+if [[ $arch != "$(uname -m)" ]]; then
+    binary=$root/try/run
+    printf '#!/bin/sh\nexec qemu-%s -L %q %q "$@"\n' "$arch" "$root" "$try/wheel/bin/timeloom" > "$binary"
+    chmod +x "$binary"
+fi
+cat > "$root/try/read.py" <<'PY'
+import sys
+from timeloom import AnyReader
+
+with AnyReader(sys.argv[1]) as reader:
+    count = sum(1 for connection, _, raw in reader.messages() if reader.deserialize(raw, connection.msgtype))
+    assert count == reader.message_count > 0, (count, reader.message_count)
+    print(f"Python {sys.version.split()[0]}: {count} messages of {len(reader.connections)} topics decoded")
+PY
+PYTHONPATH=$try/wheel TIMELOOM_BINARY=$binary inside "/$python" "$try/read.py" "$try/bag"
