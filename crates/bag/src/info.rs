@@ -169,7 +169,11 @@ impl BagInfo {
         metadata.relative_file_paths = layout
             .files
             .iter()
-            .map(|file| file_name(&file.path))
+            .map(|file| match &file.path {
+                // A single file is shown as it was named, as rosbag2 does.
+                path if *path == layout.path => path.display().to_string(),
+                path => file_name(path),
+            })
             .collect();
         let storage = layout
             .files

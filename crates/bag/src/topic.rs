@@ -1,6 +1,7 @@
 //! Topics: who they are, and the dense ids that stand for them.
 
 use serde::Serialize;
+use timeloom_msg::{Error, Schema, StoredDefinition, TypeRequest, TypeResolver};
 
 /// Dense number of a topic within one writer, one reader or one merged bag.
 ///
@@ -58,6 +59,26 @@ impl TopicInfo {
         }
     }
 
+    /// The layout of its messages, by the order that [`TypeResolver`] documents: the stored definition first.
+    ///
+    /// # Errors
+    /// When messages are not CDR, or no place has a definition; with the places that were searched.
+    pub fn schema(&self, resolver: &TypeResolver) -> timeloom_msg::Result<Schema> {
+        if !matches!(self.serialization_format.as_str(), "" | "cdr") {
+            return Err(Error::Serialization {
+                format: self.serialization_format.clone(),
+            });
+        }
+        resolver.resolve(&TypeRequest {
+            name: &self.type_name,
+            hash: self.type_description_hash.parse().ok(),
+            stored: Some(StoredDefinition {
+                encoding: &self.definition.encoding,
+                text: &self.definition.text,
+            }),
+        })
+    }
+
     /// The service whose events this topic carries, if it is a service event topic.
     pub fn service_name(&self) -> Option<&str> {
         self.type_name.ends_with("_Event").then_some(())?;
@@ -75,6 +96,24 @@ impl TopicInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_schema_of_a_topic_comes_from_its_definition() {
+        let resolver = TypeResolver::default();
+        let mut topic = TopicInfo::new("/a", "my/msg/Own");
+        let error = |topic: &TopicInfo| topic.schema(&resolver).unwrap_err().to_string();
+        assert_eq!(
+            error(&topic),
+            "no definition of my/msg/Own: not in the bag, not built in"
+        );
+        topic.definition = MessageDefinition {
+            encoding: "ros2msg".into(),
+            text: "int8 x\n".into(),
+        };
+        assert_eq!(topic.schema(&resolver).unwrap().root().fields().len(), 1);
+        topic.serialization_format = "proto".into();
+        assert_eq!(error(&topic), "cannot decode proto: only cdr is known");
+    }
 
     #[test]
     fn a_service_event_topic_knows_its_service() {

@@ -3,15 +3,19 @@
 use std::cell::OnceCell;
 
 use timeloom_bag::{Message, TopicInfo};
-use timeloom_msg::{AmentIndex, Definitions, Distro, Schema, TypeHash, Value};
+use timeloom_msg::{AmentIndex, Schema, TypeResolver, Value};
 
 use crate::environment::{AMENT_PREFIX_PATH, text};
+
+/// The resolver of all verbs: built-in types, and the packages below `AMENT_PREFIX_PATH`.
+pub(crate) fn resolver() -> TypeResolver {
+    TypeResolver::new(AmentIndex::from_prefix_path(&text(AMENT_PREFIX_PATH)))
+}
 
 /// The schemas of a bag's topics, each compiled when its first message comes.
 pub(crate) struct Decoders {
     topics: Vec<(TopicInfo, OnceCell<Result<Schema, String>>)>,
-    distro: Option<Distro>,
-    installed: AmentIndex,
+    resolver: TypeResolver,
 }
 
 impl Decoders {
@@ -22,8 +26,7 @@ impl Decoders {
                 .iter()
                 .map(|topic| (topic.clone(), OnceCell::new()))
                 .collect(),
-            distro: ros_distro.parse().ok(),
-            installed: AmentIndex::from_prefix_path(&text(AMENT_PREFIX_PATH)),
+            resolver: resolver().for_distro(ros_distro),
         }
     }
 
@@ -40,82 +43,19 @@ impl Decoders {
         let Some((topic, cell)) = self.topics.get(topic) else {
             return Err(format!("topic id {topic} is unknown"));
         };
-        cell.get_or_init(|| self.find(topic))
-            .as_ref()
-            .map_err(Clone::clone)
-    }
-
-    /// The bag's own definition, else the built-in one of this hash, else what is installed.
-    fn find(&self, topic: &TopicInfo) -> Result<Schema, String> {
-        if !topic.serialization_format.is_empty() && topic.serialization_format != "cdr" {
-            return Err(format!(
-                "cannot decode {}: only cdr is known",
-                topic.serialization_format
-            ));
-        }
-        let definition = &topic.definition;
-        let own = match definition.encoding.as_str() {
-            _ if definition.text.trim().is_empty() && !is_empty_type(topic) => None,
-            "ros2msg" => Some(Schema::parse_ros2msg(&topic.type_name, &definition.text)),
-            "ros2idl" => Some(Schema::parse_ros2idl(&topic.type_name, &definition.text)),
-            _ => None,
+        let find = || {
+            let found = topic.schema(&self.resolver);
+            found.map_err(|error| error.to_string())
         };
-        let broken = match own {
-            Some(Ok(schema)) => return Ok(schema),
-            Some(Err(error)) => format!(" (the definition in the bag cannot be used: {error})"),
-            None => String::new(),
-        };
-        let hash = topic.type_description_hash.parse::<TypeHash>().ok();
-        let found = self
-            .built_in(topic, hash.as_ref())
-            .or_else(|| self.installed(topic, hash.as_ref()));
-        found.ok_or_else(|| {
-            let installed = if self.installed.is_empty() {
-                ""
-            } else {
-                ", not below AMENT_PREFIX_PATH"
-            };
-            let name = &topic.type_name;
-            format!("no definition of {name}: not in the bag, not built in{installed}{broken}")
-        })
+        cell.get_or_init(find).as_ref().map_err(Clone::clone)
     }
-
-    fn built_in(&self, topic: &TopicInfo, hash: Option<&TypeHash>) -> Option<Schema> {
-        match hash {
-            Some(hash) => Definitions::builtin_with_hash(&topic.type_name, hash)
-                .ok()
-                .flatten(),
-            None => Definitions::builtin_of(self.distro.unwrap_or_default())
-                .schema(&topic.type_name)
-                .ok(),
-        }
-    }
-
-    /// Another layout of the same name would give wrong values: a known hash must agree.
-    fn installed(&self, topic: &TopicInfo, hash: Option<&TypeHash>) -> Option<Schema> {
-        if self.installed.is_empty() {
-            return None;
-        }
-        let schema = Definitions::schema_from(&self.installed, &topic.type_name).ok()?;
-        let agrees = hash.is_none_or(|hash| schema.type_hash().is_ok_and(|own| own == *hash));
-        agrees.then_some(schema)
-    }
-}
-
-/// A definition without text is right for a type without fields: the recorded hash tells which types these are.
-fn is_empty_type(topic: &TopicInfo) -> bool {
-    let hash = || topic.type_description_hash.parse::<TypeHash>().ok();
-    let own = || {
-        let schema = Schema::parse_ros2msg(&topic.type_name, "").ok()?;
-        schema.type_hash().ok()
-    };
-    topic.type_name.ends_with("/Empty") || own().is_some_and(|own| Some(own) == hash())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use timeloom_bag::MessageDefinition;
+    use timeloom_msg::TypeHash;
 
     fn reason(topic: TopicInfo) -> String {
         Decoders::new(&[topic], "jazzy").schema(0).unwrap_err()

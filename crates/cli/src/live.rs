@@ -34,4 +34,4 @@ pub(crate) use network::{Live, full_name};
 pub(crate) use qos_arguments::QosArguments;
 pub(crate) use sim_clock::SimClock;
 pub(crate) use template::Template;
-pub(crate) use types::TypeFinder;
+pub(crate) use types::{TypeFinder, service_type};

@@ -54,6 +54,20 @@ pub enum Error {
         /// Who asked for it.
         user: String,
     },
+    /// No place that was searched has a usable definition of a type.
+    #[error("no definition of {name}: {searched}")]
+    NoDefinition {
+        /// The type.
+        name: String,
+        /// The places, and what is wrong with the definition that the data has.
+        searched: String,
+    },
+    /// Messages are serialised in a way that is not CDR.
+    #[error("cannot decode {format}: only cdr is known")]
+    Serialization {
+        /// The format, as a bag names it.
+        format: String,
+    },
     /// A type contains itself.
     #[error("{name} contains itself")]
     Cycle {

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 pub use structure::{Element, SchemaField, SchemaType, StructType};
 
-use crate::{Definitions, Result, TypeDescription, TypeHash, TypeName};
+use crate::definition::{action_extras, service_extras};
+use crate::{Definitions, InterfaceKind, Result, TypeDescription, TypeHash, TypeName};
 
 /// A compiled type: decodes, encodes, describes and hashes itself.
 ///
@@ -61,6 +62,40 @@ impl Schema {
     /// The definitions of the type and of all that it uses.
     pub fn definitions(&self) -> &Definitions {
         &self.definitions
+    }
+
+    /// The schema of a type that this one uses, or of a service whose request and response this one uses.
+    ///
+    /// From the events of a service, that is the service itself, its request and its response.
+    ///
+    /// # Errors
+    /// When the definitions of this type do not hold the other one.
+    pub fn related(&self, name: &str) -> Result<Self> {
+        let name = TypeName::parse(name)?;
+        if self.definitions.get(&name).is_some() {
+            return Self::compile(&self.definitions, &name);
+        }
+        Self::derive(&self.definitions, &name)
+    }
+
+    /// Compiles `name` from the definitions that a file has: what rosidl derives from services and actions is added.
+    ///
+    /// # Errors
+    /// When a type that it uses is not defined.
+    pub fn derive(definitions: &Definitions, name: &TypeName) -> Result<Self> {
+        let interface = name.interface();
+        let mut all = definitions.clone();
+        let derived = match interface.kind() {
+            InterfaceKind::Msg => Vec::new(),
+            InterfaceKind::Srv => service_extras(&interface).to_vec(),
+            InterfaceKind::Action => action_extras(&interface),
+        };
+        for message in derived {
+            if all.get(&message.name).is_none() {
+                all.insert(message);
+            }
+        }
+        Self::from_text(name, &all)
     }
 
     /// The type description, as `~/get_type_description` answers it.

@@ -3,9 +3,11 @@
 mod definition;
 mod field_type;
 mod json;
+mod source;
 mod value;
 
 pub use field_type::FieldTypeDescription;
+pub use source::TypeSource;
 
 use crate::{Definitions, Result, TypeName};
 

@@ -12,10 +12,10 @@ pub use error::{Error, Result};
 pub use lidar::{Incomplete, LidarNode, LidarOptions};
 pub use ros_node::{
     Client, Names, NodeOptions, ParameterAccess, ParameterValue, Remap, RosArguments, RosNode,
-    Service, ServiceTypes, Severity, TypedPublisher,
+    Service, ServiceTypes, Severity, TypeService, TypedPublisher,
 };
 pub use tracked::{
     LineageMonitor, MonitorOptions, TrackedMessage, TrackedNode, TrackedPublisher,
     TrackedSubscription, TrackedSynchronizer,
 };
-pub use type_finder::{LocalTypes, TypeFinder};
+pub use type_finder::TypeFinder;

@@ -50,4 +50,4 @@ pub use options::{
 };
 pub use rate::sane_rate;
 pub use services::{Obeys, Services};
-pub use status::{ClockStatus, State, Status, TopicStatus};
+pub use status::{ClockStatus, SkippedTopic, State, Status, TopicStatus};

@@ -17,6 +17,7 @@ mod rosout;
 mod service;
 mod service_types;
 mod type_descriptions;
+mod type_service;
 mod typed_publisher;
 
 use std::collections::BTreeMap;
@@ -37,6 +38,7 @@ pub use rosout::Severity;
 pub use service::Service;
 pub use service_types::ServiceTypes;
 pub(crate) use type_descriptions::SERVICE as DESCRIBE;
+pub use type_service::TypeService;
 pub use typed_publisher::TypedPublisher;
 
 use clock_source::{ClockSource, Words};

@@ -1,18 +1,16 @@
 //! From the name of a type to its definition: built in, installed, or told by the node that publishes it.
 
 mod ask;
-mod local_types;
+mod interview;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
-use timeloom_msg::{Schema, TypeHash};
+use timeloom_msg::{Schema, TypeHash, TypeRequest, TypeResolver};
 use timeloom_time::{BaseThread, Event, TimeBase};
-use timeloom_wire::{EndpointInfo, Node, NodeName};
-
-pub use local_types::LocalTypes;
+use timeloom_wire::{EndpointInfo, Node, NodeName, Participant};
 
 use crate::{Error, Result};
 use ask::{Ask, Missing};
@@ -35,7 +33,8 @@ type Callback = Box<dyn FnOnce(Result<Arc<Schema>>) + Send>;
 type Key = (String, Option<TypeHash>);
 
 struct Shared {
-    local: LocalTypes,
+    local: TypeResolver,
+    participant: Arc<dyn Participant>,
     node: Arc<dyn Node>,
     base: TimeBase,
     state: Mutex<State>,
@@ -57,20 +56,28 @@ struct State {
 }
 
 impl TypeFinder {
-    /// A finder that asks as this node; `base` is the participant's time base.
-    pub fn new(node: Arc<dyn Node>, base: &TimeBase, local: LocalTypes) -> Self {
+    /// A finder that asks as this node of the participant what `local` does not have.
+    pub fn new(
+        participant: Arc<dyn Participant>,
+        node: Arc<dyn Node>,
+        local: TypeResolver,
+    ) -> Self {
         Self(Arc::new(Owner(Arc::new(Shared {
             local,
+            base: participant.time_base(),
+            participant,
             node,
-            base: base.clone(),
             state: Mutex::default(),
             stop: AtomicBool::new(false),
         }))))
     }
 
-    /// The definitions at hand.
-    pub fn local(&self) -> &LocalTypes {
-        &self.0.0.local
+    /// The layout of a type if it is at hand: built in or installed, with this hash if one is known.
+    ///
+    /// # Errors
+    /// With the places that were searched.
+    pub fn at_hand(&self, type_name: &str, hash: Option<TypeHash>) -> Result<Schema> {
+        Ok(self.0.0.at_hand(type_name, hash)?)
     }
 
     /// Finds the layout of what an endpoint sends, and calls `then` with it: at once when it was found before,
@@ -132,6 +139,14 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn at_hand(&self, name: &str, hash: Option<TypeHash>) -> timeloom_msg::Result<Schema> {
+        self.local.resolve(&TypeRequest {
+            name,
+            hash,
+            stored: None,
+        })
+    }
+
     fn stopped(&self) -> bool {
         self.stop.load(Ordering::SeqCst)
     }
@@ -148,7 +163,8 @@ impl Shared {
                 let questions = state.queues.remove(&endpoint.node).unwrap_or_default();
                 drop(state);
                 for endpoint in questions {
-                    self.answer(&endpoint, Err(Missing::NotTold(error.to_string())));
+                    let missing = Missing::of_endpoint(&endpoint, &error.to_string());
+                    self.answer(&endpoint, Err(missing));
                 }
             }
         }
@@ -162,11 +178,11 @@ impl Shared {
             let Some(endpoint) = self.next(&mut peer) else {
                 break;
             };
-            let local = self.local.of_endpoint(&endpoint);
-            let found = local.map_or_else(
-                || Ask::new(&*self.node, &self.base, &wake).of(&endpoint, &|| self.stopped()),
-                Ok,
-            );
+            let stopped = || self.stopped();
+            let ends = (&*self.participant, &*self.node);
+            let ask = Ask::new(ends, &self.base, &wake, &stopped);
+            let local = self.at_hand(&endpoint.type_name, endpoint.type_hash);
+            let found = local.or_else(|_unknown| ask.of(&endpoint));
             self.answer(&endpoint, found);
         }
         self.lock().workers.retain(|(id, _)| *id != me);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use timeloom_bag::{BagReader, TopicInfo};
-use timeloom_msg::{Definitions, Schema, TypeHash};
+use timeloom_msg::{Schema, TypeResolver};
 
 /// Opens bags by name, and knows the types of their topics.
 ///
@@ -20,7 +20,8 @@ pub trait BagSource: Send + Sync + 'static {
     /// # Errors
     /// Why there is none, in words.
     fn schema(&self, topic: &TopicInfo, ros_distro: &str) -> std::result::Result<Schema, String> {
-        stored_schema(topic).unwrap_or_else(|| built_in(topic, ros_distro))
+        let found = topic.schema(&TypeResolver::default().for_distro(ros_distro));
+        found.map_err(|error| error.to_string())
     }
 }
 
@@ -32,33 +33,4 @@ impl BagSource for LocalBags {
     fn open(&self, bag: &str) -> timeloom_bag::Result<BagReader> {
         BagReader::open(Path::new(bag))
     }
-}
-
-/// The definition that the bag carries; `None` when it has none.
-fn stored_schema(topic: &TopicInfo) -> Option<std::result::Result<Schema, String>> {
-    let definition = &topic.definition;
-    let format = topic.serialization_format.as_str();
-    if !matches!(format, "" | "cdr") {
-        return Some(Err(format!("cannot decode {format}: only cdr is known")));
-    }
-    if definition.text.trim().is_empty() {
-        return None;
-    }
-    let parsed = match definition.encoding.as_str() {
-        "ros2msg" => Schema::parse_ros2msg(&topic.type_name, &definition.text),
-        "ros2idl" => Schema::parse_ros2idl(&topic.type_name, &definition.text),
-        _ => return None,
-    };
-    parsed.ok().map(Ok)
-}
-
-fn built_in(topic: &TopicInfo, ros_distro: &str) -> std::result::Result<Schema, String> {
-    let name = &topic.type_name;
-    let found = match topic.type_description_hash.parse::<TypeHash>() {
-        Ok(hash) => Definitions::builtin_with_hash(name, &hash).ok().flatten(),
-        Err(_) => Definitions::builtin_of(ros_distro.parse().unwrap_or_default())
-            .schema(name)
-            .ok(),
-    };
-    found.ok_or_else(|| format!("no definition of {name}: not in the bag, not built in"))
 }

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use bytes::Bytes;
-use timeloom_msg::{QosProfile, TypeName};
-use timeloom_node::TypeFinder;
+use timeloom_msg::{QosProfile, Schema, TypeName, TypeRequest};
+use timeloom_node::{TypeFinder, TypeService};
 use timeloom_wire::{
     EndpointKind, Graph, Node, NodeName, Participant, PublishOptions, Publisher, TopicSpec,
 };
@@ -38,6 +38,8 @@ pub struct GraphView {
     options: GraphViewOptions,
     parts: OnceLock<(Watcher, ServiceDesk)>,
     publishers: Mutex<BTreeMap<(String, String), Arc<dyn Publisher>>>,
+    /// There once a client publishes.
+    types: Mutex<Option<TypeService>>,
 }
 
 impl GraphView {
@@ -55,6 +57,7 @@ impl GraphView {
             options,
             parts: OnceLock::new(),
             publishers: Mutex::default(),
+            types: Mutex::default(),
         })
     }
 
@@ -110,8 +113,8 @@ impl GraphView {
         }
         let words = |error: &dyn std::fmt::Display| error.to_string();
         timeloom_msg::name::validate_full_topic_name(topic).map_err(|error| words(&error))?;
-        let schema = self.options.types.by_name(type_name);
-        let schema = schema.map_err(|error| words(&error))?;
+        let schema = self.options.types.resolve(&TypeRequest::new(type_name));
+        let schema = Arc::new(schema.map_err(|error| words(&error))?);
         let spec = TopicSpec {
             name: topic.to_owned(),
             type_name: TypeName::parse(type_name).map_err(|error| words(&error))?,
@@ -123,8 +126,24 @@ impl GraphView {
             .publish(&spec)
             .map_err(|error| words(&error))?
             .into();
+        self.describe(&schema).map_err(|error| words(&error))?;
         publishers.insert(key, Arc::clone(&publisher));
         Ok(publisher)
+    }
+
+    /// Has `~/get_type_description` answer for a type that clients publish.
+    fn describe(&self, schema: &Arc<Schema>) -> timeloom_node::Result<()> {
+        let mut types = lock(&self.types);
+        if types.is_none() {
+            *types = Some(TypeService::start(
+                &*self.node,
+                &self.participant.time_base(),
+            )?);
+        }
+        if let Some(types) = &*types {
+            types.add(schema);
+        }
+        Ok(())
     }
 }
 
@@ -144,9 +163,11 @@ impl Source for GraphView {
     }
 
     fn attach(&self, stage: Stage) -> Result<()> {
-        let base = self.participant.time_base();
-        let types = self.options.types.clone();
-        let finder = TypeFinder::new(Arc::clone(&self.node), &base, types);
+        let finder = TypeFinder::new(
+            Arc::clone(&self.participant),
+            Arc::clone(&self.node),
+            self.options.types.clone(),
+        );
         let desk = ServiceDesk::open(&*self.participant, &self.node, &finder, &stage);
         let watcher = Watcher::start(
             &self.participant,

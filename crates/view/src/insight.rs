@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use serde::Serialize;
-use timeloom_msg::{Schema, Value};
+use timeloom_msg::{Schema, StoredDefinition, TypeRequest, TypeResolver, Value};
 
 use self::lineage::Lineage;
 use self::sync::SyncPlot;
@@ -69,7 +69,12 @@ impl Insight {
         let Some(kind) = kind_of(&channel.type_name) else {
             return;
         };
-        match Schema::parse_ros2msg(&channel.type_name, &channel.definition) {
+        let mut request = TypeRequest::new(&channel.type_name);
+        request.stored = Some(StoredDefinition {
+            encoding: "ros2msg",
+            text: &channel.definition,
+        });
+        match TypeResolver::default().resolve(&request) {
             Ok(schema) => {
                 let schema = Arc::new(schema);
                 lock(&self.subjects).insert(id, Subject { kind, schema });

@@ -10,8 +10,9 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use timeloom_bag::BagReader;
+use timeloom_msg::TypeResolver;
+use timeloom_node::TypeFinder;
 use timeloom_node::player::{PlayerHandle, State, Status, TopicStatus};
-use timeloom_node::{LocalTypes, TypeFinder};
 use timeloom_time::{Duration, JumpHandle, JumpHandler, JumpThreshold};
 use timeloom_wire::{NodeName, Participant};
 
@@ -135,8 +136,8 @@ impl PlayerView {
     fn open_desk(&self, stage: &Stage) -> timeloom_wire::Result<ServiceDesk> {
         let name = NodeName::new("/", &format!("_timeloom_view_{}", std::process::id()))?;
         let node = self.viewer.node(name)?;
-        let base = self.viewer.time_base();
-        let finder = TypeFinder::new(Arc::clone(&node), &base, LocalTypes::default());
+        let viewer = Arc::clone(&self.viewer);
+        let finder = TypeFinder::new(viewer, Arc::clone(&node), TypeResolver::default());
         Ok(ServiceDesk::open(&*self.viewer, &node, &finder, stage))
     }
 }

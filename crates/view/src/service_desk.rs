@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 
 use bytes::Bytes;
-use timeloom_msg::{QosProfile, Schema, TypeName};
+use timeloom_msg::{QosProfile, Schema};
 use timeloom_node::{ServiceTypes, TypeFinder};
 use timeloom_time::{Duration, TimeBase};
 use timeloom_wire::{
@@ -146,11 +146,7 @@ impl Inner {
 
     /// Shows a service whose definition was found. What has no text is not shown: nobody could call it.
     fn offer(&self, server: &EndpointInfo, schema: &Schema) {
-        let part = |name: &str| -> timeloom_node::Result<Schema> {
-            let name = TypeName::parse(name)?;
-            Ok(Schema::compile(schema.definitions(), &name)?)
-        };
-        let Ok(types) = ServiceTypes::find(&server.type_name, part) else {
+        let Ok(types) = ServiceTypes::of_schema(schema) else {
             return;
         };
         let (Ok(request), Ok(response)) = (

@@ -334,7 +334,7 @@ fn without_services_the_text_ends_at_once_and_events_of_actions_are_topics() {
         data: &[0; 8],
     };
     assert!(writer.write(&[message], 1).is_ok());
-    writer.finish().unwrap().1.into_result().unwrap();
+    assert!(writer.finish().unwrap().1.is_ok());
     let text = render(&BagInfo::open(&bag).unwrap(), &InfoLayout::default());
     assert!(text.contains("Messages:          1\n"), "{text}");
     assert!(text.contains(&format!("Topic: {event} | ")), "{text}");

@@ -57,6 +57,17 @@ impl Live {
         Self::join_as(&own_name(), arguments, context)
     }
 
+    /// Joins to look at the graph: what is set for data alone is not mentioned.
+    pub(crate) fn join_to_look(
+        arguments: &LiveArguments,
+        context: &mut Context,
+    ) -> anyhow::Result<Self> {
+        let options = context.node(hidden(&own_name()))?;
+        let mut environment = LiveArguments::environment()?;
+        environment.notes.retain(|note| !note.is_about_data());
+        Self::enter_in(environment, &options, arguments, context)
+    }
+
     /// Joins as a node of that name.
     pub(crate) fn join_as(
         name: &str,
@@ -82,7 +93,15 @@ impl Live {
         arguments: &LiveArguments,
         context: &mut Context,
     ) -> anyhow::Result<Self> {
-        let environment = LiveArguments::environment()?;
+        Self::enter_in(LiveArguments::environment()?, options, arguments, context)
+    }
+
+    fn enter_in(
+        environment: Environment,
+        options: &NodeOptions,
+        arguments: &LiveArguments,
+        context: &mut Context,
+    ) -> anyhow::Result<Self> {
         for note in &environment.notes {
             context.printer.aside(&format!("note: {note}"));
         }
@@ -182,6 +201,11 @@ impl Live {
 
     pub(crate) fn node(&self) -> &dyn Node {
         &*self.node
+    }
+
+    /// The same node, for what outlives this borrow.
+    pub(crate) fn shared_node(&self) -> Arc<dyn Node> {
+        Arc::clone(&self.node)
     }
 
     pub(crate) fn participant(&self) -> &Arc<dyn Participant> {

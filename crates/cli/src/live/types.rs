@@ -1,10 +1,12 @@
 //! From the name of a type to its definition, in the words of the command line.
 
-use timeloom_msg::{AmentIndex, Definitions, InterfaceKind, Schema, TypeName};
-use timeloom_node::{LocalTypes, ServiceTypes};
+use std::sync::Arc;
+
+use timeloom_msg::{Definitions, Schema, TypeName, TypeRequest, TypeResolver};
+use timeloom_node::ServiceTypes;
 use timeloom_wire::EndpointInfo;
 
-use crate::environment::{AMENT_PREFIX_PATH, text};
+use crate::decode::resolver;
 use crate::failure::Failure;
 use crate::live::Live;
 use crate::suggestion::nearest;
@@ -13,12 +15,11 @@ use crate::suggestion::nearest;
 const MOST_ASKED: usize = 3;
 
 /// Where definitions are looked for.
-pub(crate) struct TypeFinder(LocalTypes);
+pub(crate) struct TypeFinder(TypeResolver);
 
 impl TypeFinder {
     pub(crate) fn new() -> Self {
-        let installed = AmentIndex::from_prefix_path(&text(AMENT_PREFIX_PATH));
-        Self(LocalTypes::new(installed))
+        Self(resolver())
     }
 
     /// The layout of what an endpoint sends; its node is asked when it is found nowhere else.
@@ -29,13 +30,17 @@ impl TypeFinder {
         live: &Live,
         endpoint: &EndpointInfo,
     ) -> timeloom_node::Result<Schema> {
-        self.0.find(live.node(), &live.base(), endpoint)
+        let (participant, node) = (Arc::clone(live.participant()), live.shared_node());
+        let finder = timeloom_node::TypeFinder::new(participant, node, self.0.clone());
+        finder
+            .find_blocking(endpoint)
+            .map(|schema| Schema::clone(&schema))
     }
 
     /// A layout by its name alone: what is installed wins, as it is what the user builds with.
     pub(crate) fn by_name(&self, name: &str) -> anyhow::Result<Schema> {
         let parsed = TypeName::parse(name)?;
-        let found = self.0.by_name(name);
+        let found = self.0.resolve(&TypeRequest::new(name));
         found.map_err(|_unknown| unknown(&parsed).into())
     }
 
@@ -52,23 +57,35 @@ impl TypeFinder {
         let told = graph
             .endpoints()
             .filter(|endpoint| endpoint.type_name == name && endpoint.type_hash.is_some())
-            .filter(|endpoint| endpoint.node.is_some())
             .take(MOST_ASKED)
             .find_map(|endpoint| self.of_endpoint(live, endpoint).ok());
         told.ok_or(unknown)
     }
 
-    /// The layouts of a service.
-    pub(crate) fn service(&self, name: &str) -> anyhow::Result<ServiceTypes> {
-        let parsed = TypeName::parse(name)?;
-        if parsed.kind() != InterfaceKind::Srv {
-            let text = format!("{parsed} is no service type");
-            return Err(Failure::usage(text)
-                .hint("a service type is spelt package/srv/Name")
-                .into());
-        }
-        ServiceTypes::find(name, |part| self.by_name(part))
+    /// The layouts of a service, as far as they are known here.
+    pub(crate) fn service(&self, name: &TypeName) -> anyhow::Result<ServiceTypes> {
+        ServiceTypes::find(&name.to_string(), |part| self.by_name(part))
     }
+
+    /// The layouts of a service that is found nowhere here, from a node that serves it.
+    pub(crate) fn of_server(
+        &self,
+        live: &Live,
+        server: &EndpointInfo,
+    ) -> timeloom_node::Result<ServiceTypes> {
+        ServiceTypes::of_schema(&self.of_endpoint(live, server)?)
+    }
+}
+
+/// The name of a service type, as people write it.
+pub(crate) fn service_type(name: &str) -> anyhow::Result<TypeName> {
+    let parsed = TypeName::parse(name)?;
+    if parsed.is_service() {
+        return Ok(parsed);
+    }
+    let text = format!("{parsed} is no service type");
+    let hint = "a service type is spelt package/srv/Name";
+    Err(Failure::usage(text).hint(hint).into())
 }
 
 fn unknown(name: &TypeName) -> Failure {

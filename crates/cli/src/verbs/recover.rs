@@ -23,10 +23,11 @@ EXAMPLES
   timeloom recover my_bag_0.mcap       a single file
   timeloom recover my_bag --format json
 
-Each damaged file is written anew beside the original and takes its name; the original stays as <file>.damaged.
-Files that are whole are not touched. What the recorder had lost or left out is kept, and what came after its last saved
-account is unknown: `timeloom info -v` shows both. Exit code 3: something that was in the files is gone for good, the
-count is printed.";
+Each damaged file is written anew beside the original and takes its name; the original stays as <file>.damaged. So is
+an MCAP file that is whole but that `ros2 bag` does not read in full (see `timeloom info`).
+Other files are not touched. What the recorder had lost or left out is kept, and what came after its last saved account
+is unknown: `timeloom info -v` shows both. Exit code 3: something that was in the files is gone for good, the count is
+printed.";
 
 /// Get back all that a damaged bag holds: cut files, missing summaries, broken metadata
 #[derive(Debug, Args)]

@@ -78,6 +78,7 @@ fn metadata_that_is_no_metadata() {
 #[test]
 fn damage_inside_a_chunk() {
     let sandbox = Sandbox::new();
+    sandbox.unchecked();
     // The real rosbag2 writes no checksums: damage shows in bags of our own.
     sandbox.write("mcap.yaml", "chunkSize: 20000\n");
     sandbox.ok("convert BAGS/mcap_plain -o flipped --storage-config-file mcap.yaml");

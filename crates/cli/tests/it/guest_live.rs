@@ -32,8 +32,9 @@ impl Verb {
 
 impl Drop for Verb {
     fn drop(&mut self) {
-        // One that has ended is no failure.
-        let _killed = self.0.kill();
+        // As Ctrl-C does, so that a bag is closed.
+        let pid = self.0.id().to_string();
+        let _sent = Command::new("kill").args(["-INT", &pid]).status();
         let _ended = self.0.wait();
     }
 }
@@ -42,6 +43,8 @@ impl Drop for Verb {
 fn a_recorder_publishes_only_types_that_the_distribution_has() {
     for (distro, published) in [("humble", false), ("jazzy", false), ("lyrical", true)] {
         let robot = Robot::new();
+        // The recorder is killed at the end.
+        robot.sandbox.unchecked();
         let mut command = robot.command(&["record", "-a", "-o", "bag", "--ros-distro", distro]);
         let _recorder = Verb::start(&mut command);
         let list = ["topic", "list", "-t", "--include-hidden-topics"];
@@ -54,6 +57,8 @@ fn a_recorder_publishes_only_types_that_the_distribution_has() {
 #[test]
 fn losses_are_published_once_a_subscription_asks_for_them() {
     let robot = Robot::new();
+    // The recorder is killed at the end.
+    robot.sandbox.unchecked();
     let mut command = robot.command(&["record", "-a", "-o", "bag", "--ros-distro", "jazzy"]);
     let _recorder = Verb::start(&mut command);
     let topic = "/_timeloom/rosbag2_messages_lost";
@@ -67,6 +72,8 @@ fn losses_are_published_once_a_subscription_asks_for_them() {
 #[test]
 fn record_names_a_publisher_whose_qos_does_not_fit() {
     let robot = Robot::new();
+    // The recorder is killed at the end.
+    robot.sandbox.unchecked();
     robot
         .sandbox
         .write("qos.yaml", "/weak: {reliability: reliable, depth: 10}\n");

@@ -132,6 +132,8 @@ fn our_node_looks_like_a_node_of_rclcpp() {
     /driver/set_parameters: rcl_interfaces/srv/SetParameters
     /driver/set_parameters_atomically: rcl_interfaces/srv/SetParametersAtomically
   Service Clients:
+  Action Servers:
+  Action Clients:
 "
     );
     let arguments = [

@@ -9,6 +9,7 @@ mod bench;
 mod bench_live;
 mod cat;
 mod clock_live;
+mod compatibility;
 mod convert;
 mod distributions;
 mod docs;
@@ -28,6 +29,7 @@ mod live_loss;
 mod live_networks;
 mod live_node;
 mod live_send;
+mod live_types;
 #[cfg(feature = "zenoh")]
 mod live_zenoh;
 mod options_file;

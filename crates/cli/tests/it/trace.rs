@@ -283,6 +283,7 @@ fn tags_that_are_no_tags_are_counted_and_exit_code_3() {
 #[test]
 fn a_bag_that_was_cut_off_is_exit_code_3() {
     let sandbox = sandbox();
+    sandbox.unchecked();
     let bag = sandbox.path("robot");
     let file = std::fs::read_dir(&bag)
         .unwrap()

@@ -6,6 +6,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use timeloom_msg::QosProfile;
+use timeloom_msg::qos::History;
 
 use super::entity::{DdsResult, Domain, Entity, call, reap};
 use super::ffi::{
@@ -155,13 +156,28 @@ unsafe fn presence(kind: Kind, sample: *const c_void, info: &dds_sample_info_t) 
         Discovered {
             topic: text(endpoint.topic_name),
             type_name: text(endpoint.type_name),
-            qos: read_profile(endpoint.qos),
+            qos: told(read_profile(endpoint.qos), &endpoint.key),
             user_data: read_user_data(endpoint.qos),
         }
     };
     match kind {
         Kind::Writers => Presence::Writer(endpoint.key, discovered),
         _ => Presence::Reader(endpoint.key, discovered),
+    }
+}
+
+/// The first bytes of a GUID name the implementation: these are Fast DDS.
+const FAST_DDS: [u8; 2] = [0x01, 0x0f];
+
+/// A profile without what the peer does not send: Fast DDS leaves the history out, and Cyclone fills in its default.
+fn told(profile: QosProfile, guid: &[u8; 16]) -> QosProfile {
+    if !guid.starts_with(&FAST_DDS) {
+        return profile;
+    }
+    QosProfile {
+        history: History::Unknown,
+        depth: 0,
+        ..profile
     }
 }
 
@@ -175,4 +191,20 @@ unsafe fn text(text: *const c_char) -> String {
     unsafe { CStr::from_ptr(text) }
         .to_string_lossy()
         .into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_history_of_fast_dds_is_unknown() {
+        let mut guid = [0; 16];
+        guid[..2].copy_from_slice(&[0x01, 0x10]);
+        assert_eq!(told(QosProfile::DEFAULT, &guid), QosProfile::DEFAULT);
+        guid[..2].copy_from_slice(&FAST_DDS);
+        let profile = told(QosProfile::DEFAULT, &guid);
+        assert_eq!((profile.history, profile.depth), (History::Unknown, 0));
+        assert_eq!(profile.reliability, QosProfile::DEFAULT.reliability);
+    }
 }

@@ -155,11 +155,13 @@ impl fmt::Display for FieldType {
     }
 }
 
-/// The shortest spelling that a parser reads back as the same type.
+/// The shortest spelling that a parser reads back as the same type: parts of services and actions appear only
+/// in definitions of services and actions, where their names say what they are.
 fn reference(name: &TypeName, package: &str) -> String {
     let builtin =
         Primitive::parse(name.name()).is_some() || ["string", "wstring"].contains(&name.name());
-    if name.kind() != InterfaceKind::Msg {
+    let derived = name.derived_kind() == Some(name.kind());
+    if name.kind() != InterfaceKind::Msg && !derived {
         name.to_string()
     } else if name.package() == package && !builtin {
         name.name().to_owned()

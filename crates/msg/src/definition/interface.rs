@@ -50,6 +50,11 @@ impl ServiceDefinition {
         all.extend(service_extras(&self.name));
         all
     }
+
+    /// The text of a `.srv` file, with the comments of its parts where they are known.
+    pub fn text(&self) -> String {
+        format!("{}---\n{}", self.request.text(), self.response.text())
+    }
 }
 
 impl ActionDefinition {
@@ -78,6 +83,13 @@ impl ActionDefinition {
         ];
         all.extend(action_extras(&self.name));
         all
+    }
+
+    /// The text of a `.action` file, with the comments of its parts where they are known.
+    pub fn text(&self) -> String {
+        let [goal, result, feedback] =
+            [&self.goal, &self.result, &self.feedback].map(MessageDefinition::text);
+        format!("{goal}---\n{result}---\n{feedback}")
     }
 }
 
@@ -155,11 +167,7 @@ pub(crate) fn action_extras(action: &TypeName) -> Vec<MessageDefinition> {
 }
 
 fn message(name: TypeName, fields: Vec<Field>) -> MessageDefinition {
-    MessageDefinition {
-        name,
-        fields,
-        constants: Vec::new(),
-    }
+    MessageDefinition::new(name, fields, Vec::new())
 }
 
 fn of(name: &TypeName) -> FieldType {

@@ -1,5 +1,7 @@
 //! A message definition and the parser of `.msg` texts.
 
+use std::sync::Arc;
+
 use super::line::{Member, parse_line};
 use super::source::check_limit;
 use super::{BaseType, FieldType, Literal, MAX_FIELDS, Source, check_text};
@@ -39,7 +41,9 @@ pub struct Constant {
 }
 
 /// A message, or one part of a service or an action.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// Two definitions are equal when their members are; comments do not count.
+#[derive(Debug, Clone)]
 pub struct MessageDefinition {
     /// The full type name.
     pub name: TypeName,
@@ -47,9 +51,46 @@ pub struct MessageDefinition {
     pub fields: Vec<Field>,
     /// The constants.
     pub constants: Vec<Constant>,
+    /// The text that it was read from, with its comments.
+    text: Option<Arc<str>>,
+}
+
+impl PartialEq for MessageDefinition {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.fields, &self.constants)
+            == (&other.name, &other.fields, &other.constants)
+    }
 }
 
 impl MessageDefinition {
+    /// A definition of these members, which was not read from a text.
+    pub fn new(name: TypeName, fields: Vec<Field>, constants: Vec<Constant>) -> Self {
+        Self {
+            name,
+            fields,
+            constants,
+            text: None,
+        }
+    }
+
+    /// The text of a `.msg` file: as it was read, with comments, or generated from the members.
+    pub fn text(&self) -> String {
+        self.text
+            .as_deref()
+            .map_or_else(|| self.to_string(), str::to_owned)
+    }
+
+    /// Whether it was read from a text.
+    pub(crate) fn has_text(&self) -> bool {
+        self.text.is_some()
+    }
+
+    /// The same members without the text that they were read from.
+    #[must_use]
+    pub(crate) fn without_text(self) -> Self {
+        Self { text: None, ..self }
+    }
+
     /// Reads the text of a `.msg` file.
     ///
     /// # Errors
@@ -66,17 +107,16 @@ impl MessageDefinition {
         first: u32,
     ) -> Result<Self> {
         let full = name.to_string();
-        let mut message = Self {
-            name: name.clone(),
-            fields: Vec::new(),
-            constants: Vec::new(),
-        };
+        let mut message = Self::new(name.clone(), Vec::new(), Vec::new());
+        let mut text = String::new();
         let mut source = Source {
             name: &full,
             line: first,
         };
         for line in lines {
             let line = line.trim_start_matches('\u{feff}');
+            text.push_str(line);
+            text.push('\n');
             match parse_line(source, name.package(), line)? {
                 Some(Member::Field(field)) => message.push_field(source, field)?,
                 Some(Member::Constant(constant)) => message.constants.push(constant),
@@ -90,6 +130,7 @@ impl MessageDefinition {
             )?;
             source.line = source.line.saturating_add(1);
         }
+        message.text = Some(text.into());
         Ok(message)
     }
 
@@ -126,6 +167,19 @@ mod tests {
         assert_eq!(message.fields.len(), 2);
         assert_eq!(message.constants[0].value, Literal::Int(1));
         assert_eq!(message.fields[0].default, Some(Literal::Int(5)));
+    }
+
+    #[test]
+    fn the_text_keeps_comments_and_equality_ignores_them() {
+        let commented = parse("# metres\r\nfloat64 x 0.5  # from the left\n").unwrap();
+        assert_eq!(
+            commented.text(),
+            "# metres\nfloat64 x 0.5  # from the left\n"
+        );
+        let plain = parse("float64 x 0.5\n").unwrap();
+        assert_eq!(commented, plain);
+        assert_eq!(commented.without_text().text(), "float64 x 0.5\n");
+        assert_ne!(plain, parse("float64 x 0.25\n").unwrap());
     }
 
     #[test]

@@ -98,10 +98,13 @@ fn add_list(all: &mut Definitions, text: &str) -> Result<()> {
     for entry in text.split("=== ").filter(|entry| !entry.trim().is_empty()) {
         let (name, body) = entry.split_once('\n').unwrap_or((entry, ""));
         let name = TypeName::parse(name.trim())?;
-        match name.kind() {
-            InterfaceKind::Msg => all.insert(MessageDefinition::parse(&name, body)?),
-            InterfaceKind::Srv => all.insert_service(&ServiceDefinition::parse(&name, body)?),
-            InterfaceKind::Action => all.insert_action(&ActionDefinition::parse(&name, body)?),
+        let messages = match name.kind() {
+            InterfaceKind::Msg => vec![MessageDefinition::parse(&name, body)?],
+            InterfaceKind::Srv => ServiceDefinition::parse(&name, body)?.messages(),
+            InterfaceKind::Action => ActionDefinition::parse(&name, body)?.messages(),
+        };
+        for message in messages {
+            all.insert(message.without_text());
         }
     }
     Ok(())

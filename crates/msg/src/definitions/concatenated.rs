@@ -1,9 +1,8 @@
 //! Concatenated definitions, as bags store them: a root, then sections after `====` lines.
 
 use super::Definitions;
-use super::order::{action_base, service_base};
 use crate::definition::{
-    ActionDefinition, MessageDefinition, ServiceDefinition, Source, check_text,
+    ActionDefinition, BaseType, MessageDefinition, ServiceDefinition, Source, check_text,
 };
 use crate::{Error, InterfaceKind, Result, TypeName, idl};
 
@@ -24,23 +23,43 @@ impl Definitions {
         Self::parse_sections(name, text, Form::Idl)
     }
 
+    /// Reads what a bag stores for a type, whatever it says about the encoding.
+    ///
+    /// Real bags call the text of a service `unknown`.
+    ///
+    /// # Errors
+    /// Names the line and what was expected there.
+    pub fn parse_stored(name: &TypeName, encoding: &str, text: &str) -> Result<Self> {
+        let looks_like_idl = || text.contains("module ") && text.contains("struct ");
+        match encoding {
+            "ros2idl" => Self::parse_ros2idl(name, text),
+            "ros2msg" => Self::parse_ros2msg(name, text),
+            _ if looks_like_idl() => Self::parse_ros2idl(name, text),
+            _ => Self::parse_ros2msg(name, text),
+        }
+    }
+
     fn parse_sections(name: &TypeName, text: &str, root_form: Form) -> Result<Self> {
         check_text(&name.to_string(), text)?;
         let sections = split(name, text, root_form)?;
         let mut all = Self::default();
+        let names = match name.kind() {
+            InterfaceKind::Msg => Names::AsWritten,
+            InterfaceKind::Srv | InterfaceKind::Action => Names::Derived,
+        };
         for section in sections.iter().skip(1) {
-            all.add_section(section)?;
+            all.add_section(section, names)?;
         }
         // A text may start with a headed section for the root itself; then nothing stands before it.
         let root_is_headed =
             all.get(name).is_some() && sections.first().is_some_and(|s| s.text.trim().is_empty());
         if let Some(root) = sections.first().filter(|_| !root_is_headed) {
-            all.add_section(root)?;
+            all.add_section(root, names)?;
         }
         Ok(all)
     }
 
-    fn add_section(&mut self, section: &Section<'_>) -> Result<()> {
+    fn add_section(&mut self, section: &Section<'_>, names: Names) -> Result<()> {
         let messages = match (section.form, section.name.kind()) {
             (Form::Idl, _) => idl::parse(&section.name, section.text, section.line)?,
             // Other writers store the event itself, as any message.
@@ -58,19 +77,17 @@ impl Definitions {
                     section.line,
                 )?]
             }
-            (Form::Msg, InterfaceKind::Srv) => ServiceDefinition::parse_from(
-                &service_base(&section.name),
-                section.text,
-                section.line,
-            )?
-            .messages(),
+            (Form::Msg, InterfaceKind::Srv) => {
+                let service = section.name.interface();
+                ServiceDefinition::parse_from(&service, section.text, section.line)?.messages()
+            }
             (Form::Msg, InterfaceKind::Action) => {
-                let base = action_base(&section.name).unwrap_or_else(|| section.name.clone());
-                ActionDefinition::parse_from(&base, section.text, section.line)?.messages()
+                let action = section.name.interface();
+                ActionDefinition::parse_from(&action, section.text, section.line)?.messages()
             }
         };
         for message in messages {
-            self.add_once(message, section)?;
+            self.add_once(names.apply(message), section)?;
         }
         Ok(())
     }
@@ -94,6 +111,29 @@ impl Definitions {
                 Ok(())
             }
         }
+    }
+}
+
+/// How `package/Name` is read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Names {
+    /// As a message.
+    AsWritten,
+    /// As a part of a service or an action, if its suffix says so.
+    Derived,
+}
+
+impl Names {
+    fn apply(self, mut message: MessageDefinition) -> MessageDefinition {
+        if self == Self::Derived {
+            message.name = message.name.with_derived_kind();
+            for field in &mut message.fields {
+                if let BaseType::Message(name) = &mut field.ty.base {
+                    *name = name.clone().with_derived_kind();
+                }
+            }
+        }
+        message
     }
 }
 
@@ -128,7 +168,7 @@ fn split<'a>(root: &TypeName, text: &'a str, root_form: Form) -> Result<Vec<Sect
         offset += raw.len();
         if is_separator(trimmed) {
             if let Some(section) = sections.last_mut().filter(|_| !awaits_header) {
-                section.text = text.get(start..begin).unwrap_or_default();
+                section.text = without_blank_end(text.get(start..begin).unwrap_or_default());
             }
             awaits_header = true;
         } else if awaits_header && !trimmed.is_empty() {
@@ -162,6 +202,14 @@ fn split<'a>(root: &TypeName, text: &'a str, root_form: Form) -> Result<Vec<Sect
         section.text = text.get(start..).unwrap_or_default();
     }
     Ok(sections)
+}
+
+/// The text of a section without the blank line that stands before a separator.
+fn without_blank_end(text: &str) -> &str {
+    match text.strip_suffix('\n') {
+        Some(rest) if rest.is_empty() || rest.ends_with('\n') => rest,
+        _ => text,
+    }
 }
 
 /// Whether a text is that of a whole service or action.
@@ -239,6 +287,55 @@ mod tests {
     fn an_event_may_be_stored_as_a_message() {
         let all = parse("p/srv/S_Event", "uint8 x\n").unwrap();
         assert_eq!(names(&all), ["p/srv/S_Event"]);
+    }
+
+    #[test]
+    fn parts_of_an_action_may_be_spelt_short_or_long() {
+        let text = |reference: &str, header: &str| {
+            format!("{reference}[<=1] goal\n===\nMSG: {header}\nint8 x\n")
+        };
+        let short = text("A_Goal", "p/A_Goal");
+        // Earlier versions of this crate wrote long references and short headers.
+        let mixed = text("p/action/A_Goal", "p/A_Goal");
+        let long = text("p/action/A_Goal", "p/action/A_Goal");
+        for text in [short.as_str(), &mixed, &long] {
+            let all = parse("p/action/A_SendGoal_Event", text).unwrap();
+            assert_eq!(
+                names(&all),
+                ["p/action/A_Goal", "p/action/A_SendGoal_Event"]
+            );
+            assert!(all.schema("p/action/A_SendGoal_Event").is_ok());
+        }
+        let message = parse("p/msg/A", &short).unwrap();
+        assert_eq!(names(&message), ["p/msg/A", "p/msg/A_Goal"]);
+    }
+
+    #[test]
+    fn stored_texts_of_every_encoding() {
+        let fields = |name: &str, encoding, text| {
+            let name = TypeName::parse(name).unwrap();
+            let all = Definitions::parse_stored(&name, encoding, text).unwrap();
+            all.get(&name).unwrap().fields.len()
+        };
+        let idl = "module p { module msg { struct A { long x; }; }; };";
+        assert_eq!(fields("p/msg/A", "ros2msg", "int8 a\n"), 1);
+        assert_eq!(fields("p/msg/A", "ros2idl", idl), 1);
+        assert_eq!(fields("p/msg/A", "unknown", idl), 1);
+        let service = "====\nSRV: p/srv/S\nint8 a\n---\n";
+        assert_eq!(fields("p/srv/S_Event", "unknown", service), 3);
+    }
+
+    #[test]
+    fn comments_survive_reading_and_writing() {
+        let text = "# root\nB b  # the b\n\n================\nMSG: p/B\n# part\nint8 X=1 # one\nint8 x 3\n";
+        let name = TypeName::parse("p/msg/A").unwrap();
+        let all = parse("p/msg/A", text).unwrap();
+        let written = all.ros2msg(&name).unwrap();
+        assert_eq!(written.replace(&"=".repeat(80), "================"), text);
+        assert_eq!(
+            parse("p/msg/A", &written).unwrap().ros2msg(&name).unwrap(),
+            written
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Definitions;
-use super::order::{MAX_DEPTH, action_base, service_base};
+use super::order::MAX_DEPTH;
 use crate::definition::{ActionDefinition, MessageDefinition, ServiceDefinition};
 use crate::{InterfaceKind, Result, Schema, TypeName, idl};
 
@@ -62,11 +62,7 @@ impl Definitions {
     }
 
     fn load_file(&mut self, source: &dyn DefinitionSource, wanted: &TypeName) -> Result<()> {
-        let file = match wanted.kind() {
-            InterfaceKind::Msg => wanted.clone(),
-            InterfaceKind::Srv => service_base(wanted),
-            InterfaceKind::Action => action_base(wanted).unwrap_or_else(|| wanted.clone()),
-        };
+        let file = wanted.interface();
         match (source.find(&file)?, file.kind()) {
             (None, _) => {}
             (Some(FoundDefinition::Idl(text)), _) => {

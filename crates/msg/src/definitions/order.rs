@@ -32,7 +32,9 @@ impl Definitions {
 
     /// The text that rosbag2 stores with encoding `ros2msg`: the definition, then its dependencies after `MSG:` lines.
     ///
-    /// Service events get the text of their service, as rosbag2 does.
+    /// Service events get the text of their service, as rosbag2 does. Parts of an action are written as messages:
+    /// one part says nothing about the others, and other readers decode messages only.
+    /// Comments are kept where the definitions were read from a text.
     pub fn ros2msg(&self, name: &TypeName) -> Result<String> {
         let (mut text, own) = self.root_text(name)?;
         let mut dependencies = Vec::new();
@@ -44,11 +46,20 @@ impl Definitions {
             }
         }
         for dependency in dependencies {
-            let body = self.require(&dependency, name)?;
+            let body = self.require(&dependency, name)?.text();
+            let header = dependency.header_spelling();
             // Writing to a string cannot fail.
-            let _ok = write!(text, "\n{SEPARATOR}\nMSG: {}\n{body}", dependency.short());
+            let _ok = write!(text, "\n{SEPARATOR}\nMSG: {header}\n{body}");
         }
         Ok(text)
+    }
+
+    /// The text of the file that defines `name`, without the types that it uses.
+    ///
+    /// # Errors
+    /// When it is not defined.
+    pub(crate) fn own_text(&self, name: &TypeName) -> Result<String> {
+        self.root_text(name).map(|(text, _)| text)
     }
 
     /// The text of the root and the parts that it holds.
@@ -61,74 +72,37 @@ impl Definitions {
         if let Some(base) = self.service_base(name) {
             let (request, response) = (part(&base, "_Request")?, part(&base, "_Response")?);
             let own = vec![request.name.clone(), response.name.clone()];
-            return Ok((
-                ServiceDefinition {
-                    name: base,
-                    request,
-                    response,
-                }
-                .to_string(),
-                own,
-            ));
+            let service = ServiceDefinition {
+                name: base,
+                request,
+                response,
+            };
+            return Ok((service.text(), own));
         }
-        if let Some(base) =
-            action_base(name).filter(|base| self.get(&base.with_suffix("_Feedback")).is_some())
-        {
-            let (goal, result) = (part(&base, "_Goal")?, part(&base, "_Result")?);
-            let feedback = part(&base, "_Feedback")?;
+        let is_action = self.get(&name.with_suffix("_Goal")).is_some();
+        if name.kind() == InterfaceKind::Action && is_action {
+            let (goal, result) = (part(name, "_Goal")?, part(name, "_Result")?);
+            let feedback = part(name, "_Feedback")?;
             let own = [&goal, &result, &feedback].map(|m| m.name.clone()).to_vec();
-            return Ok((
-                ActionDefinition {
-                    name: base,
-                    goal,
-                    result,
-                    feedback,
-                }
-                .to_string(),
-                own,
-            ));
+            let action = ActionDefinition {
+                name: name.clone(),
+                goal,
+                result,
+                feedback,
+            };
+            return Ok((action.text(), own));
         }
-        Ok((self.require(name, name)?.to_string(), vec![name.clone()]))
+        Ok((self.require(name, name)?.text(), vec![name.clone()]))
     }
 
     /// The service of which `name` is a part, when it is one.
     fn service_base(&self, name: &TypeName) -> Option<TypeName> {
-        let base = (name.kind() == InterfaceKind::Srv).then(|| service_base(name))?;
+        let base = (name.kind() == InterfaceKind::Srv).then(|| name.interface())?;
         let whole = ["_Request", "_Response"]
             .iter()
             .all(|suffix| self.get(&base.with_suffix(suffix)).is_some());
         whole.then_some(base)
     }
-}
-
-/// `AddTwoInts` for `AddTwoInts_Event`, `_Request`, `_Response` and for itself.
-pub(super) fn service_base(name: &TypeName) -> TypeName {
-    ["_Event", "_Request", "_Response"]
-        .iter()
-        .find_map(|s| name.without_suffix(s))
-        .unwrap_or_else(|| name.clone())
-}
-
-/// The action of which `name` is a part; `None` for messages and services.
-pub(super) fn action_base(name: &TypeName) -> Option<TypeName> {
-    if name.kind() != InterfaceKind::Action {
-        return None;
-    }
-    let inner = service_base(name);
-    let suffixes = [
-        "_SendGoal",
-        "_GetResult",
-        "_FeedbackMessage",
-        "_Feedback",
-        "_Goal",
-        "_Result",
-    ];
-    Some(
-        suffixes
-            .iter()
-            .find_map(|s| inner.without_suffix(s))
-            .unwrap_or(inner),
-    )
 }
 
 struct Walk<'a> {
@@ -272,20 +246,5 @@ mod tests {
         all.insert(MessageDefinition::parse(&name, &text).unwrap());
         let error = all.dependencies(&name).unwrap_err().to_string();
         assert!(error.contains("nesting depth is 33"), "{error}");
-    }
-
-    #[test]
-    fn bases_of_services_and_actions() {
-        let base = |name: &str| action_base(&TypeName::parse(name).unwrap()).map(|n| n.to_string());
-        assert_eq!(
-            base("p/action/F_SendGoal_Event").as_deref(),
-            Some("p/action/F")
-        );
-        assert_eq!(
-            base("p/action/F_FeedbackMessage").as_deref(),
-            Some("p/action/F")
-        );
-        assert_eq!(base("p/action/F").as_deref(), Some("p/action/F"));
-        assert_eq!(base("p/srv/F_Event"), None);
     }
 }

@@ -80,11 +80,8 @@ impl<'a> Parser<'a> {
         {
             fields.clear();
         }
-        self.messages.push(MessageDefinition {
-            name,
-            fields,
-            constants: Vec::new(),
-        });
+        let message = MessageDefinition::new(name, fields, Vec::new());
+        self.messages.push(message);
         Ok(())
     }
 

@@ -8,6 +8,11 @@ use crate::{Error, Result};
 /// Longest accepted package or type name: DDS type names are 255 bytes at most.
 const MAX_PART: usize = 255;
 
+/// What rosidl derives from a service, from the services of an action, and from the action itself.
+const SERVICE_PARTS: [&str; 3] = ["_Request", "_Response", "_Event"];
+const ACTION_SERVICES: [&str; 2] = ["_SendGoal", "_GetResult"];
+const ACTION_PARTS: [&str; 4] = ["_Goal", "_Result", "_Feedback", "_FeedbackMessage"];
+
 /// The middle part of a type name.
 // The order is that of the spellings, so that sorted type names are sorted text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -134,6 +139,81 @@ impl TypeName {
         format!("{}/{}", self.package, self.name)
     }
 
+    /// The service, action or message that a file defines this type in: `p/action/Dock` for
+    /// `p/action/Dock_SendGoal_Event`, and the name itself for a message.
+    #[must_use]
+    pub fn interface(&self) -> Self {
+        let cut = |name: &Self, suffixes: &[&str]| {
+            suffixes
+                .iter()
+                .find_map(|suffix| name.without_suffix(suffix))
+        };
+        if self.kind == InterfaceKind::Msg {
+            return self.clone();
+        }
+        let service = cut(self, &SERVICE_PARTS).unwrap_or_else(|| self.clone());
+        if self.kind == InterfaceKind::Srv {
+            return service;
+        }
+        cut(&service, &ACTION_SERVICES)
+            .or_else(|| cut(&service, &ACTION_PARTS))
+            .unwrap_or(service)
+    }
+
+    /// Whether it names a service: one of its own, or one of the two that an action has.
+    pub fn is_service(&self) -> bool {
+        let of_action = ACTION_SERVICES
+            .iter()
+            .any(|suffix| self.without_suffix(suffix).is_some());
+        match self.kind {
+            InterfaceKind::Msg => false,
+            InterfaceKind::Srv => self.interface() == *self,
+            InterfaceKind::Action => of_action,
+        }
+    }
+
+    /// The kind of interface that a name with this suffix is derived from: `Add_Request` is a part of a service,
+    /// `Dock_Goal` of an action.
+    ///
+    /// ROS allows `_` only in the names of derived types, so `package/Name` is unambiguous for them.
+    pub(crate) fn derived_kind(&self) -> Option<InterfaceKind> {
+        let ends = |suffixes: &[&str]| {
+            suffixes
+                .iter()
+                .any(|suffix| self.without_suffix(suffix).is_some())
+        };
+        let inner = SERVICE_PARTS
+            .iter()
+            .find_map(|suffix| self.without_suffix(suffix));
+        let of_action = inner.as_ref().is_some_and(|inner| {
+            let mut services = ACTION_SERVICES.iter();
+            services.any(|suffix| inner.without_suffix(suffix).is_some())
+        });
+        if of_action || ends(&ACTION_SERVICES) || ends(&ACTION_PARTS) {
+            Some(InterfaceKind::Action)
+        } else {
+            inner.map(|_| InterfaceKind::Srv)
+        }
+    }
+
+    /// The spelling in the header of a section: `package/Name` for messages, as rosbag2 writes it, and the full name
+    /// for parts of services and actions, as other readers expect it.
+    pub(crate) fn header_spelling(&self) -> String {
+        match self.kind {
+            InterfaceKind::Msg => self.short(),
+            InterfaceKind::Srv | InterfaceKind::Action => self.to_string(),
+        }
+    }
+
+    /// The name that `package/Name` means inside the definition of a service or an action.
+    #[must_use]
+    pub(crate) fn with_derived_kind(mut self) -> Self {
+        if self.kind == InterfaceKind::Msg {
+            self.kind = self.derived_kind().unwrap_or(self.kind);
+        }
+        self
+    }
+
     /// The same name with `suffix` at its end, such as `AddTwoInts` and `_Request`.
     #[must_use]
     pub fn with_suffix(&self, suffix: &str) -> Self {
@@ -205,6 +285,43 @@ mod tests {
             TypeName::parse("a/action/B").unwrap().kind(),
             InterfaceKind::Action
         );
+    }
+
+    #[test]
+    fn derived_names_say_what_they_are_derived_from() {
+        let kind = |name: &str| TypeName::parse(name).unwrap().with_derived_kind().kind();
+        for name in [
+            "p/F_SendGoal_Request",
+            "p/F_GetResult",
+            "p/F_Goal",
+            "p/F_FeedbackMessage",
+        ] {
+            assert_eq!(kind(name), InterfaceKind::Action, "{name}");
+        }
+        assert_eq!(kind("p/S_Event"), InterfaceKind::Srv);
+        for name in ["p/Goal", "p/_Goal", "p/SendGoal", "p/A_B"] {
+            assert_eq!(kind(name), InterfaceKind::Msg, "{name}");
+        }
+        let interface = |name: &str| TypeName::parse(name).unwrap().interface().to_string();
+        for part in [
+            "_SendGoal_Event",
+            "_GetResult",
+            "_FeedbackMessage",
+            "_Goal",
+            "",
+        ] {
+            assert_eq!(interface(&format!("p/action/F{part}")), "p/action/F");
+        }
+        assert_eq!(interface("p/srv/S_Event"), "p/srv/S");
+        assert_eq!(interface("p/msg/A_Goal"), "p/msg/A_Goal");
+        let is_service = |name: &str| TypeName::parse(name).unwrap().is_service();
+        assert!(is_service("p/srv/S") && is_service("p/action/F_SendGoal"));
+        assert!(
+            !is_service("p/srv/S_Event") && !is_service("p/action/F") && !is_service("p/msg/M")
+        );
+        let spelling = |name: &str| TypeName::parse(name).unwrap().header_spelling();
+        assert_eq!(spelling("p/action/F_Goal"), "p/action/F_Goal");
+        assert_eq!(spelling("p/msg/M"), "p/M");
     }
 
     #[test]

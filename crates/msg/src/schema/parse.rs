@@ -27,27 +27,14 @@ impl Schema {
         Self::from_text(&name, &Definitions::parse_ros2idl(&name, text)?)
     }
 
-    /// Compiles what a bag stores for a type, whatever it says about the encoding.
-    ///
-    /// Real bags call the text of a service `unknown`; without any text the built-in definitions are asked.
-    pub fn parse_stored(name: &str, encoding: &str, text: &str) -> Result<Self> {
-        let looks_like_idl = || text.contains("module ") && text.contains("struct ");
-        match encoding {
-            "ros2idl" => Self::parse_ros2idl(name, text),
-            "ros2msg" => Self::parse_ros2msg(name, text),
-            _ if text.trim().is_empty() => Definitions::builtin().schema(name),
-            _ if looks_like_idl() => Self::parse_ros2idl(name, text),
-            _ => Self::parse_ros2msg(name, text),
-        }
-    }
-
     /// Compiles the types of a type description.
     pub fn from_description(description: &TypeDescription) -> Result<Self> {
         let name = TypeName::parse(&description.type_description.type_name)?;
         Self::compile(&description.to_definitions()?, &name)
     }
 
-    fn from_text(name: &TypeName, own: &Definitions) -> Result<Self> {
+    /// Compiles definitions that were read from a text, with the packages that rosidl adds.
+    pub(crate) fn from_text(name: &TypeName, own: &Definitions) -> Result<Self> {
         let mut all = Definitions::default();
         for message in Definitions::builtin()
             .iter()
@@ -58,32 +45,5 @@ impl Schema {
         }
         all.extend(own);
         Self::compile(&all, name)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stored_texts_of_every_encoding() {
-        let fields = |name, encoding, text| {
-            Schema::parse_stored(name, encoding, text).map(|schema| schema.root().fields().len())
-        };
-        let idl = "module p { module msg { struct A { long x; }; }; };";
-        assert_eq!(fields("p/msg/A", "ros2msg", ""), Ok(0));
-        assert_eq!(fields("p/msg/A", "ros2msg", "int8 a\n"), Ok(1));
-        assert_eq!(fields("p/msg/A", "ros2idl", idl), Ok(1));
-        assert_eq!(fields("p/msg/A", "unknown", idl), Ok(1));
-        assert_eq!(
-            fields(
-                "p/srv/S_Event",
-                "unknown",
-                "====\nSRV: p/srv/S\nint8 a\n---\n"
-            ),
-            Ok(3)
-        );
-        assert_eq!(fields("std_msgs/msg/Header", "", ""), Ok(2));
-        assert!(fields("p/msg/A", "", "").is_err());
     }
 }

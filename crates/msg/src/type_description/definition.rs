@@ -54,11 +54,7 @@ impl IndividualTypeDescription {
             ))
         };
         let fields = described.iter().map(field).collect::<Result<_>>()?;
-        Ok(MessageDefinition {
-            name,
-            fields,
-            constants: Vec::new(),
-        })
+        Ok(MessageDefinition::new(name, fields, Vec::new()))
     }
 }
 

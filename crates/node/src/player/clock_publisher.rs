@@ -24,6 +24,8 @@ impl ClockPublisher {
         clock: &Arc<dyn PlayerClock>,
         qos: Option<QosProfile>,
     ) -> Result<Self> {
+        let schema = Definitions::builtin().schema(clock_message::TYPE)?;
+        node.register_type(&Arc::new(schema));
         let publisher = node
             .wire()
             .publish(&clock_topic(node, qos.unwrap_or(QosProfile::CLOCK))?)?;

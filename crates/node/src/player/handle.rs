@@ -10,7 +10,7 @@ use super::control::{Answer, Control, Refusal};
 use super::mailbox::{Letter, Mailbox, Reply};
 use super::read_ahead::ReadAhead;
 use super::services::Obeys;
-use super::status::{ClockStatus, State, Status, TopicStatus};
+use super::status::{ClockStatus, SkippedTopic, State, Status, TopicStatus};
 
 /// The way to control a player and to see what it does. Clones are the same player.
 #[derive(Clone)]
@@ -31,6 +31,8 @@ pub(super) struct Shared {
     pub(super) follower: Weak<ClockFollower>,
     /// Names and types of the topics, by topic of the bag; none for those that are not played.
     pub(super) names: Vec<Option<(String, String)>>,
+    /// Topics that cannot be played.
+    pub(super) skipped: Vec<SkippedTopic>,
 }
 
 impl PlayerHandle {
@@ -90,6 +92,7 @@ impl PlayerHandle {
             starved: board.starved.load(Ordering::Relaxed),
             latest: Duration::from_nanos(board.latest.load(Ordering::Relaxed)),
             topics: shared.topics(),
+            skipped: shared.skipped.clone(),
             damage: details.damage.clone(),
         };
         drop(details);

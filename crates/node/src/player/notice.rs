@@ -15,6 +15,8 @@ pub enum Notice {
     TopicSkipped {
         /// The topic.
         topic: String,
+        /// How many messages the bag has of it.
+        messages: u64,
         /// Why not.
         reason: String,
     },
@@ -113,7 +115,11 @@ impl fmt::Display for Notice {
         match self {
             Self::Damage(text) => write!(f, "damaged, played on behind it: {text}"),
             Self::Unreadable(text) => write!(f, "reading ended early: {text}"),
-            Self::TopicSkipped { topic, reason } => write!(f, "{topic} is not played: {reason}"),
+            Self::TopicSkipped {
+                topic: name,
+                messages: n,
+                reason,
+            } => write!(f, "{name} is not played ({n} messages): {reason}"),
             Self::LeftOut {
                 topic,
                 type_name,
@@ -173,13 +179,7 @@ impl fmt::Display for Notice {
                 f.write_str("nobody publishes /clock: time stands until somebody does")
             }
             Self::ClockSilent { source } => write!(f, "/clock is silent: {source}"),
-            Self::ClockElsewhere { clock_ns, bag_ns } => write!(
-                f,
-                "/clock shows {}, the bag is from {} to {}: messages wait for their time",
-                seconds(*clock_ns),
-                seconds(bag_ns.0),
-                seconds(bag_ns.1)
-            ),
+            Self::ClockElsewhere { clock_ns, bag_ns } => elsewhere(f, *clock_ns, *bag_ns),
             Self::NotInStep { topic, reason } => {
                 write!(f, "{topic} cannot be waited for: {reason}; time stands")
             }
@@ -188,6 +188,16 @@ impl fmt::Display for Notice {
             }
         }
     }
+}
+
+fn elsewhere(f: &mut fmt::Formatter<'_>, clock_ns: i64, bag_ns: (i64, i64)) -> fmt::Result {
+    write!(
+        f,
+        "/clock shows {}, the bag is from {} to {}: messages wait for their time",
+        seconds(clock_ns),
+        seconds(bag_ns.0),
+        seconds(bag_ns.1)
+    )
 }
 
 fn seconds(nanoseconds: i64) -> String {

@@ -3,7 +3,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use timeloom_bag::TopicInfo;
-use timeloom_msg::{Distro, QosProfile};
+use timeloom_msg::{Distro, QosProfile, TypeResolver};
 use timeloom_time::{Duration, PlaybackRate, Ros, System, Time};
 
 /// How to play. The defaults are those of `ros2 bag play`.
@@ -54,6 +54,8 @@ pub struct Options {
     /// What becomes of recorded actions: with [`ServiceReplay::AsRequests`] their goals are sent again, and what the
     /// recorded server said is left out.
     pub actions: ServiceReplay,
+    /// Where definitions come from that the bags do not hold.
+    pub types: TypeResolver,
 }
 
 impl Default for Options {
@@ -80,6 +82,7 @@ impl Default for Options {
             pace: Pace::CatchUp,
             services: ServiceReplay::AsEvents,
             actions: ServiceReplay::AsEvents,
+            types: TypeResolver::default(),
         }
     }
 }

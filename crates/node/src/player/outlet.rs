@@ -5,7 +5,7 @@ use bytes::Bytes;
 use timeloom_bag::{BagReader, StorageReader as _, TopicId, TopicInfo};
 use timeloom_msg::name::action_of;
 use timeloom_msg::qos::parse_profiles;
-use timeloom_msg::{Definitions, QosProfile, TypeHash, TypeName};
+use timeloom_msg::{QosProfile, Schema, TypeHash, TypeName, TypeResolver};
 use timeloom_wire::{EventObserver, PublishOptions, Publisher, TopicSpec};
 
 use super::clock_publisher::CLOCK_TOPIC;
@@ -15,6 +15,7 @@ use super::notice::{Notice, Reporter};
 use super::options::{ClockTrigger, Options, RequestSource, ServiceReplay};
 use super::publisher_qos::PublisherQos;
 use super::requests::Requests;
+use super::status::SkippedTopic;
 use crate::RosNode;
 
 /// Where the messages of one topic go.
@@ -55,8 +56,13 @@ pub(super) enum Sent {
     NotMeant,
 }
 
-/// All outlets, by topic of the bag.
-pub(super) struct Outlets(Vec<Option<Outlet>>);
+/// All outlets.
+pub(super) struct Outlets {
+    /// By topic of the bag.
+    by_topic: Vec<Option<Outlet>>,
+    /// The topics that were to be played and cannot be.
+    pub(super) skipped: Vec<SkippedTopic>,
+}
 
 impl Outlets {
     /// Makes a publisher for each topic that is wanted; those that cannot be played are reported.
@@ -69,38 +75,58 @@ impl Outlets {
     ) -> Self {
         let bell = Arc::clone(mailbox);
         let observer: EventObserver = Arc::new(move |_| bell.ring());
-        let topics = reader.info().topics.iter().enumerate();
-        let outlets = topics.map(|(index, topic)| {
-            let id = TopicId::from_index(index)?;
+        let info = reader.info();
+        let types = options.types.for_distro(&info.ros_distro);
+        let mut outlets = Self {
+            by_topic: Vec::with_capacity(info.topics.len()),
+            skipped: Vec::new(),
+        };
+        for (index, topic) in info.topics.iter().enumerate() {
             // The player's own /clock takes the place of the recorded one.
             let own_clock = options.clock.is_on() && topic.name == CLOCK_TOPIC;
-            if !options.selection.takes(topic)
-                || own_clock
-                || is_servers_word(topic, options)
-                || is_left_out(topic, options, reporter)
-            {
-                return None;
-            }
-            Outlet::open(id, topic, node, options, &observer, reporter)
-                .map_err(|reason| {
-                    reporter.report(Notice::TopicSkipped {
-                        topic: topic.name.clone(),
-                        reason,
-                    });
-                })
-                .ok()
+            let id = TopicId::from_index(index).filter(|_| {
+                options.selection.takes(topic)
+                    && !own_clock
+                    && !is_servers_word(topic, options)
+                    && !is_left_out(topic, options, reporter)
+            });
+            let outlet =
+                id.map(|id| Outlet::open(id, topic, (node, &types), options, &observer, reporter));
+            let outlet = match outlet {
+                Some(Err(reason)) => {
+                    let messages = info.message_counts.get(index).copied().unwrap_or(0);
+                    outlets.skip(topic, messages, reason, reporter);
+                    None
+                }
+                outlet => outlet.and_then(Result::ok),
+            };
+            outlets.by_topic.push(outlet);
+        }
+        outlets
+    }
+
+    fn skip(&mut self, topic: &TopicInfo, messages: u64, reason: String, reporter: &Reporter) {
+        reporter.report(Notice::TopicSkipped {
+            topic: topic.name.clone(),
+            messages,
+            reason: reason.clone(),
         });
-        Self(outlets.collect())
+        self.skipped.push(SkippedTopic {
+            name: topic.name.clone(),
+            type_name: topic.type_name.clone(),
+            messages,
+            reason,
+        });
     }
 
     /// The outlet of a topic.
     pub(super) fn get_mut(&mut self, topic: TopicId) -> Option<&mut Outlet> {
-        self.0.get_mut(topic.index())?.as_mut()
+        self.by_topic.get_mut(topic.index())?.as_mut()
     }
 
     /// All outlets.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Outlet> {
-        self.0.iter().flatten()
+        self.by_topic.iter().flatten()
     }
 
     /// The topics that are played.
@@ -111,7 +137,7 @@ impl Outlets {
     /// Names and types by topic of the bag.
     pub(super) fn names(&self) -> Vec<Option<(String, String)>> {
         let name = |outlet: &Outlet| (outlet.name.clone(), outlet.type_name.clone());
-        self.0
+        self.by_topic
             .iter()
             .map(|outlet| outlet.as_ref().map(name))
             .collect()
@@ -128,7 +154,7 @@ impl Outlet {
     fn open(
         id: TopicId,
         topic: &TopicInfo,
-        node: &RosNode,
+        (node, types): (&RosNode, &TypeResolver),
         options: &Options,
         observer: &EventObserver,
         reporter: &Reporter,
@@ -139,15 +165,18 @@ impl Outlet {
                 topic.serialization_format
             ));
         }
+        let schema = topic.schema(types);
         if let Some(source) = called_again(topic, options) {
-            let requests = Requests::open(topic, node, source)?;
+            let requests = Requests::open(topic, schema.as_ref(), node, source)?;
             return Ok(Self::calling(id, topic, requests, options));
         }
         let type_name = TypeName::parse(&topic.type_name).map_err(|error| error.to_string())?;
         let name = renamed(topic, node).map_err(|error| error.to_string())?;
         let qos = qos_of(topic, &name, &options.qos_overrides, reporter);
+        // What has no definition is played all the same: payloads are not looked into.
+        let hash = hash_of(topic, schema.as_ref().ok());
         let spec = TopicSpec {
-            type_hash: hash_of(topic, &type_name),
+            type_hash: hash,
             name: name.clone(),
             type_name,
             qos: qos.profile,
@@ -156,6 +185,9 @@ impl Outlet {
             .wire()
             .publish_observed(&spec, Arc::clone(observer))
             .map_err(|error| error.to_string())?;
+        if let Ok(schema) = &schema {
+            describe(node, schema, hash);
+        }
         Ok(Self {
             triggers_clock: triggers_clock(options, &[&topic.name, &name]),
             name,
@@ -324,18 +356,24 @@ fn qos_of(
     qos
 }
 
-/// The hash of a type: as recorded, or worked out from the definition in the bag, or that of the built-in type.
-fn hash_of(topic: &TopicInfo, type_name: &TypeName) -> Option<TypeHash> {
-    if let Ok(hash) = topic.type_description_hash.parse() {
-        return Some(hash);
+/// The hash of a type: as recorded, or that of the layout.
+fn hash_of(topic: &TopicInfo, schema: Option<&Schema>) -> Option<TypeHash> {
+    let recorded = topic.type_description_hash.parse();
+    recorded.ok().or_else(|| schema?.type_hash().ok())
+}
+
+/// Has the node describe a type that it publishes, and the service whose events it publishes.
+///
+/// A layout with another hash than the recorded one is not described: peers ask by hash.
+fn describe(node: &RosNode, schema: &Schema, hash: Option<TypeHash>) {
+    if schema.type_hash().ok() != hash {
+        return;
     }
-    let text = &topic.definition.text;
-    let recorded = match topic.definition.encoding.as_str() {
-        "ros2msg" if !text.is_empty() => Definitions::parse_ros2msg(type_name, text).ok(),
-        "ros2idl" if !text.is_empty() => Definitions::parse_ros2idl(type_name, text).ok(),
-        _ => None,
-    };
-    let definitions = recorded.as_ref().unwrap_or_else(|| Definitions::builtin());
-    let schema = definitions.schema(&topic.type_name).ok()?;
-    schema.type_hash().ok()
+    node.register_type(&Arc::new(schema.clone()));
+    let interface = schema.name().interface();
+    if interface != *schema.name()
+        && let Ok(interface) = schema.related(&interface.to_string())
+    {
+        node.register_type(&Arc::new(interface));
+    }
 }

@@ -1,17 +1,18 @@
+use std::sync::Arc;
+
 use bytes::Bytes;
 use timeloom_bag::TopicInfo;
-use timeloom_msg::{Definitions, QosProfile, Schema, TypeHash, TypeName, Value};
-use timeloom_wire::ServiceSpec;
+use timeloom_msg::{QosProfile, Schema, Value};
 
 use super::options::RequestSource;
 use super::request_flow::RequestFlow;
-use crate::RosNode;
+use crate::{RosNode, ServiceTypes};
 
 /// Calls a service again, by the introspection events that were recorded of it.
 pub(super) struct Requests {
     flow: RequestFlow,
     event: Schema,
-    request: Schema,
+    request: Arc<Schema>,
     source: RequestSource,
     /// The service, as it is called.
     pub(super) service: String,
@@ -23,41 +24,25 @@ const REQUEST_SENT: u64 = 0;
 const REQUEST_RECEIVED: u64 = 1;
 
 impl Requests {
-    /// A client for the service whose events a topic holds; the reason if there can be none.
+    /// A client for the service whose events of this layout a topic holds; the reason if there can be none.
     pub(super) fn open(
         topic: &TopicInfo,
+        event: Result<&Schema, &timeloom_msg::Error>,
         node: &RosNode,
         source: RequestSource,
     ) -> Result<Self, String> {
         let no = || format!("{} has no service events", topic.name);
-        let (name, type_name) = topic
-            .service_name()
-            .zip(topic.service_type())
-            .ok_or_else(no)?;
+        let name = topic.service_name().ok_or_else(no)?;
         let service = node
             .resolve_service(name)
             .map_err(|error| error.to_string())?;
-        let (definitions, event) = definitions(topic)?;
-        let part = |name: &str| {
-            let schema = definitions.schema(name);
-            schema.map_err(|error| error.to_string())
-        };
-        let request = part(&format!("{type_name}_Request"))?;
-        let response = part(&format!("{type_name}_Response"))?;
-        let hash = |schema: &Schema| -> Option<TypeHash> { schema.type_hash().ok() };
-        let spec = ServiceSpec {
-            name: service.clone(),
-            type_name: TypeName::parse(type_name).map_err(|error| error.to_string())?,
-            // Some bags hold the parts only.
-            type_hash: part(type_name).ok().as_ref().and_then(hash),
-            request_hash: hash(&request),
-            response_hash: hash(&response),
-            qos: QosProfile::SERVICES,
-        };
+        let event = event.map_err(ToString::to_string)?;
+        let types = ServiceTypes::of_schema(event).map_err(|error| error.to_string())?;
+        let spec = types.spec(&service, QosProfile::SERVICES);
         Ok(Self {
             flow: RequestFlow::open(node, &spec)?,
-            event,
-            request,
+            event: event.clone(),
+            request: types.request,
             source,
             service,
         })
@@ -100,26 +85,4 @@ impl Requests {
         self.flow.send(Bytes::from(request))?;
         Ok(true)
     }
-}
-
-/// The definitions of a service with the layout of its events: from the bag, or built in.
-fn definitions(topic: &TopicInfo) -> Result<(Definitions, Schema), String> {
-    let name = TypeName::parse(&topic.type_name).map_err(|error| error.to_string())?;
-    let text = &topic.definition.text;
-    let recorded = match topic.definition.encoding.as_str() {
-        "ros2msg" if !text.is_empty() => Definitions::parse_ros2msg(&name, text).ok(),
-        "ros2idl" if !text.is_empty() => Definitions::parse_ros2idl(&name, text).ok(),
-        _ => None,
-    };
-    let known = recorded.into_iter().find_map(|definitions| {
-        let event = definitions.schema(&topic.type_name).ok()?;
-        Some((definitions, event))
-    });
-    if let Some(known) = known {
-        return Ok(known);
-    }
-    let builtin = Definitions::builtin();
-    let event = builtin.schema(&topic.type_name);
-    let event = event.map_err(|error| format!("its type is not known: {error}"))?;
-    Ok((builtin.clone(), event))
 }

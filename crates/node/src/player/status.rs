@@ -81,8 +81,23 @@ pub struct Status {
     pub latest: Duration,
     /// What became of the messages, by topic, in the order of the bag.
     pub topics: Vec<TopicStatus>,
+    /// The topics that were to be played and cannot be.
+    pub skipped: Vec<SkippedTopic>,
     /// What could not be read, in words.
     pub damage: Vec<String>,
+}
+
+/// A topic that was to be played and cannot be, for example because its type has no definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedTopic {
+    /// The topic in the bag.
+    pub name: String,
+    /// Its type.
+    pub type_name: String,
+    /// How many messages the bag has of it.
+    pub messages: u64,
+    /// Why it is not played.
+    pub reason: String,
 }
 
 /// Whose time a player goes by.
@@ -120,10 +135,11 @@ impl Status {
         self.topics.iter().map(|topic| topic.played).sum()
     }
 
-    /// Messages that were to be published and were not.
+    /// Messages that were to be published and were not, with those of topics that cannot be played.
     pub fn lost(&self) -> u64 {
         let lost = |topic: &TopicStatus| topic.failed + topic.dropped;
-        self.topics.iter().map(lost).sum()
+        let skipped: u64 = self.skipped.iter().map(|topic| topic.messages).sum();
+        self.topics.iter().map(lost).sum::<u64>() + skipped
     }
 
     pub(super) fn set_load(&mut self, load: Load) {

@@ -1,6 +1,6 @@
 use timeloom_bag::MessageDefinition;
-use timeloom_msg::{Definitions, QosProfile, Schema, TypeHash};
-use timeloom_wire::{EndpointInfo, EndpointKind, Gid};
+use timeloom_msg::{Schema, TypeHash, TypeRequest, TypeResolver};
+use timeloom_wire::EndpointInfo;
 
 use crate::type_finder::TypeFinder;
 
@@ -26,7 +26,7 @@ pub trait TypeSource: Send + Sync {
 }
 
 impl FoundType {
-    /// What a bag keeps of a layout; none if it cannot be written down.
+    /// What a bag keeps of a layout; none if it has no text definition.
     fn of(schema: &Schema) -> Option<Self> {
         Some(Self {
             definition: MessageDefinition {
@@ -44,11 +44,12 @@ pub struct BuiltinTypes;
 
 impl TypeSource for BuiltinTypes {
     fn at_hand(&self, type_name: &str, hash: Option<&TypeHash>) -> Option<FoundType> {
-        let schema = match hash {
-            Some(hash) => Definitions::builtin_with_hash(type_name, hash).ok()??,
-            None => Definitions::builtin().schema(type_name).ok()?,
-        };
-        FoundType::of(&schema)
+        let schema = TypeResolver::default().resolve(&TypeRequest {
+            name: type_name,
+            hash: hash.copied(),
+            stored: None,
+        });
+        FoundType::of(&schema.ok()?)
     }
 
     fn ask(&self, publisher: &EndpointInfo) -> Result<FoundType, String> {
@@ -59,16 +60,7 @@ impl TypeSource for BuiltinTypes {
 /// Built in, installed, or told by the node that publishes.
 impl TypeSource for TypeFinder {
     fn at_hand(&self, type_name: &str, hash: Option<&TypeHash>) -> Option<FoundType> {
-        let endpoint = EndpointInfo {
-            gid: Gid::UNKNOWN,
-            kind: EndpointKind::Publisher,
-            node: None,
-            topic: String::new(),
-            type_name: type_name.to_owned(),
-            type_hash: hash.copied(),
-            qos: QosProfile::DEFAULT,
-        };
-        FoundType::of(&self.local().of_endpoint(&endpoint)?)
+        FoundType::of(&Self::at_hand(self, type_name, hash.copied()).ok()?)
     }
 
     fn ask(&self, publisher: &EndpointInfo) -> Result<FoundType, String> {
@@ -81,5 +73,32 @@ impl TypeSource for TypeFinder {
                 schema.name()
             )
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use timeloom_bag::TopicInfo;
+    use timeloom_msg::Definitions;
+
+    /// Also events and feedback of actions, whose text is not that of a file.
+    #[test]
+    fn what_is_stored_of_a_type_reads_back_with_the_same_hash() {
+        let all = Definitions::builtin();
+        for message in all.iter() {
+            let name = message.name.to_string();
+            let schema = all.schema(&name).unwrap();
+            let found = FoundType::of(&schema).unwrap();
+            let info = TopicInfo {
+                definition: found.definition,
+                ..TopicInfo::new("/x", &name)
+            };
+            if info.definition.text.trim().is_empty() {
+                continue;
+            }
+            let read = info.schema(&TypeResolver::default()).unwrap();
+            assert_eq!(read.type_hash().ok(), found.hash, "{name}");
+        }
     }
 }

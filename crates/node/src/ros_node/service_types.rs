@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use timeloom_msg::{Definitions, InterfaceKind, QosProfile, Schema, TypeHash, TypeName};
+use timeloom_msg::{Definitions, QosProfile, Schema, TypeHash, TypeName};
 use timeloom_wire::ServiceSpec;
 
 use crate::{Error, Result};
@@ -37,7 +37,7 @@ impl ServiceTypes {
         mut lookup: impl FnMut(&str) -> std::result::Result<Schema, E>,
     ) -> std::result::Result<Self, E> {
         let name = TypeName::parse(type_name).map_err(Error::from)?;
-        if name.kind() != InterfaceKind::Srv {
+        if !name.is_service() {
             return Err(Error::NoService {
                 type_name: name.to_string(),
             }
@@ -50,6 +50,17 @@ impl ServiceTypes {
             whole: Some(Arc::new(whole)),
             name,
         })
+    }
+
+    /// The layouts of the service that a schema belongs to: the service itself, or its events.
+    ///
+    /// # Errors
+    /// When the schema is not that of a service or of its events.
+    pub fn of_schema(schema: &Schema) -> Result<Self> {
+        let name = schema.name();
+        let service = name.without_suffix("_Event");
+        let service = service.as_ref().unwrap_or(name).to_string();
+        Self::find(&service, |part| Ok::<_, Error>(schema.related(part)?))
     }
 
     /// What the wire wants to know to answer or to call the service of that full name.
@@ -84,6 +95,22 @@ mod tests {
         let hashes = [spec.type_hash, spec.request_hash, spec.response_hash];
         assert!(hashes.iter().all(Option::is_some));
         assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2]);
+    }
+
+    #[test]
+    fn the_events_of_a_service_or_an_action_say_all_of_it() {
+        for name in [
+            "std_srvs/srv/SetBool",
+            "example_interfaces/action/Fibonacci_SendGoal",
+        ] {
+            let whole = ServiceTypes::builtin(name).unwrap();
+            let event = Definitions::builtin().schema(&format!("{name}_Event"));
+            let of_event = ServiceTypes::of_schema(&event.unwrap()).unwrap();
+            let spec = |types: &ServiceTypes| types.spec("/x", QosProfile::SERVICES);
+            assert_eq!(spec(&of_event), spec(&whole));
+        }
+        let message = Definitions::builtin().schema("std_msgs/msg/String");
+        assert!(ServiceTypes::of_schema(&message.unwrap()).is_err());
     }
 
     #[test]

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use timeloom_msg::value::{Array, Struct};
-use timeloom_msg::{Definitions, Schema, TypeHash, TypeName, Value};
+use timeloom_msg::{Definitions, Schema, TypeHash, TypeSource, Value};
 
 use crate::{Error, Result};
 
@@ -12,7 +11,7 @@ use crate::{Error, Result};
 pub(crate) const SERVICE: &str = "type_description_interfaces/srv/GetTypeDescription";
 
 /// The types in use, by hash; what was used once is told for as long as the node lives.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct TypeDescriptions(Mutex<BTreeMap<TypeHash, Arc<Schema>>>);
 
 impl TypeDescriptions {
@@ -59,12 +58,9 @@ impl TypeDescriptions {
 fn describe(schema: &Schema, with_sources: bool, response: &mut Value) -> Result<()> {
     let description = schema.type_description()?;
     response.set("successful", true)?;
-    let names = std::iter::once(&description.type_description)
-        .chain(&description.referenced_type_descriptions)
-        .map(|described| described.type_name.clone());
     if with_sources {
-        let sources = sources(schema, names)?;
-        response.set("type_sources", Array::Struct(sources))?;
+        let sources = TypeSource::all_of(schema.definitions(), schema.name())?;
+        response.set("type_sources", TypeSource::to_array(&sources)?)?;
     }
     let Value::Struct(message) = description.to_value()? else {
         return Err(Error::Request {
@@ -72,25 +68,6 @@ fn describe(schema: &Schema, with_sources: bool, response: &mut Value) -> Result
         });
     };
     Ok(response.set("type_description", message)?)
-}
-
-/// The texts of the types. Comments are not kept, so they are not those of the original files.
-fn sources(schema: &Schema, names: impl Iterator<Item = String>) -> Result<Vec<Struct>> {
-    let source = Definitions::builtin().schema("type_description_interfaces/msg/TypeSource")?;
-    let mut sources = Vec::new();
-    for name in names {
-        let parsed = TypeName::parse(&name)?;
-        let Some(definition) = schema.definitions().get(&parsed) else {
-            continue;
-        };
-        let values = vec![
-            Value::from(name.as_str()),
-            Value::from("msg"),
-            Value::from(definition.to_string()),
-        ];
-        sources.push(Struct::new(Arc::clone(source.root()), values));
-    }
-    Ok(sources)
 }
 
 #[cfg(test)]

@@ -1,115 +1,237 @@
-//! One question to one node: `~/get_type_description`.
+//! Questions to one node: `~/get_type_description`.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytes::Bytes;
-use timeloom_msg::{QosProfile, Schema, TypeDescription, TypeHash, Value};
+use timeloom_msg::{InterfaceKind, Schema, TypeHash};
 use timeloom_time::{Clock, Duration, Event, Steady, TimeBase};
-use timeloom_wire::{EndpointInfo, Node, NodeName, Reply, ReplyReceiver};
+use timeloom_wire::{EndpointInfo, EndpointKind, Graph, GraphEvent, Node, NodeName, Participant};
 
-use crate::ros_node::{DESCRIBE, ServiceTypes};
+use super::interview::Interview;
 use crate::{Error, Result};
 
-/// How long a node may take to be found, and then to answer.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long a node may take to be named, then to be found, and then to answer.
+pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 /// How often a wait for a server looks again: clients are not told when servers come.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+/// How many users of a service are asked for it: one that does not answer takes its time.
+const MOST_ASKED: usize = 3;
+
+/// The parts of an action, and the types that use them.
+const ACTION_PARTS: [(&str, &[&str]); 3] = [
+    ("_Goal", &["_SendGoal", "_SendGoal_Event"]),
+    ("_Result", &["_GetResult", "_GetResult_Event"]),
+    ("_Feedback", &["_FeedbackMessage"]),
+];
 
 /// Why there is no definition.
 #[derive(Clone, Debug)]
 pub(super) enum Missing {
-    /// There is nobody to ask.
+    /// There is no node to ask.
     NoNode,
-    /// The node does not tell it, for this reason.
-    NotTold(String),
+    /// The node does not describe the type, for this reason.
+    NotTold {
+        /// The full name of the node.
+        node: String,
+        reason: String,
+    },
 }
 
 impl Missing {
     pub(super) fn into_error(self, endpoint: &EndpointInfo) -> Error {
         let type_name = endpoint.type_name.clone();
-        match (self, &endpoint.node) {
-            (Self::NotTold(reason), Some(node)) => Error::NotTold {
+        match self {
+            Self::NotTold { node, reason } => Error::NotTold {
                 type_name,
-                node: node.full(),
+                node,
                 reason,
             },
-            _ => Error::NobodyToAsk { type_name },
+            Self::NoNode => Error::NobodyToAsk { type_name },
+        }
+    }
+
+    pub(super) fn of_endpoint(endpoint: &EndpointInfo, reason: &str) -> Self {
+        match &endpoint.node {
+            Some(node) => Self::NotTold {
+                node: node.full(),
+                reason: reason.to_owned(),
+            },
+            None => Self::NoNode,
         }
     }
 }
 
-/// Who asks, and what wakes it: the answer, or whoever wants it to end.
+/// Who asks, and what wakes it: the answer, or the end of the finder.
 pub(super) struct Ask<'a> {
-    node: &'a dyn Node,
+    participant: &'a dyn Participant,
+    pub(super) node: &'a dyn Node,
     clock: Clock<Steady>,
-    wake: &'a Event,
+    pub(super) wake: &'a Event,
+    /// Whether the finder ended; the event is set then.
+    stopped: &'a dyn Fn() -> bool,
 }
 
 impl<'a> Ask<'a> {
-    pub(super) fn new(node: &'a dyn Node, base: &TimeBase, wake: &'a Event) -> Self {
+    pub(super) fn new(
+        (participant, node): (&'a dyn Participant, &'a dyn Node),
+        base: &TimeBase,
+        wake: &'a Event,
+        stopped: &'a dyn Fn() -> bool,
+    ) -> Self {
         Self {
+            participant,
             node,
             clock: Clock::on(base),
             wake,
+            stopped,
         }
     }
 
-    /// Asks the endpoint's node. Ends early once `stopped` is true and the event is set.
-    pub(super) fn of(
-        &self,
-        endpoint: &EndpointInfo,
-        stopped: &dyn Fn() -> bool,
-    ) -> std::result::Result<Schema, Missing> {
-        let peer = endpoint.node.as_ref().ok_or(Missing::NoNode)?;
-        let told = |reason: &str| Missing::NotTold(reason.to_owned());
-        let hash = endpoint
-            .type_hash
-            .ok_or_else(|| told("the hash of the type is not known"))?;
-        self.ask(peer, &endpoint.type_name, hash, stopped)
-            .map_err(|error| Missing::NotTold(error.to_string()))
-    }
-
-    fn ask(
-        &self,
-        peer: &NodeName,
-        type_name: &str,
-        hash: TypeHash,
-        stopped: &dyn Fn() -> bool,
-    ) -> Result<Schema> {
-        let types = ServiceTypes::builtin(DESCRIBE)?;
-        let service = format!("{}/get_type_description", peer.full());
-        let spec = types.spec(&service, QosProfile::SERVICES);
-        let answer = Arc::new(Answer {
-            payload: Mutex::default(),
-            wake: self.wake.clone(),
+    /// Asks the endpoint's node, once its name is known. Ends early with the finder.
+    pub(super) fn of(&self, endpoint: &EndpointInfo) -> std::result::Result<Schema, Missing> {
+        // Checked first: programs that are no ROS nodes have no hash, and no name to wait for.
+        let Some(hash) = endpoint.type_hash else {
+            let missing = || Missing::of_endpoint(endpoint, no_hash(endpoint.kind));
+            return self.of_events(endpoint).ok_or_else(missing);
+        };
+        let peer = self.node_of(endpoint).ok_or(Missing::NoNode);
+        let described = peer.and_then(|peer| {
+            let described = self.describe(&peer, &endpoint.type_name, hash);
+            described.map_err(|error| Missing::NotTold {
+                node: peer.full(),
+                reason: error.to_string(),
+            })
         });
-        let client = self.node.client(&spec, Arc::clone(&answer) as _)?;
-        if !self.wait(|| client.servers() > 0, stopped) {
-            return Err(failed(format!("there is no service {service}")));
+        described.or_else(|missing| self.of_service(endpoint, hash).ok_or(missing))
+    }
+
+    /// The events of a service, derived from what its servers and clients say about the service.
+    fn of_service(&self, endpoint: &EndpointInfo, hash: TypeHash) -> Option<Schema> {
+        let service = endpoint.type_name.strip_suffix("_Event")?;
+        let event = self.used(&self.graph(), service)?;
+        let event = event.related(&endpoint.type_name).ok()?;
+        event
+            .type_hash()
+            .is_ok_and(|own| own == hash)
+            .then_some(event)
+    }
+
+    /// A service whose hash is not announced, derived from its events.
+    fn of_events(&self, endpoint: &EndpointInfo) -> Option<Schema> {
+        matches!(endpoint.kind, EndpointKind::Server | EndpointKind::Client).then_some(())?;
+        let events = format!("{}_Event", endpoint.type_name);
+        let events = self.used(&self.graph(), &events)?;
+        events.related(&endpoint.type_name).ok()
+    }
+
+    /// A type as one of the nodes describes it that use it.
+    fn used(&self, graph: &Graph, type_name: &str) -> Option<Schema> {
+        let users = graph
+            .endpoints()
+            .filter(|info| info.type_name == type_name && info.type_hash.is_some());
+        users
+            .filter(|info| info.node.is_some())
+            .take(MOST_ASKED)
+            .find_map(|info| {
+                self.describe(info.node.as_ref()?, type_name, info.type_hash?)
+                    .ok()
+            })
+    }
+
+    /// The node of an endpoint. Names and endpoints arrive in any order, so a missing name is waited for.
+    fn node_of(&self, endpoint: &EndpointInfo) -> Option<NodeName> {
+        if endpoint.node.is_some() {
+            return endpoint.node.clone();
         }
-        let mut request = types.request.default_value()?;
-        request.set("type_name", type_name)?;
-        request.set("type_hash", hash.to_string())?;
-        client.call(Bytes::from(types.request.encode(&request)?))?;
-        if !self.wait(|| answer.is_there(), stopped) {
-            return Err(timeloom_wire::Error::CallTimedOut {
-                service,
-                timeout: PATIENCE,
+        let named = Arc::new(Mutex::new(None));
+        let (gid, wake, slot) = (endpoint.gid, self.wake.clone(), Arc::clone(&named));
+        let _watch = self.participant.watch_graph(Box::new(move |event| {
+            if let GraphEvent::EndpointChanged(info) = event
+                && info.gid == gid
+                && info.node.is_some()
+            {
+                slot.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .clone_from(&info.node);
+                wake.set();
             }
-            .into());
+        }));
+        let name = || named.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.wait(|| name().is_some());
+        name()
+    }
+
+    /// The description of a type, with constants, defaults and comments if a node has the texts.
+    fn describe(&self, peer: &NodeName, type_name: &str, hash: TypeHash) -> Result<Schema> {
+        let interview = Interview::begin(self, peer)?;
+        let schema = interview.ask(type_name, hash)?;
+        // Only the service or action that a type is derived from has a text.
+        let interface = schema.name().interface();
+        let with_text = match interface.kind() {
+            InterfaceKind::Msg => None,
+            _ if interface == *schema.name() => None,
+            InterfaceKind::Srv => {
+                let full = interface.to_string();
+                let described = schema.related(&full).and_then(|whole| whole.type_hash());
+                described
+                    .ok()
+                    .and_then(|hash| interview.ask(&full, hash).ok())
+            }
+            InterfaceKind::Action => self.action(&interview, &schema),
+        };
+        let with_text = with_text
+            .and_then(|interface| interface.related(type_name).ok())
+            .filter(|found| found.type_hash().is_ok_and(|own| own == hash));
+        Ok(with_text.unwrap_or(schema))
+    }
+
+    /// The action that a type is a part of: its hash follows from its parts, whose hashes are in the graph.
+    fn action(&self, interview: &Interview<'_>, part: &Schema) -> Option<Schema> {
+        let action = part.name().interface();
+        let graph = self.graph();
+        let mut parts = part.definitions().clone();
+        for (wanted, users) in ACTION_PARTS {
+            if parts.get(&action.with_suffix(wanted)).is_some() {
+                continue;
+            }
+            let found = users.iter().find_map(|suffix| {
+                let name = action.with_suffix(suffix).to_string();
+                let (node, hash) = user(&graph, &name)?;
+                Interview::begin(self, node).ok()?.ask(&name, hash).ok()
+            });
+            parts.extend(found?.definitions());
         }
-        let reply = types.response.decode(&answer.take())?;
-        read(&reply, type_name, hash)
+        let hash = Schema::derive(&parts, &action).ok()?.type_hash().ok()?;
+        let full = action.to_string();
+        // Servers and clients of the action know it; those have its feedback.
+        interview.ask(&full, hash).ok().or_else(|| {
+            let feedback = action.with_suffix("_FeedbackMessage").to_string();
+            let (node, _) = user(&graph, &feedback)?;
+            Interview::begin(self, node).ok()?.ask(&full, hash).ok()
+        })
+    }
+
+    /// The graph as it is now.
+    fn graph(&self) -> Graph {
+        let graph = Arc::new(Mutex::new(Graph::default()));
+        let seen = Arc::clone(&graph);
+        // The graph is told while the watch is made.
+        drop(self.participant.watch_graph(Box::new(move |event| {
+            let mut graph = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            graph.apply(event);
+        })));
+        let graph = graph.lock().unwrap_or_else(PoisonError::into_inner);
+        graph.clone()
     }
 
     /// Waits until it is so; false if it is not within our patience.
-    fn wait(&self, mut so: impl FnMut() -> bool, stopped: &dyn Fn() -> bool) -> bool {
+    pub(super) fn wait(&self, mut so: impl FnMut() -> bool) -> bool {
         let until = self.clock.now().saturating_add(PATIENCE);
         loop {
             if so() {
                 return true;
             }
-            if stopped() || self.clock.now() >= until {
+            if (self.stopped)() || self.clock.now() >= until {
                 return false;
             }
             // Taken back, or an answer to the question before would keep us spinning.
@@ -120,54 +242,19 @@ impl<'a> Ask<'a> {
     }
 }
 
-/// Where the answer arrives.
-struct Answer {
-    payload: Mutex<Option<Bytes>>,
-    wake: Event,
+/// A node that uses a type, with its hash.
+fn user<'a>(graph: &'a Graph, type_name: &str) -> Option<(&'a NodeName, TypeHash)> {
+    let mut users = graph.endpoints().filter(|info| info.type_name == type_name);
+    users.find_map(|info| Some((info.node.as_ref()?, info.type_hash?)))
 }
 
-impl Answer {
-    fn is_there(&self) -> bool {
-        let payload = self.payload.lock();
-        payload.unwrap_or_else(PoisonError::into_inner).is_some()
+/// Why an endpoint's type cannot be asked for.
+fn no_hash(kind: EndpointKind) -> &'static str {
+    match kind {
+        EndpointKind::Publisher | EndpointKind::Subscription => "the hash of the type is not known",
+        EndpointKind::Server | EndpointKind::Client => {
+            "over DDS, the hash of a service is known only with service introspection; AMENT_PREFIX_PATH brings what \
+             is installed"
+        }
     }
-
-    fn take(&self) -> Bytes {
-        let payload = self.payload.lock();
-        let payload = payload.unwrap_or_else(PoisonError::into_inner).take();
-        payload.unwrap_or_default()
-    }
-}
-
-impl ReplyReceiver for Answer {
-    fn reply(&self, reply: Reply) {
-        let payload = self.payload.lock();
-        let mut payload = payload.unwrap_or_else(PoisonError::into_inner);
-        payload.get_or_insert(reply.payload);
-        drop(payload);
-        self.wake.set();
-    }
-}
-
-fn read(reply: &Value, type_name: &str, hash: TypeHash) -> Result<Schema> {
-    if reply.get("successful") != Some(Value::Bool(true)) {
-        let reason = reply.get("failure_reason");
-        let reason = reason.as_ref().and_then(Value::as_str);
-        return Err(failed(reason.unwrap_or("no reason given").to_owned()));
-    }
-    let description = reply
-        .get("type_description")
-        .ok_or_else(|| failed("the reply has no description".into()))?;
-    let definitions = TypeDescription::from_value(&description)?.to_definitions()?;
-    let schema = definitions.schema(type_name)?;
-    // A wrong layout would give wrong values.
-    if schema.type_hash()? != hash {
-        let text = "its description has another hash than the publisher";
-        return Err(failed(text.into()));
-    }
-    Ok(schema)
-}
-
-fn failed(reason: String) -> Error {
-    Error::Failed { reason }
 }

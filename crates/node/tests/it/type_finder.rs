@@ -3,12 +3,15 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use timeloom_msg::{QosProfile, Schema, TypeHash, Value};
-use timeloom_node::{LocalTypes, NodeOptions, RosNode, ServiceTypes, TypeFinder};
+use timeloom_msg::{QosProfile, Schema, TypeHash, TypeName, TypeResolver, Value};
+use timeloom_node::{NodeOptions, RosNode, ServiceTypes, TypeFinder, TypeService};
 use timeloom_time::{Clock, Duration, Steady};
-use timeloom_wire::{EndpointInfo, EndpointKind, Gid, NodeName};
+use timeloom_wire::{
+    Capabilities, EndpointInfo, EndpointKind, Gid, GraphEvent, GraphObserver, GraphWatch, Node,
+    NodeName, Participant, TopicSpec,
+};
 
-use crate::world::World;
+use crate::world::{World, watch};
 
 const DESCRIBE: &str = "type_description_interfaces/srv/GetTypeDescription";
 
@@ -32,11 +35,13 @@ fn endpoint(node: Option<&str>, type_name: &str, type_hash: Option<TypeHash>) ->
 }
 
 fn finder(world: &World) -> TypeFinder {
-    TypeFinder::new(
-        world.peer("asker"),
-        &world.time.base(),
-        LocalTypes::default(),
-    )
+    finder_on(world.participant("asker"))
+}
+
+fn finder_on(participant: Arc<dyn Participant>) -> TypeFinder {
+    let name = NodeName::new("/", "asker").expect("a name");
+    let node = participant.node(name).expect("a node");
+    TypeFinder::new(participant, node, TypeResolver::default())
 }
 
 /// A node that knows these types.
@@ -69,7 +74,7 @@ fn the_publisher_is_asked_for_what_is_not_at_hand() {
 fn what_is_built_in_needs_no_node() {
     let world = World::new();
     let finder = finder(&world);
-    let imu = finder.local().by_name("sensor_msgs/msg/Imu").unwrap();
+    let imu = finder.at_hand("sensor_msgs/msg/Imu", None).unwrap();
     for hash in [None, imu.type_hash().ok()] {
         let wanted = endpoint(None, "sensor_msgs/msg/Imu", hash);
         assert!(finder.find_blocking(&wanted).is_ok());
@@ -232,4 +237,199 @@ fn a_finder_ends_while_it_asks_and_inside_its_own_callback() {
     drop(own);
     world.pass(100);
     assert_eq!(called.load(Ordering::SeqCst), 1);
+}
+
+/// A participant that learns the names of nodes some time after their endpoints, as it may be with DDS.
+struct LateNames {
+    inner: Arc<dyn Participant>,
+    after: Duration,
+}
+
+impl Participant for LateNames {
+    fn describe(&self) -> String {
+        self.inner.describe()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn time_base(&self) -> timeloom_time::TimeBase {
+        self.inner.time_base()
+    }
+
+    fn node(&self, name: NodeName) -> timeloom_wire::Result<Arc<dyn Node>> {
+        self.inner.node(name)
+    }
+
+    fn watch_graph(&self, observer: GraphObserver) -> GraphWatch {
+        let (base, after) = (self.time_base(), self.after);
+        let observer = Arc::new(observer);
+        let late = Arc::clone(&observer);
+        let held = Arc::new(Mutex::new(Vec::new()));
+        let later = Arc::clone(&held);
+        let watch = self.inner.watch_graph(Box::new(move |event| {
+            let mut event = event.clone();
+            if let GraphEvent::EndpointChanged(info) = &mut event {
+                held.lock()
+                    .unwrap()
+                    .push(GraphEvent::EndpointChanged(info.clone()));
+                info.node = None;
+            }
+            observer(&event);
+        }));
+        let clock = Clock::<Steady>::on(&base);
+        let names = base.spawn("late names", move || {
+            let _woke = clock.sleep_for(after);
+            let held = std::mem::take(&mut *later.lock().unwrap());
+            for event in &held {
+                late(event);
+            }
+        });
+        let names = names.unwrap();
+        GraphWatch::new(move || {
+            drop(watch);
+            names.join().unwrap();
+        })
+    }
+}
+
+#[test]
+fn a_name_that_comes_after_its_endpoint_is_waited_for() {
+    let world = World::new();
+    let battery = schema("robot_msgs/msg/Battery");
+    let hash = battery.type_hash().unwrap();
+    let driver = publisher(&world, "driver", &[&battery]);
+    let topic = TopicSpec {
+        name: "/battery".into(),
+        type_name: battery.name().clone(),
+        type_hash: Some(hash),
+        qos: QosProfile::DEFAULT,
+    };
+    let _publisher = driver.wire().publish(&topic).unwrap();
+    world.pass(100);
+    let (graph, _watch) = watch(world.participant("watcher"));
+    let mut unnamed = {
+        let graph = graph.lock().unwrap();
+        let mut found = graph.on("/battery", EndpointKind::Publisher);
+        found.next().unwrap().clone()
+    };
+    unnamed.node = None;
+    let find = |after| {
+        let participant = Arc::new(LateNames {
+            inner: world.participant("asker"),
+            after: Duration::from_millis(after),
+        });
+        finder_on(participant).find_blocking(&unnamed)
+    };
+    assert_eq!(find(1_000).unwrap().type_hash().unwrap(), hash);
+    let error = find(10_000).unwrap_err().to_string();
+    assert!(error.ends_with("no node to ask for it"), "{error}");
+}
+
+const SERVICE: &str =
+    "# asks for a dock\nint8 LEFT=1 # constant\nint8 side 1\n---\nbool ok # whether\n";
+const ACTION: &str =
+    "int8 FAST=2 # speed\nint8 speed 2\n---\nbool done\n---\nfloat32 left # metres\n";
+
+/// Layouts of the parts of a service or an action, from the text of its file.
+fn parts(name: &str, text: &str, suffixes: &[&str]) -> Vec<Arc<Schema>> {
+    let name = TypeName::parse(name).unwrap();
+    let own = timeloom_msg::Definitions::parse_ros2msg(&name, text).unwrap();
+    let part = |suffix: &&str| Schema::derive(&own, &name.with_suffix(suffix)).unwrap();
+    suffixes.iter().map(part).map(Arc::new).collect()
+}
+
+#[test]
+fn constants_defaults_and_comments_come_from_the_sources_of_the_node() {
+    let world = World::new();
+    let text = "# how full\nuint8 FULL=100 # percent\nfloat64 level 0.5\n";
+    let battery = Schema::parse_ros2msg("robot_msgs/msg/Battery", text).unwrap();
+    let mut all = vec![Arc::new(battery)];
+    all.extend(parts("robot_msgs/srv/Dock", SERVICE, &["_Event", ""]));
+    let _node = publisher(&world, "driver", &all.iter().collect::<Vec<_>>());
+    let finder = finder(&world);
+    let found = |schema: &Schema| {
+        let name = schema.name().to_string();
+        let wanted = endpoint(Some("driver"), &name, schema.type_hash().ok());
+        finder.find_blocking(&wanted).unwrap().ros2msg().unwrap()
+    };
+    assert_eq!(found(&all[0]), text);
+    assert_eq!(found(&all[1]), SERVICE);
+}
+
+#[test]
+fn the_text_of_an_action_is_found_by_any_of_its_parts() {
+    let world = World::new();
+    let names = [
+        "_SendGoal_Event",
+        "_SendGoal",
+        "_GetResult",
+        "_FeedbackMessage",
+        "",
+    ];
+    let all = parts("robot_msgs/action/Go", ACTION, &names);
+    let node = publisher(&world, "driver", &all.iter().collect::<Vec<_>>());
+    let serve = |name, schema: &Schema| {
+        let types = ServiceTypes::of_schema(schema).unwrap();
+        let qos = QosProfile::SERVICES;
+        node.serve_with(name, types, qos, |request| Ok(request.clone()))
+            .unwrap()
+    };
+    let _services = [
+        serve("/go/_action/send_goal", &all[1]),
+        serve("/go/_action/get_result", &all[2]),
+    ];
+    let feedback = TopicSpec {
+        name: "/go/_action/feedback".into(),
+        type_name: all[3].name().clone(),
+        type_hash: all[3].type_hash().ok(),
+        qos: QosProfile::DEFAULT,
+    };
+    let _feedback = node.wire().publish(&feedback).unwrap();
+    let finder = finder(&world);
+    for schema in [&all[0], &all[3]] {
+        let name = schema.name().to_string();
+        let wanted = endpoint(Some("driver"), &name, schema.type_hash().ok());
+        let text = finder.find_blocking(&wanted).unwrap().ros2msg().unwrap();
+        assert_eq!(text, schema.ros2msg().unwrap());
+        assert!(text.contains('#'), "{text}");
+    }
+}
+
+#[test]
+fn events_are_derived_from_the_service_when_their_node_does_not_answer() {
+    let world = World::new();
+    let all = parts("robot_msgs/srv/Dock", SERVICE, &["_Event", ""]);
+    let mut options = NodeOptions::new("silent");
+    options.type_description = false;
+    let _silent = world.node(options);
+    let server = world.node(NodeOptions::new("server"));
+    let types = ServiceTypes::of_schema(&all[1]).unwrap();
+    let qos = QosProfile::SERVICES;
+    let _service = server
+        .serve_with("/dock", types, qos, |request| Ok(request.clone()))
+        .unwrap();
+    let name = all[0].name().to_string();
+    let wanted = endpoint(Some("silent"), &name, all[0].type_hash().ok());
+    let found = finder(&world).find_blocking(&wanted).unwrap();
+    assert_eq!(found.ros2msg().unwrap(), SERVICE);
+    let wrong = endpoint(Some("silent"), &name, all[1].type_hash().ok());
+    assert!(finder(&world).find_blocking(&wrong).is_err());
+}
+
+#[test]
+fn a_tool_that_publishes_describes_its_types() {
+    let world = World::new();
+    let battery = schema("robot_msgs/msg/Battery");
+    let tool = world.peer("tool");
+    let described = TypeService::start(&*tool, &world.time.base()).unwrap();
+    described.add(&battery);
+    let wanted = endpoint(
+        Some("tool"),
+        "robot_msgs/msg/Battery",
+        battery.type_hash().ok(),
+    );
+    let found = finder(&world).find_blocking(&wanted).unwrap();
+    assert_eq!(found.ros2msg().unwrap(), battery.ros2msg().unwrap());
 }

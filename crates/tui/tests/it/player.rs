@@ -32,6 +32,7 @@ fn status(at_seconds: i64, state: State) -> Status {
         starved: 3,
         latest: Duration::from_millis(1),
         topics: vec![topic("/imu/data", 4000, 0), topic("/camera/image", 12, 5)],
+        skipped: Vec::new(),
         damage: Vec::new(),
     }
 }

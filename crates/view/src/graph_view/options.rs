@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use timeloom_node::LocalTypes;
+use timeloom_msg::TypeResolver;
 use timeloom_time::{Clock, Ros};
 
 /// Whether a topic, by its name and type, is shown.
@@ -19,7 +19,7 @@ pub struct GraphViewOptions {
     /// Whether a topic, by its name and type, is shown.
     pub takes: TakesTopic,
     /// Definitions at hand; others are asked for.
-    pub types: LocalTypes,
+    pub types: TypeResolver,
     /// The time that messages carry, if it is not the machine's.
     pub clock: Option<Clock<Ros>>,
 }
@@ -51,7 +51,7 @@ impl Default for GraphViewOptions {
             listening: Listening::default(),
             hidden: Hidden::default(),
             takes: Arc::new(|_, _| true),
-            types: LocalTypes::default(),
+            types: TypeResolver::default(),
             clock: None,
         }
     }

@@ -26,6 +26,19 @@ pub struct Note {
     pub reason: &'static str,
 }
 
+impl Note {
+    /// Whether it is only about how data is sent: it does not matter to those who look at the graph.
+    pub fn is_about_data(&self) -> bool {
+        [FAST_PROFILES, SHARED_MEMORY].contains(&self.reason)
+            || [
+                "RMW_FASTRTPS_PUBLICATION_MODE",
+                "NDDS_QOS_PROFILES",
+                "ROS_DISABLE_LOANED_MESSAGES",
+            ]
+            .contains(&self.variable)
+    }
+}
+
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.kind {
@@ -41,8 +54,8 @@ impl fmt::Display for Note {
     }
 }
 
-/// What is never honoured, with the reason.
-const NEVER: [(&str, &str); 17] = [
+/// What Fast DDS reads and we do not; of no effect with another implementation of DDS.
+const OF_FAST_DDS: [(&str, &str); 6] = [
     ("FASTRTPS_DEFAULT_PROFILES_FILE", FAST_PROFILES),
     ("FASTDDS_DEFAULT_PROFILES_FILE", FAST_PROFILES),
     ("FASTDDS_ENVIRONMENT_FILE", FAST_PROFILES),
@@ -55,6 +68,10 @@ const NEVER: [(&str, &str); 17] = [
         "RMW_FASTRTPS_PUBLICATION_MODE",
         "it is for Fast DDS; messages are sent by the thread that publishes",
     ),
+];
+
+/// What is never honoured, with the reason.
+const NEVER: [(&str, &str); 11] = [
     (
         "RMW_CONNEXT_INITIAL_PEERS",
         "it is for Connext; use ROS_STATIC_PEERS",
@@ -104,7 +121,11 @@ const NOT_IN_DDS: &str = "it is for Zenoh; set RMW_IMPLEMENTATION=rmw_zenoh_cpp 
 
 /// Notes on everything that is set and not read.
 pub(super) fn unread(lookup: &dyn Fn(&str) -> Option<String>, backend: Backend) -> Vec<Note> {
-    let never = NEVER.iter().copied();
+    // Without RMW_IMPLEMENTATION, ROS uses Fast DDS.
+    let fast =
+        lookup("RMW_IMPLEMENTATION").is_none_or(|rmw| rmw.is_empty() || rmw.contains("fastrtps"));
+    let of_fast_dds = OF_FAST_DDS.iter().filter(|_| fast).copied();
+    let never = of_fast_dds.chain(NEVER.iter().copied());
     let other = OF_ONE
         .iter()
         .filter(|(_, owner, _)| *owner != backend)

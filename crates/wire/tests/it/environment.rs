@@ -226,6 +226,20 @@ fn what_is_set_and_not_honoured_is_said() {
     );
 }
 
+#[test]
+fn profiles_of_fast_dds_matter_to_fast_dds_alone() {
+    let noted = |rmw: &str| {
+        let profiles = ("FASTDDS_DEFAULT_PROFILES_FILE", "/a.xml");
+        let environment = read(&[profiles, ("RMW_IMPLEMENTATION", rmw)]).unwrap();
+        assert!(environment.notes.iter().all(|note| note.is_about_data()));
+        !environment.notes.is_empty()
+    };
+    assert!(noted("") && noted("rmw_fastrtps_cpp"));
+    assert!(!noted("rmw_cyclonedds_cpp") && !noted("rmw_zenoh_cpp"));
+    let server = read(&[("ROS_DISCOVERY_SERVER", "10.0.0.1:11811")]).unwrap();
+    assert!(!server.notes[0].is_about_data());
+}
+
 const VARIABLES: [&str; 11] = [
     "ROS_DOMAIN_ID",
     "RMW_IMPLEMENTATION",

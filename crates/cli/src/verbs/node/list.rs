@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let live = Live::join(&arguments.live, context)?;
+    let live = Live::join_to_look(&arguments.live, context)?;
     let mut nodes: BTreeMap<String, usize> = BTreeMap::new();
     for name in live.nodes(&live.settled()) {
         if arguments.all || !is_hidden(&name.full()) {

@@ -14,6 +14,7 @@ use timeloom_node::{NodeOptions, Remap};
 
 use crate::bags::Bags;
 use crate::context::Context;
+use crate::decode::resolver;
 use crate::environment::text;
 use crate::failure::Failure;
 use crate::log_level::LogLevel;
@@ -107,6 +108,7 @@ impl BagArguments {
                     .unwrap_or(usize::MAX),
                 bytes: u64::from(self.read_ahead_mib) << 20,
             },
+            types: resolver(),
             ..Options::default()
         };
         if let Some(path) = &self.qos_profile_overrides_path {

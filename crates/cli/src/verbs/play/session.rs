@@ -184,10 +184,11 @@ impl Screen {
             self.clear();
             match word {
                 Word::Notice(notice) => {
-                    let incomplete = matches!(
-                        notice,
-                        Notice::NotAcknowledged { .. } | Notice::TopicSkipped { .. }
-                    );
+                    let incomplete = match &notice {
+                        Notice::NotAcknowledged { .. } => true,
+                        Notice::TopicSkipped { messages, .. } => *messages > 0,
+                        _ => false,
+                    };
                     self.incomplete |= incomplete;
                     if incomplete {
                         context.printer.loss(&notice.to_string());

@@ -79,6 +79,7 @@ mod tests {
             starved: 1,
             latest: Duration::ZERO,
             topics: Vec::new(),
+            skipped: Vec::new(),
             damage: Vec::new(),
         };
         assert_eq!(

@@ -13,7 +13,7 @@ use timeloom_query::{
 
 use super::{Arguments, QueryFormat};
 use crate::context::Context;
-use crate::decode::Decoders;
+use crate::decode::resolver;
 use crate::failure::Failure;
 use crate::json_text::counted;
 use crate::outcome::Outcome;
@@ -28,8 +28,8 @@ impl BagSource for CliBags {
     }
 
     fn schema(&self, topic: &TopicInfo, ros_distro: &str) -> Result<Schema, String> {
-        let decoders = Decoders::new(std::slice::from_ref(topic), ros_distro);
-        decoders.schema(0).cloned()
+        let found = topic.schema(&resolver().for_distro(ros_distro));
+        found.map_err(|error| error.to_string())
     }
 }
 

@@ -8,17 +8,18 @@ use anyhow::Context as _;
 use timeloom_bag::BagOptions;
 use timeloom_bag::yaml::{self, Node};
 use timeloom_msg::qos::parse_overrides;
-use timeloom_msg::{AmentIndex, Distro, QosProfile, TypeName};
+use timeloom_msg::{Distro, QosProfile, TypeName};
 use timeloom_node::recorder::{
     DiscoveryMode, DiskGuard, DropPolicy, Limits, LowSpaceAction, Options, Selection,
 };
-use timeloom_node::{LocalTypes, RosNode, TypeFinder};
+use timeloom_node::{RosNode, TypeFinder};
 use timeloom_time::{Clock, Duration, System};
 
 use super::arguments::{Arguments, LowSpace, SelectionArguments, span};
 use super::key_value::KeyValue;
 use crate::context::Context;
-use crate::environment::{self, AMENT_PREFIX_PATH};
+use crate::decode::resolver;
+use crate::environment;
 use crate::failure::Failure;
 use crate::selection_arguments::{absolute, full_types};
 use crate::verbs::convert::writer_settings::WriterSettings;
@@ -138,9 +139,8 @@ impl<'a> Setup<'a> {
 
 /// Built in, installed, or told by whoever publishes.
 fn types(node: &RosNode) -> TypeFinder {
-    let installed = AmentIndex::from_prefix_path(&environment::text(AMENT_PREFIX_PATH));
-    let base = node.participant().time_base();
-    TypeFinder::new(Arc::clone(node.wire()), &base, LocalTypes::new(installed))
+    let participant = Arc::clone(node.participant());
+    TypeFinder::new(participant, Arc::clone(node.wire()), resolver())
 }
 
 /// Where to: as asked for, or the name that rosbag2 gives.

@@ -2,13 +2,15 @@
 
 use clap::Args;
 use timeloom_msg::QosProfile;
-use timeloom_node::Client;
+use timeloom_node::{Client, ServiceTypes};
 use timeloom_time::{Clock, Duration, Rate, System, WaitOptions, WireTime};
-use timeloom_wire::{EndpointKind, Graph};
+use timeloom_wire::{EndpointInfo, EndpointKind, Graph};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::live::{Live, LiveArguments, QosArguments, Template, TypeFinder, hertz, seconds};
+use crate::live::{
+    Live, LiveArguments, QosArguments, Template, TypeFinder, hertz, seconds, service_type,
+};
 use crate::outcome::Outcome;
 
 const EXAMPLES: &str = "\
@@ -19,7 +21,9 @@ EXAMPLES
   timeloom service call /pose std_srvs/srv/Trigger -r 2        twice a second until Ctrl-C
   timeloom service call /arm std_srvs/srv/SetBool --stdin < request.yaml
 
-The request is JSON or YAML; what is not said keeps its default. The response is printed as JSON.";
+The request is JSON or YAML; what is not said keeps its default. The response is printed as JSON.
+A type that is neither built in nor installed is asked for at the server (~/get_type_description); over DDS, that
+needs service introspection.";
 
 /// Call a service and print its answer
 #[derive(Debug, Args)]
@@ -49,18 +53,35 @@ pub(crate) struct Arguments {
     live: LiveArguments,
 }
 
+impl Arguments {
+    fn template(&self, types: &ServiceTypes) -> anyhow::Result<Template> {
+        let text = (!self.stdin).then_some(self.request.as_str());
+        Template::new(&types.request, text)
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     if arguments.stdin && arguments.request != "{}" {
         return Err(
             Failure::usage("a request and --stdin are given: one of them is enough").into(),
         );
     }
-    let types = TypeFinder::new().service(&arguments.type_name)?;
-    let text = (!arguments.stdin).then_some(arguments.request.as_str());
-    let request = Template::new(&types.request, text)?;
+    let type_name = service_type(&arguments.type_name)?;
+    let wanted = type_name.to_string();
+    // What is known here is checked before the network is touched.
+    let here = match TypeFinder::new().service(&type_name) {
+        Ok(types) => Ok((arguments.template(&types)?, types)),
+        Err(unknown) => Err(unknown),
+    };
     let live = Live::join(&arguments.live, context)?;
     let service = live.service(&arguments.service)?;
-    let wanted = types.name.to_string();
+    let (request, types) = match here {
+        Ok(known) => known,
+        Err(unknown) => {
+            let types = ask_server(arguments, &live, (&service, &wanted), unknown)?;
+            (arguments.template(&types)?, types)
+        }
+    };
     let qos = arguments.qos.over(QosProfile::SERVICES);
     let client = Client::new(live.node(), &service, types, qos, &live.base())?;
     let stopper = client.stopper();
@@ -69,6 +90,25 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         return Ok(Outcome::Done);
     }
     call(arguments, &live, &client, &request, context)
+}
+
+/// Asks a server for a type that is not known here; `unknown` says where it was looked for.
+fn ask_server(
+    arguments: &Arguments,
+    live: &Live,
+    (service, wanted): (&str, &str),
+    unknown: anyhow::Error,
+) -> anyhow::Result<ServiceTypes> {
+    let server = |graph: &Graph| -> Option<EndpointInfo> {
+        let mut servers = graph.on(service, EndpointKind::Server);
+        servers.find(|server| server.type_name == wanted).cloned()
+    };
+    live.wait_for(Some(arguments.timeout), |graph| server(graph).is_some());
+    // The name of its node and the topic of its events may come after it.
+    match server(&live.settled()) {
+        Some(server) => Ok(TypeFinder::new().of_server(live, &server)?),
+        None => Err(unknown),
+    }
 }
 
 /// Waits for a server; false at Ctrl-C.

@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let live = Live::join(&arguments.live, context)?;
+    let live = Live::join_to_look(&arguments.live, context)?;
     let graph = live.settled();
     let shown = Shown::new(arguments.count_services, arguments.show_types);
     NameList::new(graph.services(), arguments.include_hidden_services).print(

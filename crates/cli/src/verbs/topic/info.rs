@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let live = Live::join(&arguments.live, context)?;
+    let live = Live::join_to_look(&arguments.live, context)?;
     let topic = live.topic(&arguments.topic)?;
     live.look_for(|graph| graph.topics().iter().any(|(name, _)| *name == topic));
     let graph = live.settled();

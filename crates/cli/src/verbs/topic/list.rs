@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let live = Live::join(&arguments.live, context)?;
+    let live = Live::join_to_look(&arguments.live, context)?;
     let graph = live.settled();
     let count = |name: &str, kind| graph.on(name, kind).count().into();
     let endpoints = |name: &str| {

@@ -1,7 +1,10 @@
 //! `timeloom topic pub`.
 
+use std::sync::Arc;
+
 use clap::Args;
 use timeloom_msg::{QosProfile, Schema};
+use timeloom_node::TypeService;
 use timeloom_time::{Clock, Duration, Rate, System, WaitOptions, WireTime};
 use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
 
@@ -122,6 +125,9 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         type_hash: schema.type_hash().ok(),
         qos: arguments.qos.over(QosProfile::DEFAULT),
     })?;
+    // Subscribers without the package ask for the type.
+    let described = TypeService::start(live.node(), &live.base())?;
+    described.add(&Arc::new(schema.clone()));
     let wanted = arguments
         .wait_matching_subscriptions
         .unwrap_or(usize::from(arguments.limit().is_some()));

@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use clap::Args;
 use timeloom_bag::TopicInfo;
-use timeloom_msg::AmentIndex;
-use timeloom_node::LocalTypes;
 use timeloom_view::{GraphView, GraphViewOptions, Hidden, Listening, Source};
 
 use super::Arguments;
 use super::bag::report_slow_clients;
 use super::wait::wait;
 use crate::context::Context;
-use crate::environment::{AMENT_PREFIX_PATH, text};
+use crate::decode::resolver;
 use crate::failure::Failure;
 use crate::json_text::counted;
 use crate::live::{Live, SimClock};
@@ -71,7 +69,7 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             Hidden::LeftOut
         },
         takes: Arc::new(move |topic, type_name| selection.takes(&TopicInfo::new(topic, type_name))),
-        types: LocalTypes::new(AmentIndex::from_prefix_path(&text(AMENT_PREFIX_PATH))),
+        types: resolver(),
         clock: simulated.as_ref().map(SimClock::clock),
     };
     let view = Arc::new(GraphView::new(Arc::clone(live.participant()), options)?);

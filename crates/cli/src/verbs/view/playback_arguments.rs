@@ -7,6 +7,7 @@ use timeloom_node::player::{
 };
 use timeloom_time::{Duration, PlaybackRate, Time};
 
+use crate::decode::resolver;
 use crate::failure::Failure;
 use crate::time_range::TimeRangeArguments;
 use crate::topic_selection::TopicSelection;
@@ -68,6 +69,7 @@ impl PlaybackArguments {
                 period: self.clock,
                 ..ClockPublishing::default()
             },
+            types: resolver(),
             ..Options::default()
         })
     }

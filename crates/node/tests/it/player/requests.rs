@@ -3,12 +3,14 @@
 use std::sync::{Arc, Mutex};
 
 use timeloom_bag::{BagOptions, BagWriter, Message, TopicInfo};
-use timeloom_msg::{Definitions, Value};
+use timeloom_msg::{Definitions, QosProfile, Schema, TypeName, TypeResolver, Value};
 use timeloom_node::player::{
     Answer, Control, Notice, Options, Player, RequestSource, ServiceReplay, SettleWait,
 };
-use timeloom_node::{RosNode, Service, ServiceTypes};
-use timeloom_wire::{Request, RequestHandler, RequestId, ServiceServer};
+use timeloom_node::{RosNode, Service, ServiceTypes, TypeFinder};
+use timeloom_wire::{
+    EndpointInfo, EndpointKind, Gid, NodeName, Request, RequestHandler, RequestId, ServiceServer,
+};
 
 use super::theatre::{MS, Theatre, paused, play};
 
@@ -281,4 +283,150 @@ fn goals_are_sent_again_and_the_recorded_servers_words_are_left_out() {
     );
     assert_eq!(names(ServiceReplay::AsEvents).len(), 3);
     assert_eq!(theatre.notices(), []);
+}
+
+/// A service and an action of a package that is neither built in nor installed.
+const DOCK: (&str, &str) = ("robot_msgs/srv/Dock", "int64 a # where\n---\nbool ok\n");
+const GO: (&str, &str) = (
+    "robot_msgs/action/Go_SendGoal",
+    "int64 a # where\n---\nbool ok\n---\nfloat32 left\n",
+);
+
+/// The layout of the events of a service, from the text of its file.
+fn events_of((service, file): (&str, &str)) -> Schema {
+    let event = TypeName::parse(service).unwrap().with_suffix("_Event");
+    let own = Definitions::parse_ros2msg(&event, file).unwrap();
+    Schema::derive(&own, &event).unwrap()
+}
+
+/// A bag with three events that a server received, and the definition that goes with them.
+fn custom_bag(theatre: &Theatre, topic: &str, event: &Schema, text: &str) -> std::path::PathBuf {
+    let types = ServiceTypes::of_schema(event).unwrap();
+    let path = theatre.directory.path().join("custom");
+    let mut writer = BagWriter::create(&path, BagOptions::default()).unwrap();
+    let mut info = TopicInfo::new(topic, event.name().to_string());
+    info.definition = timeloom_bag::MessageDefinition {
+        encoding: "ros2msg".into(),
+        text: text.into(),
+    };
+    info.type_description_hash = event.type_hash().unwrap().to_string();
+    let topic = writer.add_topic(&info).unwrap();
+    for n in 1..=3_i64 {
+        let mut request = types.request.default_value().unwrap();
+        let field = if request.get("a").is_some() {
+            "a"
+        } else {
+            "goal.a"
+        };
+        request.set(field, Value::Int64(n)).unwrap();
+        let Value::Struct(request) = request else {
+            panic!("a request is a structure")
+        };
+        let mut value = event.default_value().unwrap();
+        value.set("info.event_type", Value::Uint8(1)).unwrap();
+        let requests = timeloom_msg::value::Array::Struct(vec![request]);
+        value.set("request", Value::Array(requests)).unwrap();
+        let message = Message {
+            topic,
+            log_time_ns: n * MS,
+            publish_time_ns: n * MS,
+            sequence: 0,
+            data: &event.encode(&value).unwrap(),
+        };
+        assert!(writer.write(&[message], 0).is_ok());
+    }
+    assert!(writer.finish().unwrap().1.is_ok());
+    path
+}
+
+fn replaying() -> Options {
+    Options {
+        services: ServiceReplay::AsRequests(RequestSource::Service),
+        actions: ServiceReplay::AsRequests(RequestSource::Service),
+        ..paused()
+    }
+}
+
+#[test]
+fn requests_and_goals_of_custom_packages_are_sent_again() {
+    for (topic, service, file) in [
+        ("/dock/_service_event", "/dock", DOCK),
+        (
+            "/go/_action/send_goal/_service_event",
+            "/go/_action/send_goal",
+            GO,
+        ),
+    ] {
+        let event = events_of(file);
+        // As rosbag2 stores it, and as our recorder does.
+        for text in [file.1.to_owned(), event.ros2msg().unwrap()] {
+            let theatre = Theatre::new();
+            let node = theatre.ros_node("server");
+            let asked = Arc::new(Mutex::new(Vec::new()));
+            let heard = Arc::clone(&asked);
+            let types = ServiceTypes::of_schema(&event).unwrap();
+            let response = Arc::clone(&types.response);
+            let answer = move |request: &Value| {
+                let a = request.get("a").or_else(|| request.get("goal.a"));
+                heard.lock().unwrap().push(a.unwrap().as_i64().unwrap());
+                Ok(response.default_value()?)
+            };
+            let qos = QosProfile::SERVICES;
+            let _service = node.serve_with(service, types, qos, answer).unwrap();
+            let bag = custom_bag(&theatre, topic, &event, &text);
+            let player = theatre.player(&bag, replaying());
+            theatre.pass(50);
+            play(&player);
+            player.control(Control::Burst(0)).unwrap();
+            theatre.pass(50);
+            assert_eq!(*asked.lock().unwrap(), [1, 2, 3], "{topic}: {text}");
+            assert_eq!((player.status().played(), player.status().lost()), (3, 0));
+            assert_eq!(theatre.notices(), []);
+        }
+    }
+}
+
+#[test]
+fn requests_without_a_definition_are_counted_as_lost() {
+    let theatre = Theatre::new();
+    let event = events_of(DOCK);
+    let bag = custom_bag(&theatre, "/dock/_service_event", &event, "");
+    let player = theatre.player(&bag, replaying());
+    play(&player);
+    let status = player.status();
+    assert_eq!((status.played(), status.lost()), (0, 3));
+    let reason = "no definition of robot_msgs/srv/Dock_Event: not in the bag, not built in";
+    assert_eq!(status.skipped[0].reason, reason);
+    let notice = Notice::TopicSkipped {
+        topic: "/dock/_service_event".into(),
+        messages: 3,
+        reason: reason.into(),
+    };
+    assert_eq!(
+        notice.to_string(),
+        format!("/dock/_service_event is not played (3 messages): {reason}")
+    );
+    assert_eq!(theatre.notices(), [notice]);
+}
+
+#[test]
+fn the_player_describes_the_types_that_it_publishes() {
+    let theatre = Theatre::new();
+    let event = events_of(DOCK);
+    let text = event.ros2msg().unwrap();
+    let bag = custom_bag(&theatre, "/dock/_service_event", &event, &text);
+    let _player = theatre.player(&bag, paused());
+    let (participant, node) = theatre.participant("asker");
+    let finder = TypeFinder::new(participant, node, TypeResolver::default());
+    let endpoint = EndpointInfo {
+        gid: Gid([1; 16]),
+        kind: EndpointKind::Publisher,
+        node: Some(NodeName::new("/", "rosbag2_player").unwrap()),
+        topic: "/dock/_service_event".into(),
+        type_name: event.name().to_string(),
+        type_hash: event.type_hash().ok(),
+        qos: QosProfile::DEFAULT,
+    };
+    let found = finder.find_blocking(&endpoint).unwrap();
+    assert_eq!(found.ros2msg().unwrap(), text, "with its comments");
 }

@@ -1,0 +1,120 @@
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use timeloom_msg::{QosProfile, Schema, TypeDescription, TypeHash, TypeName, TypeSource, Value};
+use timeloom_time::Event;
+use timeloom_wire::{NodeName, Reply, ReplyReceiver, ServiceClient};
+
+use super::ask::{Ask, PATIENCE};
+use crate::ros_node::{DESCRIBE, ServiceTypes};
+use crate::{Error, Result};
+
+/// A client of one node's `~/get_type_description`, for one question after the other.
+pub(super) struct Interview<'a> {
+    ask: &'a Ask<'a>,
+    types: ServiceTypes,
+    service: String,
+    client: Box<dyn ServiceClient>,
+    answer: Arc<Answer>,
+}
+
+impl<'a> Interview<'a> {
+    /// Finds the service. Blocks until it is there, or patience ends.
+    pub(super) fn begin(ask: &'a Ask<'a>, peer: &NodeName) -> Result<Self> {
+        let types = ServiceTypes::builtin(DESCRIBE)?;
+        let service = format!("{}/get_type_description", peer.full());
+        let spec = types.spec(&service, QosProfile::SERVICES);
+        let answer = Arc::new(Answer {
+            payload: Mutex::default(),
+            wake: ask.wake.clone(),
+        });
+        let client = ask.node.client(&spec, Arc::clone(&answer) as _)?;
+        if !ask.wait(|| client.servers() > 0) {
+            return Err(failed(format!("there is no service {service}")));
+        }
+        Ok(Self {
+            ask,
+            types,
+            service,
+            client,
+            answer,
+        })
+    }
+
+    /// Asks for a type and its sources. Blocks until the answer is there, or patience ends.
+    pub(super) fn ask(&self, type_name: &str, hash: TypeHash) -> Result<Schema> {
+        let mut request = self.types.request.default_value()?;
+        request.set("type_name", type_name)?;
+        request.set("type_hash", hash.to_string())?;
+        request.set("include_type_sources", true)?;
+        let request = self.types.request.encode(&request)?;
+        // The answer to a question before that came too late.
+        self.answer.take();
+        self.client.call(Bytes::from(request))?;
+        if !self.ask.wait(|| self.answer.is_there()) {
+            return Err(timeloom_wire::Error::CallTimedOut {
+                service: self.service.clone(),
+                timeout: PATIENCE,
+            }
+            .into());
+        }
+        let reply = self.types.response.decode(&self.answer.take())?;
+        read(&reply, type_name, hash)
+    }
+}
+
+/// Where the answer arrives.
+struct Answer {
+    payload: Mutex<Option<Bytes>>,
+    wake: Event,
+}
+
+impl Answer {
+    fn is_there(&self) -> bool {
+        let payload = self.payload.lock();
+        payload.unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    fn take(&self) -> Bytes {
+        let payload = self.payload.lock();
+        let payload = payload.unwrap_or_else(PoisonError::into_inner).take();
+        payload.unwrap_or_default()
+    }
+}
+
+impl ReplyReceiver for Answer {
+    fn reply(&self, reply: Reply) {
+        let payload = self.payload.lock();
+        let mut payload = payload.unwrap_or_else(PoisonError::into_inner);
+        payload.get_or_insert(reply.payload);
+        drop(payload);
+        self.wake.set();
+    }
+}
+
+fn read(reply: &Value, type_name: &str, hash: TypeHash) -> Result<Schema> {
+    if reply.get("successful") != Some(Value::Bool(true)) {
+        let reason = reply.get("failure_reason");
+        let reason = reason.as_ref().and_then(Value::as_str);
+        return Err(failed(reason.unwrap_or("no reason given").to_owned()));
+    }
+    let description = reply
+        .get("type_description")
+        .ok_or_else(|| failed("the reply has no description".into()))?;
+    let description = TypeDescription::from_value(&description)?;
+    // Nodes may leave the sources out, and a source that does not fit its description is ignored.
+    let sources = reply.get("type_sources");
+    let sources = sources.and_then(|sources| TypeSource::from_value(&sources).ok());
+    let definitions = description.to_definitions_with(&sources.unwrap_or_default())?;
+    let schema = Schema::compile(&definitions, &TypeName::parse(type_name)?)?;
+    // A wrong layout would give wrong values.
+    if schema.type_hash()? != hash {
+        let text = "its description has another hash than the publisher";
+        return Err(failed(text.into()));
+    }
+    Ok(schema)
+}
+
+fn failed(reason: String) -> Error {
+    Error::Failed { reason }
+}
