@@ -163,7 +163,8 @@ fn timeline() -> impl Strategy<Value = LossTimeline> {
 prop_compose! {
     fn metadata()(
         name in "[/a-z0-9_]{1,20}", text in "\\PC{0,20}", distro in "[a-z]{0,8}", count in any::<u64>(), time in any::<i64>(),
-        version in 9u32..=10, statistics in statistics(), timeline in timeline(), custom in proptest::collection::btree_map("[a-z]{1,5}", "\\PC{0,9}", 0..3),
+        version in 9u32..=10, statistics in statistics(), timeline in timeline(),
+        custom in proptest::collection::btree_map("[a-z]{1,5}", "\\PC{0,9}", 0..3),
     ) -> BagMetadata {
         let mut topic = TopicInfo::new(format!("/{name}"), text.clone());
         topic.offered_qos_profiles = "- history: keep_last\n  depth: 10".into();

@@ -116,10 +116,10 @@ impl fmt::Display for Notice {
             Self::Damage(text) => write!(f, "damaged, played on behind it: {text}"),
             Self::Unreadable(text) => write!(f, "reading ended early: {text}"),
             Self::TopicSkipped {
-                topic,
-                messages,
+                topic: name,
+                messages: n,
                 reason,
-            } => write!(f, "{topic} is not played ({messages} messages): {reason}"),
+            } => write!(f, "{name} is not played ({n} messages): {reason}"),
             Self::LeftOut {
                 topic,
                 type_name,
@@ -179,13 +179,7 @@ impl fmt::Display for Notice {
                 f.write_str("nobody publishes /clock: time stands until somebody does")
             }
             Self::ClockSilent { source } => write!(f, "/clock is silent: {source}"),
-            Self::ClockElsewhere { clock_ns, bag_ns } => write!(
-                f,
-                "/clock shows {}, the bag is from {} to {}: messages wait for their time",
-                seconds(*clock_ns),
-                seconds(bag_ns.0),
-                seconds(bag_ns.1)
-            ),
+            Self::ClockElsewhere { clock_ns, bag_ns } => elsewhere(f, *clock_ns, *bag_ns),
             Self::NotInStep { topic, reason } => {
                 write!(f, "{topic} cannot be waited for: {reason}; time stands")
             }
@@ -194,6 +188,16 @@ impl fmt::Display for Notice {
             }
         }
     }
+}
+
+fn elsewhere(f: &mut fmt::Formatter<'_>, clock_ns: i64, bag_ns: (i64, i64)) -> fmt::Result {
+    write!(
+        f,
+        "/clock shows {}, the bag is from {} to {}: messages wait for their time",
+        seconds(clock_ns),
+        seconds(bag_ns.0),
+        seconds(bag_ns.1)
+    )
 }
 
 fn seconds(nanoseconds: i64) -> String {

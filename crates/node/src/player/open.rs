@@ -125,7 +125,6 @@ impl Parts {
         let bag = bounds(&info);
         let start = Time::from_nanos(bag.map_or(0, |bag| bag.start));
         let (clock, follower) = make_clock(base, node, start, &options)?;
-
         let mailbox = Arc::new(Mailbox::default());
         let board = Arc::new(Board::new(info.topics.len(), options.start_paused));
         let read_ahead = Arc::new(ReadAhead::new(base, options.read_ahead));
@@ -141,10 +140,9 @@ impl Parts {
             watch: clock_watch(node, &options, &reporter)?,
         };
         let ended = set_event(base);
-        let window = (options.read_ahead.bytes / 4).min(32 << 20);
         let lockstep = lockstep(node, &options, &mailbox, &reporter);
         let loader = Loader {
-            source: BagSource::new(reader, outlets.topics(), options.order, window),
+            source: BagSource::new(reader, outlets.topics(), options.order, window(&options)),
             read_ahead: Arc::clone(&read_ahead),
             mailbox: Arc::clone(&mailbox),
             questions: Arc::clone(&questions),
@@ -254,6 +252,11 @@ fn set_event(base: &TimeBase) -> Event {
     let event = Event::new(base);
     event.set();
     event
+}
+
+/// How many bytes the bag's reader sorts at a time: a part of what is read in advance.
+fn window(options: &Options) -> u64 {
+    (options.read_ahead.bytes / 4).min(32 << 20)
 }
 
 fn weak<T>(part: Option<&Arc<T>>) -> Weak<T> {
