@@ -98,6 +98,26 @@ impl TopicStatistics {
         }
     }
 
+    /// Takes back messages that were missing by `cause` and came after all; gives how many, at most what is missing.
+    pub fn find(&mut self, cause: MissingCause, messages: u64) -> u64 {
+        let missing = self.missing(cause);
+        let found = missing.min(messages);
+        let slot = match cause {
+            MissingCause::Transport => &mut self.messages_lost_in_transport,
+            MissingCause::Recorder(cause) => self.lost_in_recorder.slot(cause),
+            MissingCause::LeftOut(cause) => self.left_out.slot(cause),
+        };
+        *slot = missing - found;
+        found
+    }
+
+    /// Takes back all that `found` counts.
+    pub fn find_all(&mut self, found: &Self) {
+        for cause in MissingCause::all() {
+            self.find(cause, found.missing(cause));
+        }
+    }
+
     /// The same account without the messages that are in the bag: what is missing and what is not known.
     #[must_use]
     pub fn missing_only(&self) -> Self {

@@ -286,6 +286,9 @@ impl BagWriter {
             opened_file: self.current_path(),
         };
         self.close(old);
+        let mut saved = WriteOutcome::default();
+        self.save_account(now_ns, &mut saved);
+        self.pending.absorb(saved);
         self.splits.push(event.clone());
         self.repeat_latched(begin_ns, now_ns);
         Ok(event)

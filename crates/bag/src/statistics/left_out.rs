@@ -76,14 +76,18 @@ impl LeftOut {
 
     /// Adds `count` messages left out by `cause`.
     pub fn add(&mut self, cause: LeftOutCause, count: u64) {
-        let slot = match cause {
+        let slot = self.slot(cause);
+        *slot = slot.saturating_add(count);
+    }
+
+    pub(super) const fn slot(&mut self, cause: LeftOutCause) -> &mut u64 {
+        match cause {
             LeftOutCause::Paused => &mut self.paused,
             LeftOutCause::Throttled => &mut self.throttled,
             LeftOutCause::Overwritten => &mut self.overwritten,
             LeftOutCause::Deleted => &mut self.deleted,
             LeftOutCause::TypeConflict => &mut self.type_conflict,
-        };
-        *slot = slot.saturating_add(count);
+        }
     }
 
     /// Adds another stretch.

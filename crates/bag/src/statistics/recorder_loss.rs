@@ -69,13 +69,17 @@ impl RecorderLoss {
 
     /// Adds `count` messages lost by `cause`.
     pub fn add(&mut self, cause: LossCause, count: u64) {
-        let slot = match cause {
+        let slot = self.slot(cause);
+        *slot = slot.saturating_add(count);
+    }
+
+    pub(super) const fn slot(&mut self, cause: LossCause) -> &mut u64 {
+        match cause {
             LossCause::Queue => &mut self.queue,
             LossCause::Compression => &mut self.compression,
             LossCause::Storage => &mut self.storage,
             LossCause::Backpressure => &mut self.backpressure,
-        };
-        *slot = slot.saturating_add(count);
+        }
     }
 
     /// Adds another stretch.

@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     /// The bag: a directory, or one .mcap or .db3 file
     #[arg(value_name = "BAG")]
     bag: PathBuf,
-    /// 4 to 10; 10 is refused by strict readers; every version holds the account [default: that of ROS_DISTRO, else 9]
+    /// 4 to 10; 10 is refused by strict readers; every version holds the account [default: that of `ROS_DISTRO`, else 9]
     #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(4..=10))]
     metadata_version: Option<u32>,
     /// Form of the report

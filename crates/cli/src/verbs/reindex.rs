@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     /// The directory of the bag
     #[arg(value_name = "DIRECTORY")]
     bag: PathBuf,
-    /// 4 to 10; 10 is refused by strict readers; every version holds the account [default: that of ROS_DISTRO, else 9]
+    /// 4 to 10; 10 is refused by strict readers; every version holds the account [default: that of `ROS_DISTRO`, else 9]
     #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(4..=10))]
     metadata_version: Option<u32>,
     /// Form of the report

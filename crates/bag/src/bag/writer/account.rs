@@ -36,7 +36,7 @@ struct InFile {
     /// What is not known at the moment.
     open: UnknownMessages,
     /// Losses of files before that were none after all.
-    found_again: u64,
+    found_again: TopicStatistics,
     /// Whether something changed since the last save.
     changed: bool,
     /// When messages went missing since the last save.
@@ -165,20 +165,16 @@ impl Account {
         }
     }
 
-    pub(super) fn find_again(&mut self, topic: TopicId, messages: u64) {
+    pub(super) fn find_again(&mut self, topic: TopicId, cause: MissingCause, messages: u64) {
         let Some((total, timeline, file)) = self.topic(topic) else {
             return;
         };
-        let cause = MissingCause::Transport;
-        let lost = &mut total.messages_lost_in_transport;
-        *lost = lost.saturating_sub(messages);
+        total.find(cause, messages);
         timeline.take_back(cause, messages);
-        let lost = &mut file.missing.statistics.messages_lost_in_transport;
-        let here = (*lost).min(messages);
-        *lost -= here;
+        let here = file.missing.statistics.find(cause, messages);
         file.missing.timeline.take_back(cause, here);
         file.since_saved.take_back(cause, here);
-        file.found_again += messages - here;
+        file.found_again.miss(cause, messages - here);
         file.changed |= here > 0;
         self.changed |= here > 0;
     }
@@ -226,7 +222,7 @@ impl Account {
     }
 
     /// What is missing in the file that is being closed, and what is to be taken back from files before it.
-    pub(super) fn close_file(&mut self) -> (Vec<TopicAccount>, Vec<u64>) {
+    pub(super) fn close_file(&mut self) -> (Vec<TopicAccount>, Vec<TopicStatistics>) {
         let mut closed = (Vec::new(), Vec::new());
         self.changed = false;
         for file in &mut self.open_file {
@@ -239,6 +235,8 @@ impl Account {
             file.changed = !open.is_none();
             self.changed |= file.changed;
         }
+        // At once: a recorder that is killed now has said it in no file.
+        self.saved_ns = Some(i64::MIN);
         closed
     }
 }

@@ -24,8 +24,8 @@ pub(super) struct ClosingFile {
     pub(super) topics: Arc<Vec<TopicInfo>>,
     /// What went missing before the storage while this file was open, by topic.
     pub(super) missing: Vec<TopicAccount>,
-    /// Transport losses of files before that were none after all, by topic.
-    pub(super) found_again: Vec<u64>,
+    /// Missing in files before, and come after all, by topic.
+    pub(super) found_again: Vec<TopicStatistics>,
     /// Name of the file that is open now.
     pub(super) next: Option<String>,
 }

@@ -112,13 +112,14 @@ pub(crate) fn add_file(
     metadata.duration_ns = end.map_or(0, |end| end.saturating_sub(metadata.starting_time_ns));
 }
 
-/// Takes transport losses back that were none after all.
-pub(super) fn take_back(metadata: &mut BagMetadata, found_again: &[u64]) {
+/// Takes messages back that were counted as missing and came after all.
+pub(super) fn take_back(metadata: &mut BagMetadata, found_again: &[TopicStatistics]) {
     for (record, found) in metadata.topics.iter_mut().zip(found_again) {
         if let Some(statistics) = &mut record.statistics {
-            let lost = &mut statistics.messages_lost_in_transport;
-            *lost = lost.saturating_sub(*found);
-            record.timeline.take_back(MissingCause::Transport, *found);
+            statistics.find_all(found);
+            for cause in MissingCause::all() {
+                record.timeline.take_back(cause, found.missing(cause));
+            }
         }
     }
 }

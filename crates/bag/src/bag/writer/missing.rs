@@ -31,9 +31,9 @@ impl BagWriter {
         self.account.miss(topic, cause, messages, when_ns);
     }
 
-    /// Takes messages back that were counted as lost in transport and came after all.
-    pub fn found_again(&mut self, topic: TopicId, messages: u64) {
-        self.account.find_again(topic, messages);
+    /// Takes messages back that were counted as missing by that cause and came after all.
+    pub fn found_again(&mut self, topic: TopicId, cause: MissingCause, messages: u64) {
+        self.account.find_again(topic, cause, messages);
     }
 
     /// Adds what is not known of a topic, once that is certain: at the end. The file that is open has it.
