@@ -1,5 +1,6 @@
 //! Bags: directories of files with their metadata, or single files.
 
+mod accounts;
 mod layout;
 mod merge;
 mod namer;
@@ -12,4 +13,5 @@ pub use layout::{BagFile, BagLayout, RESERVED_FILE, open_file, open_file_in};
 pub use namer::FileNaming;
 pub use reader::BagReader;
 pub use sent_order::SentOrder;
+pub(crate) use writer::described::add_file;
 pub use writer::{BagOptions, BagSummary, BagWriter, SplitEvent, StorageOptions};

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::mcap::CarryOver;
+use crate::metadata::METADATA_FILE;
 use crate::storage::{ExtraCounts, StorageReader};
 use crate::{
     BagOptions, BagReader, BagWriter, Error, Message, Order, Query, Result, TopicId, TopicInfo,
-    TopicStatistics,
+    UnknownMessages,
 };
 
 /// Decides whether a topic goes into an output, by what it is and how many messages it has.
@@ -144,7 +145,10 @@ pub fn convert_from(
             Err(error) => return Err(error),
         }
     }
-    for target in targets {
+    for mut target in targets {
+        if report.damage.iter().any(costs_messages) {
+            target.leave_open();
+        }
         let (summary, outcome) = target.writer.finish()?;
         outcome.into_result()?;
         report.messages_written.push(summary.metadata.message_count);
@@ -161,6 +165,12 @@ fn carry_over(reader: &BagReader) -> Result<CarryOver> {
         }
     }
     Ok(extras)
+}
+
+/// A `metadata.yaml` that is missing or wrong costs no message.
+#[expect(clippy::ptr_arg, reason = "the predicate of an iterator over strings")]
+fn costs_messages(damage: &String) -> bool {
+    !damage.starts_with(METADATA_FILE)
 }
 
 /// The smallest query that holds what all outputs want.
@@ -220,46 +230,35 @@ impl Target {
             start_ns: output.start_ns,
             end_ns: output.end_ns,
         };
-        if target.start_ns.is_none() && target.end_ns.is_none() {
-            target.keep_losses(reader);
-        }
+        target.keep_missing(reader);
         Ok(target)
     }
 
-    /// A whole bag keeps the account of what it never got; a slice cannot know which part of it is its own.
-    fn keep_losses(&mut self, reader: &BagReader) {
-        let records = reader
-            .bags()
-            .iter()
-            .filter_map(|bag| bag.metadata.as_ref())
-            .flat_map(|metadata| &metadata.topics);
-        for record in records {
-            let Some(lost) = &record.statistics else {
+    /// The output keeps the account of what the inputs never got; that of a part knows what belongs to it, or says that it
+    /// does not.
+    fn keep_missing(&mut self, reader: &BagReader) {
+        let is_part = self.start_ns.is_some() || self.end_ns.is_some();
+        let start = self.start_ns.unwrap_or(i64::MIN);
+        let end = self.end_ns.unwrap_or(i64::MAX);
+        for (account, topic) in reader.accounts().iter().zip(&self.topics) {
+            let (Some(account), Some(topic)) = (account, topic) else {
                 continue;
             };
-            let same = |topic: &TopicInfo| {
-                topic.name == record.topic.name && topic.type_name == record.topic.type_name
-            };
-            let at = reader.info().topics.iter().position(same);
-            if let Some(id) = at.and_then(|at| self.topics.get(at).copied().flatten()) {
-                self.lose(id, lost);
-            }
+            let part = is_part.then(|| account.missing_within(start, end));
+            self.writer
+                .add_missing(*topic, part.as_ref().unwrap_or(account));
         }
     }
 
-    fn lose(&mut self, topic: TopicId, lost: &TopicStatistics) {
-        use crate::LossCause::{Compression, Queue, Storage};
-        self.writer
-            .lost_in_transport(topic, lost.messages_lost_in_transport);
-        let causes = lost.lost_in_recorder;
-        for (cause, count) in [
-            (Queue, causes.queue),
-            (Compression, causes.compression),
-            (Storage, causes.storage),
-        ] {
-            self.writer.lost_in_recorder(topic, cause, count);
+    /// Messages were skipped with the damage of the inputs: it is not known which.
+    fn leave_open(&mut self) {
+        let unknown = UnknownMessages {
+            interrupted: true,
+            ..UnknownMessages::default()
+        };
+        for topic in self.topics.iter().flatten() {
+            self.writer.leave_open(*topic, unknown);
         }
-        self.writer.leave_open(topic, lost.unknown);
     }
 
     fn write(&mut self, message: &Message<'_>) -> Result<()> {

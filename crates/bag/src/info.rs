@@ -1,5 +1,6 @@
 //! What a bag holds, for people and for programs.
 
+mod account_text;
 mod render;
 mod service_events;
 mod size;
@@ -18,8 +19,8 @@ use crate::metadata::NO_START_TIME;
 use crate::source::{ZstdSource, is_compressed};
 use crate::sqlite::SqliteReader;
 use crate::{
-    BagMetadata, BagReader, LocalPlace, Place, Query, Result, StorageId, StorageReader, TopicInfo,
-    TopicStatistics,
+    BagMetadata, BagReader, LocalPlace, LossTimeline, Place, Query, Result, StorageId,
+    StorageReader, TopicAccount, TopicInfo, TopicStatistics,
 };
 
 /// What a bag holds; [`render`] makes it text, serde makes it JSON.
@@ -73,8 +74,10 @@ pub struct TopicEntry {
     pub type_description_hash: String,
     /// `QoS` profiles as YAML text; may be empty.
     pub offered_qos_profiles: String,
-    /// The account of the topic, if the bag has one (metadata version 10).
+    /// The account of the topic, if the bag has one.
     pub statistics: Option<TopicStatistics>,
+    /// When messages of the topic were lost or left out.
+    pub timeline: LossTimeline,
     /// Payload bytes, when they are known or were counted.
     pub size_bytes: Option<u64>,
 }
@@ -95,6 +98,10 @@ pub struct ServiceEntry {
     pub request_count: Option<u64>,
     /// Responses, once they were counted.
     pub response_count: Option<u64>,
+    /// The account of its events, if the bag has one.
+    pub statistics: Option<TopicStatistics>,
+    /// When events were lost or left out.
+    pub timeline: LossTimeline,
 }
 
 impl BagInfo {
@@ -146,7 +153,9 @@ impl BagInfo {
             compatibility: Vec::new(),
         };
         for record in &metadata.topics {
-            info.add_topic(&record.topic, record.message_count, record.statistics);
+            let account = record.account();
+            let size = record.statistics.map(|it| it.bytes_written);
+            info.add_topic(&record.topic, record.message_count, account.as_ref(), size);
         }
         info
     }
@@ -178,16 +187,20 @@ impl BagInfo {
             .unwrap_or(0)
             .saturating_sub(found.start_time_ns.unwrap_or(0));
         let mut info = Self::from_metadata(&metadata, size_bytes);
-        for (topic, count) in found.topics.iter().zip(&found.message_counts) {
-            info.add_topic(topic, *count, None);
+        let counted = found.topics.iter().zip(&found.message_counts);
+        for ((topic, count), account) in counted.zip(reader.accounts()) {
+            // What an unfinished file holds, only its messages tell.
+            let whole = account.as_ref().map(|it| it.statistics);
+            let whole = whole.filter(|it| !it.unknown.interrupted);
+            let size = whole.map(|it| it.bytes_written);
+            info.add_topic(topic, *count, account.as_ref(), size);
         }
         info.damage.clone_from(&found.damage);
         info.compatibility.clone_from(&found.compatibility);
-        let claimed = layout
-            .metadata
-            .as_ref()
-            .map(|metadata| metadata.message_count);
-        if claimed.is_some_and(|claimed| claimed != found.message_count()) {
+        let never_ended = |metadata: &BagMetadata| {
+            metadata.is_open() || metadata.message_count != found.message_count()
+        };
+        if layout.metadata.as_ref().is_some_and(never_ended) {
             info.damage
                 .push("metadata.yaml is that of a recording that never ended".into());
         }
@@ -198,8 +211,12 @@ impl BagInfo {
         &mut self,
         topic: &TopicInfo,
         message_count: u64,
-        statistics: Option<TopicStatistics>,
+        account: Option<&TopicAccount>,
+        size_bytes: Option<u64>,
     ) {
+        let statistics = account.map(|account| account.statistics);
+        let timeline = account.map(|account| account.timeline.clone());
+        let timeline = timeline.unwrap_or_default();
         // Like rosbag2 of Jazzy, which takes the events of actions for topics.
         let service = topic
             .service_name()
@@ -212,6 +229,8 @@ impl BagInfo {
                 event_count: message_count,
                 request_count: None,
                 response_count: None,
+                statistics,
+                timeline,
             });
             return;
         }
@@ -224,7 +243,8 @@ impl BagInfo {
             type_description_hash: topic.type_description_hash.clone(),
             offered_qos_profiles: topic.offered_qos_profiles.clone(),
             statistics,
-            size_bytes: statistics.map(|statistics| statistics.bytes_written),
+            timeline,
+            size_bytes,
         });
     }
 

@@ -31,6 +31,9 @@ pub use place::{LocalPlace, Place};
 pub use recover::recover;
 pub use reindex::reindex;
 pub use source::{FileSource, Source};
-pub use statistics::{LossCause, RecorderLoss, TopicStatistics, UnknownMessages};
+pub use statistics::{
+    LeftOut, LeftOutCause, LossCause, LossInterval, LossTimeline, MissingCause, RecorderLoss,
+    TopicAccount, TopicStatistics, UnknownMessages,
+};
 pub use storage::{Order, Query, StorageId, StorageReader, StorageWriter, WriteOutcome};
 pub use topic::{MessageDefinition, TopicId, TopicInfo};

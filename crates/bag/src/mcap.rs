@@ -1,5 +1,6 @@
 //! The MCAP storage, written by hand for what it costs and for what it must survive.
 
+mod account_record;
 mod carry_over;
 mod chunk;
 mod chunk_table;

@@ -1,20 +1,34 @@
 //! `metadata.yaml`: what a bag says about itself, versions 1 to 10.
 
 mod file;
-mod qos_text;
+pub(crate) mod qos_text;
 mod read;
+pub(crate) mod saved_account;
+mod statistics_yaml;
 mod write;
 
 pub use file::{METADATA_FILE, read_metadata_file, write_metadata_file};
 pub(crate) use file::{create_afresh, read_metadata, safe_relative_path, sync_directory};
 
 use crate::yaml::Node;
-use crate::{MessageDefinition, TopicInfo, TopicStatistics};
+use crate::{LossTimeline, MessageDefinition, TopicAccount, TopicInfo, TopicStatistics};
 
-/// The newest version that the original rosbag2 writes.
+/// The oldest version that is written.
+pub const OLDEST_VERSION: u32 = 4;
+/// The newest version that the original rosbag2 writes, in every distribution up to now.
 pub const ROSBAG2_VERSION: u32 = 9;
-/// The version with the statistics of each topic, per file and in total.
+/// The version that the design of the statistics gives them. No rosbag2 writes it, and strict readers refuse it.
 pub const STATISTICS_VERSION: u32 = 10;
+/// The version that rosbag2 of a distribution writes, and that every later one reads; 9 for a distribution that is not known.
+pub fn version_of(ros_distro: &str) -> u32 {
+    match ros_distro {
+        "foxy" | "galactic" => OLDEST_VERSION,
+        "humble" => 5,
+        "iron" => 7,
+        _ => ROSBAG2_VERSION,
+    }
+}
+
 /// Start time of a bag without messages, as rosbag2 writes it.
 pub const NO_START_TIME: i64 = i64::MAX;
 
@@ -56,8 +70,10 @@ pub struct TopicRecord {
     pub topic: TopicInfo,
     /// Messages in the bag.
     pub message_count: u64,
-    /// The account of the topic, since version 10.
+    /// The account of the topic: a key of version 10 that this crate writes for every version.
     pub statistics: Option<TopicStatistics>,
+    /// When messages of the topic went missing.
+    pub timeline: LossTimeline,
     /// Keys that this crate does not know.
     pub extra: Vec<(String, Node)>,
 }
@@ -73,10 +89,43 @@ pub struct FileRecord {
     pub duration_ns: i64,
     /// Its messages.
     pub message_count: u64,
-    /// The account of each topic within this file, since version 10.
+    /// The account of each topic within this file: a key of version 10 that this crate writes for every version.
     pub topics_statistics: Vec<(String, TopicStatistics)>,
     /// Keys that this crate does not know.
     pub extra: Vec<(String, Node)>,
+}
+
+/// The key of a file that is being written.
+const OPEN: &str = "open";
+
+impl FileRecord {
+    /// A file that is being written.
+    pub(crate) fn open(name: &str) -> Self {
+        Self {
+            path: name.to_owned(),
+            starting_time_ns: NO_START_TIME,
+            extra: vec![(OPEN.to_owned(), Node::Plain("true".into()))],
+            ..Self::default()
+        }
+    }
+
+    /// The mark of a file that was closed without a topic: nothing else tells it from one that is being written.
+    pub(crate) fn closed_mark() -> (String, Node) {
+        (OPEN.to_owned(), Node::Plain("false".into()))
+    }
+
+    fn is_open(&self) -> bool {
+        self.is_marked("true")
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_marked("false")
+    }
+
+    fn is_marked(&self, mark: &str) -> bool {
+        let marked = |(key, value): &(String, Node)| key == OPEN && value.as_str() == Some(mark);
+        self.extra.iter().any(marked)
+    }
 }
 
 impl TopicRecord {
@@ -90,6 +139,14 @@ impl TopicRecord {
             topic,
             ..Self::default()
         }
+    }
+
+    /// The account of the topic, if it has one.
+    pub fn account(&self) -> Option<TopicAccount> {
+        Some(TopicAccount {
+            statistics: self.statistics?,
+            timeline: self.timeline.clone(),
+        })
     }
 }
 
@@ -108,8 +165,19 @@ impl BagMetadata {
             file.starting_time_ns == NO_START_TIME
                 && file.message_count == 0
                 && file.topics_statistics.is_empty()
+                && !file.is_closed()
         };
-        self.files.last().is_some_and(open)
+        self.is_open() || self.files.last().is_some_and(open)
+    }
+
+    /// Whether this is what a writer leaves that came to its end.
+    pub(crate) fn is_finished(&self) -> bool {
+        !self.files.is_empty() && !self.is_unfinished()
+    }
+
+    /// Whether this is what a writer of this crate leaves that was killed, or that is still writing.
+    pub(crate) fn is_open(&self) -> bool {
+        self.files.last().is_some_and(FileRecord::is_open)
     }
 
     /// Whether the messages are compressed one by one.

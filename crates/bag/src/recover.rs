@@ -5,14 +5,16 @@ mod sqlite_rows;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::bag::{BagFile, BagLayout, RESERVED_FILE, bag_files};
+use crate::bag::{BagFile, BagLayout, RESERVED_FILE, add_file, bag_files};
 use crate::compression::compress_file;
 use crate::mcap::{CarryOver, McapOptions, McapReader, McapWriter};
 use crate::metadata::sync_directory;
-use crate::reindex::reindex;
+use crate::reindex::{known_account, rebuild};
 use crate::sqlite::SqliteReader;
-use crate::storage::{ExtraCounts, FileSummary, StorageReader, StorageWriter};
-use crate::{BagMetadata, Error, Order, Query, Result, StorageId};
+use crate::storage::{
+    ExtraCounts, FileAccount, FileInfo, FileSummary, StorageReader, StorageWriter,
+};
+use crate::{BagMetadata, BagReader, Error, Order, Query, Result, StorageId, TopicStatistics};
 
 /// What became of one file.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -44,8 +46,10 @@ pub struct RecoverReport {
     pub files: Vec<RecoveredFile>,
     /// Files that could not be opened at all, with the reason.
     pub unreadable: Vec<(PathBuf, String)>,
-    /// Whether the recording never ended: nobody knows what its recorder had not written yet.
+    /// Whether the recording never ended.
     pub unfinished: bool,
+    /// What the bag's account says now of all topics together: lost while recording, left out, not known.
+    pub account: TopicStatistics,
 }
 
 impl RecoverReport {
@@ -93,11 +97,11 @@ pub fn recover(path: &Path, metadata_version: u32) -> Result<RecoverReport> {
         .ok()
         .and_then(|layout| layout.metadata);
     let mut report = RecoverReport {
-        unfinished: known.is_some_and(|metadata| metadata.is_unfinished()),
+        unfinished: known.as_ref().is_some_and(BagMetadata::is_unfinished),
         ..RecoverReport::default()
     };
     for file in &files {
-        match recover_file(file) {
+        match recover_file(file, known.as_ref()) {
             Ok(recovered) => report.files.push(recovered),
             Err(error @ Error::Exists { .. }) => return Err(error),
             Err(error) => report
@@ -113,11 +117,19 @@ pub fn recover(path: &Path, metadata_version: u32) -> Result<RecoverReport> {
     }
     if !single {
         set_aside(&report.unreadable)?;
-        reindex(path, metadata_version)?;
+        let rebuilt = rebuild(path, metadata_version, !report.unreadable.is_empty())?;
+        for record in &rebuilt.metadata.topics {
+            report.account.merge(&record.statistics.unwrap_or_default());
+        }
         // A recorder that was killed could not take it away.
         let reserved = path.join(RESERVED_FILE);
         if reserved.exists() {
             fs::remove_file(&reserved).map_err(Error::io(&reserved, "remove"))?;
+        }
+    }
+    if single {
+        for account in BagReader::open(path)?.accounts().iter().flatten() {
+            report.account.merge(&account.statistics);
         }
     }
     Ok(report)
@@ -131,14 +143,18 @@ fn set_aside(unreadable: &[(PathBuf, String)]) -> Result<()> {
     Ok(())
 }
 
-fn recover_file(file: &BagFile) -> Result<RecoveredFile> {
+fn recover_file(file: &BagFile, bag: Option<&BagMetadata>) -> Result<RecoveredFile> {
     match file.storage {
-        StorageId::Mcap => recover_mcap(file, McapReader::verify(&file.path)?),
-        StorageId::Sqlite3 => recover_sqlite(file),
+        StorageId::Mcap => recover_mcap(file, bag, McapReader::verify(&file.path)?),
+        StorageId::Sqlite3 => recover_sqlite(file, bag),
     }
 }
 
-fn recover_mcap(file: &BagFile, reader: McapReader) -> Result<RecoveredFile> {
+fn recover_mcap(
+    file: &BagFile,
+    bag: Option<&BagMetadata>,
+    reader: McapReader,
+) -> Result<RecoveredFile> {
     let info = reader.info().clone();
     let mut recovered = RecoveredFile {
         path: file.path.clone(),
@@ -183,8 +199,17 @@ fn recover_mcap(file: &BagFile, reader: McapReader) -> Result<RecoveredFile> {
             Err(error) => recovered.damage.push(error.to_string()),
         }
     }
-    let base = info.metadata.unwrap_or_default();
-    let (summary, outcome) = writer.finish(&mut |summary| file_metadata(&base, "mcap", summary));
+    let is_lossy = recovered.lost_messages > 0 || recovered.lost_bytes > 0;
+    let account = account_of(&info, bag, &file.path, is_lossy);
+    let base = info.metadata.clone().unwrap_or_default();
+    for record in &account.topics {
+        writer
+            .add_topic(&record.topic)
+            .map(|_| ())
+            .or_else(conflict)?;
+    }
+    let (summary, outcome) =
+        writer.finish(&mut |summary| file_metadata(&base, file, &info, &account, summary));
     outcome.into_result()?;
     recovered.messages = summary.total().messages_recorded;
     recovered.lost_messages += info
@@ -196,7 +221,7 @@ fn recover_mcap(file: &BagFile, reader: McapReader) -> Result<RecoveredFile> {
     Ok(recovered)
 }
 
-fn recover_sqlite(file: &BagFile) -> Result<RecoveredFile> {
+fn recover_sqlite(file: &BagFile, bag: Option<&BagMetadata>) -> Result<RecoveredFile> {
     let mut recovered = RecoveredFile {
         path: file.path.clone(),
         original: None,
@@ -227,7 +252,7 @@ fn recover_sqlite(file: &BagFile) -> Result<RecoveredFile> {
         Err(error) => recovered.damage.push(error.to_string()),
     }
     let rewrite = Rewrite::begin(&file.path)?;
-    let copied = sqlite_rows::copy(&file.path, &rewrite.temporary)?;
+    let copied = sqlite_rows::copy(file, bag, &rewrite.temporary)?;
     recovered.messages = copied.summary.total().messages_recorded;
     recovered.lost_messages = copied.lost_messages;
     recovered.damage.extend(copied.damage);
@@ -235,26 +260,56 @@ fn recover_sqlite(file: &BagFile) -> Result<RecoveredFile> {
     Ok(recovered)
 }
 
+/// What is known of a file that is being recovered: where it keeps no account, the messages that it lost are unknown.
+fn account_of(
+    info: &FileInfo,
+    bag: Option<&BagMetadata>,
+    path: &Path,
+    is_lossy: bool,
+) -> FileAccount {
+    let lossy = FileAccount {
+        interrupted: is_lossy,
+        ..FileAccount::default()
+    };
+    known_account(info, bag, &file_name(path)).unwrap_or(lossy)
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name();
+    name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// A topic that only the account knows may have the name of another one: it stays in the account.
+fn conflict(error: Error) -> Result<()> {
+    match error {
+        Error::TopicConflict { .. } => Ok(()),
+        error => Err(error),
+    }
+}
+
 /// The metadata that a recovered file embeds.
-fn file_metadata(base: &BagMetadata, storage: &str, summary: &FileSummary) -> BagMetadata {
-    let total = summary.total();
-    let start = total
-        .first_time_ns
-        .unwrap_or(crate::metadata::NO_START_TIME);
-    BagMetadata {
+fn file_metadata(
+    base: &BagMetadata,
+    file: &BagFile,
+    info: &FileInfo,
+    account: &FileAccount,
+    summary: &FileSummary,
+) -> BagMetadata {
+    let mut metadata = BagMetadata {
         version: crate::metadata::ROSBAG2_VERSION,
-        storage_identifier: storage.to_owned(),
-        starting_time_ns: start,
-        duration_ns: total
-            .last_time_ns
-            .map_or(0, |last| last.saturating_sub(start)),
-        message_count: total.messages_recorded,
+        storage_identifier: file.storage.name().to_owned(),
+        starting_time_ns: crate::metadata::NO_START_TIME,
         compression_format: base.compression_format.clone(),
         compression_mode: base.compression_mode.clone(),
         custom_data: base.custom_data.clone(),
         ros_distro: base.ros_distro.clone(),
         ..BagMetadata::default()
-    }
+    };
+    let name = file_name(&file.path);
+    let content = account.with_messages(info.topics.clone(), &summary.topics);
+    let (topics, accounts): (Vec<_>, Vec<_>) = content.into_iter().unzip();
+    add_file(&mut metadata, &topics, &name, &accounts);
+    metadata
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

@@ -4,7 +4,11 @@ use std::path::Path;
 
 use crate::bag::{BagFile, BagLayout, bag_files, open_file};
 use crate::metadata::{FileRecord, NO_START_TIME, TopicRecord, write_metadata_file};
-use crate::{BagMetadata, Error, LocalPlace, Order, Query, Result, TopicInfo, TopicStatistics};
+use crate::storage::{FileAccount, FileInfo};
+use crate::{
+    BagMetadata, Error, LeftOut, LocalPlace, LossCause, Order, Query, RecorderLoss, Result,
+    TopicAccount, TopicInfo, TopicStatistics, UnknownMessages,
+};
 
 /// What a rebuild found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -19,9 +23,18 @@ pub struct ReindexReport {
 
 /// Rebuilds `metadata.yaml` of a bag directory with version 9 or 10 from all its messages.
 ///
-/// Every message is read and checked, so the counts, times and sizes are exact. What only the old metadata knows is
-/// kept: custom data, topics without messages, lost messages.
+/// Every message is read and checked, so the counts, times and sizes are exact. What was lost or left out comes from the
+/// accounts that the files keep of themselves; what only the old metadata knows is kept.
 pub fn reindex(directory: &Path, version: u32) -> Result<ReindexReport> {
+    rebuild(directory, version, false)
+}
+
+/// Like [`reindex`]; `files_are_gone` says that files of the bag could not be read and are not part of it any more.
+pub(crate) fn rebuild(
+    directory: &Path,
+    version: u32,
+    files_are_gone: bool,
+) -> Result<ReindexReport> {
     let files = bag_files(&LocalPlace, directory)?;
     if files.is_empty() {
         return Err(Error::NotABag {
@@ -36,10 +49,12 @@ pub fn reindex(directory: &Path, version: u32) -> Result<ReindexReport> {
         version,
         files.first().map_or("mcap", |file| file.storage.name()),
     );
+    rebuild.interrupted = files_are_gone;
     for file in &files {
         rebuild.take_file(file, old.as_ref());
     }
     rebuild.keep_old(old.as_ref());
+    rebuild.say_what_is_unknown();
     write_metadata_file(directory, &rebuild.metadata)?;
     Ok(ReindexReport {
         metadata: rebuild.metadata,
@@ -53,8 +68,13 @@ struct Rebuild {
     /// The newest metadata inside the files, for what is not in the messages.
     embedded: Option<BagMetadata>,
     damage: Vec<String>,
+    /// Whether it is not known what else a file held.
+    interrupted: bool,
     compatibility: Vec<String>,
 }
+
+/// What one file holds, by topic.
+type FileContent = Vec<(TopicInfo, TopicAccount)>;
 
 impl Rebuild {
     fn new(version: u32, storage: &str) -> Self {
@@ -68,6 +88,7 @@ impl Rebuild {
             metadata,
             embedded: None,
             damage: Vec::new(),
+            interrupted: false,
             compatibility: Vec::new(),
         }
     }
@@ -80,22 +101,24 @@ impl Rebuild {
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
         let unpack = old.map(BagMetadata::compresses_messages);
-        let (topics, statistics) = match self.read_file(file, &name, unpack) {
+        let content = match self.read_file(file, &name, unpack, old) {
             Ok(found) => found,
             Err(error) => {
                 self.damage.push(format!("{name}: {error}"));
+                self.interrupted = true;
                 return;
             }
         };
         let mut total = TopicStatistics::default();
         let mut named = Vec::new();
-        for (topic, mut account) in topics.into_iter().zip(statistics) {
-            self.add_losses(&mut account, old, &name, &topic.name);
-            total.merge(&account);
-            named.push((topic.name.clone(), account));
+        for (topic, account) in content {
+            total.merge(&account.statistics);
+            named.push((topic.name.clone(), account.statistics));
             let record = self.topic(&topic);
-            record.message_count += account.messages_recorded;
-            record.statistics.get_or_insert_default().merge(&account);
+            record.message_count += account.statistics.messages_recorded;
+            let statistics = record.statistics.get_or_insert_default();
+            statistics.merge(&account.statistics);
+            record.timeline.merge(&account.timeline);
         }
         let start = total.first_time_ns.unwrap_or(NO_START_TIME);
         let end = total
@@ -124,34 +147,13 @@ impl Rebuild {
         });
     }
 
-    /// Adds what was lost while this file was written: from the old metadata, else from the file itself.
-    fn add_losses(
-        &self,
-        account: &mut TopicStatistics,
-        old: Option<&BagMetadata>,
-        file: &str,
-        topic: &str,
-    ) {
-        let plain = file.strip_suffix(".zstd").unwrap_or(file);
-        let files = old
-            .into_iter()
-            .chain(&self.embedded)
-            .flat_map(|metadata| &metadata.files);
-        let known = files.filter(|known| known.path == file || known.path == plain);
-        let mut accounts = known.flat_map(|known| &known.topics_statistics);
-        if let Some((_, lost)) = accounts.find(|(name, _)| name == topic) {
-            account.messages_lost_in_transport = lost.messages_lost_in_transport;
-            account.lost_in_recorder = lost.lost_in_recorder;
-            account.unknown = lost.unknown;
-        }
-    }
-
     fn read_file(
         &mut self,
         file: &BagFile,
         name: &str,
         unpack: Option<bool>,
-    ) -> Result<(Vec<TopicInfo>, Vec<TopicStatistics>)> {
+        old: Option<&BagMetadata>,
+    ) -> Result<FileContent> {
         // Sizes in the account are those of the stored payloads: messages are not unpacked.
         let mut reader = open_file(file, Some(false))?;
         let info = reader.info().clone();
@@ -172,7 +174,6 @@ impl Rebuild {
         if self.metadata.ros_distro.is_empty() {
             self.metadata.ros_distro.clone_from(&info.ros_distro);
         }
-        self.embedded = info.metadata.or(self.embedded.take());
         let mut statistics = vec![TopicStatistics::default(); info.topics.len()];
         reader.start(&Query {
             order: Order::File,
@@ -189,7 +190,13 @@ impl Rebuild {
                 Err(error) => self.damage.push(format!("{name}: {error}")),
             }
         }
-        Ok((info.topics, statistics))
+        let known = known_account(&info, old, name);
+        self.interrupted |= known.as_ref().is_some_and(|known| known.interrupted);
+        self.embedded = info.metadata.or(self.embedded.take());
+        Ok(match known {
+            Some(account) => account.with_messages(info.topics, &statistics),
+            None => FileAccount::default().with_messages(info.topics, &statistics),
+        })
     }
 
     fn topic(&mut self, topic: &TopicInfo) -> &mut TopicRecord {
@@ -204,7 +211,7 @@ impl Rebuild {
         &mut topics[at]
     }
 
-    /// Takes over what no message tells.
+    /// Takes over what neither messages nor accounts of files tell.
     fn keep_old(&mut self, old: Option<&BagMetadata>) {
         let embedded = self.embedded.take();
         let Some(base) = old.or(embedded.as_ref()) else {
@@ -215,19 +222,98 @@ impl Rebuild {
         if !base.ros_distro.is_empty() {
             self.metadata.ros_distro.clone_from(&base.ros_distro);
         }
+        // The totals of a finished bag whose files are all as they were are exact.
+        let whole = old.is_some_and(|old| {
+            !old.is_unfinished()
+                && self.damage.is_empty()
+                && !self.interrupted
+                && old.relative_file_paths == self.metadata.relative_file_paths
+                && old.message_count == self.metadata.message_count
+        });
+        let is_finished = old.is_some_and(BagMetadata::is_finished);
         let per_file = base
             .files
             .iter()
             .any(|file| !file.topics_statistics.is_empty());
         for record in &base.topics {
             let kept = self.topic(&record.topic);
-            // Without an account per file, only the total tells what was lost.
-            if let (false, Some(lost)) = (per_file, &record.statistics) {
-                let account = kept.statistics.get_or_insert_default();
-                account.messages_lost_in_transport = lost.messages_lost_in_transport;
-                account.lost_in_recorder = lost.lost_in_recorder;
-                account.unknown = lost.unknown;
+            let Some(known) = record.statistics else {
+                if is_finished {
+                    // A bag without accounts still says how many messages it held.
+                    let gone = record.message_count.saturating_sub(kept.message_count);
+                    let account = kept.statistics.get_or_insert_default();
+                    account.lost_in_recorder.add(LossCause::Storage, gone);
+                }
+                continue;
+            };
+            let account = kept.statistics.get_or_insert_default();
+            if whole || !per_file {
+                let recorded = *account;
+                *account = known.missing_only();
+                account.merge(&TopicStatistics {
+                    messages_lost_in_transport: 0,
+                    lost_in_recorder: RecorderLoss::default(),
+                    left_out: LeftOut::default(),
+                    unknown: UnknownMessages::default(),
+                    ..recorded
+                });
+                kept.timeline.clone_from(&record.timeline);
+            }
+            account.unknown.interrupted |= known.unknown.interrupted;
+        }
+    }
+
+    /// What one file does not know is not known of any topic of the bag.
+    fn say_what_is_unknown(&mut self) {
+        if self.interrupted {
+            for record in &mut self.metadata.topics {
+                let statistics = record.statistics.get_or_insert_default();
+                statistics.unknown.interrupted = true;
             }
         }
     }
+}
+
+/// What is known of a file: its own account, or, where that is missing or not complete, that of the finished bag.
+pub(crate) fn known_account(
+    info: &FileInfo,
+    old: Option<&BagMetadata>,
+    name: &str,
+) -> Option<FileAccount> {
+    let own = info.account.clone();
+    if own.as_ref().is_some_and(|own| !own.interrupted) {
+        return own;
+    }
+    let Some(old) = old.filter(|old| old.is_finished()) else {
+        return own;
+    };
+    if let Some(known) = account_in(old, name) {
+        return Some(known);
+    }
+    // The recorder came to its end, so the bag's counts say what a file lost that was damaged later.
+    let counts_only = old.topics.iter().all(|record| record.statistics.is_none());
+    if counts_only {
+        return own.map(|_| FileAccount::default());
+    }
+    own
+}
+
+/// What the metadata of a bag says of one of its files.
+fn account_in(metadata: &BagMetadata, file: &str) -> Option<FileAccount> {
+    let plain = file.strip_suffix(".zstd").unwrap_or(file);
+    let is_it = |known: &&FileRecord| known.path == file || known.path == plain;
+    let record = metadata.files.iter().find(is_it)?;
+    let topics = record.topics_statistics.iter().map(|(name, statistics)| {
+        let topic = metadata.topics.iter().find(|it| it.topic.name == *name);
+        TopicRecord {
+            topic: topic.map_or_else(TopicInfo::default, |it| it.topic.clone()),
+            statistics: Some(*statistics),
+            ..TopicRecord::default()
+        }
+    });
+    let topics: Vec<_> = topics.filter(|it| !it.topic.name.is_empty()).collect();
+    (!topics.is_empty()).then_some(FileAccount {
+        topics,
+        interrupted: false,
+    })
 }

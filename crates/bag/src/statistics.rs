@@ -1,96 +1,24 @@
-//! The one account of a topic: what was recorded and what was lost, and where.
+//! The account of a topic: what was recorded, what is missing and why, and what is not known.
+
+mod left_out;
+mod loss_timeline;
+mod missing_cause;
+mod recorder_loss;
+mod topic_account;
+mod unknown;
+
+pub use left_out::{LeftOut, LeftOutCause};
+pub use loss_timeline::{LossInterval, LossTimeline};
+pub use missing_cause::MissingCause;
+pub use recorder_loss::{LossCause, RecorderLoss};
+pub use topic_account::TopicAccount;
+pub use unknown::UnknownMessages;
 
 use serde::Serialize;
 
-/// Where inside the recorder a message was lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LossCause {
-    /// The queue between receiving and writing was full.
-    Queue,
-    /// The message could not be compressed.
-    Compression,
-    /// The storage did not take it.
-    Storage,
-}
-
-/// Messages lost inside the recorder, by cause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct RecorderLoss {
-    /// Lost in the queue.
-    pub queue: u64,
-    /// Lost in compression.
-    pub compression: u64,
-    /// Lost in the storage.
-    pub storage: u64,
-}
-
-impl RecorderLoss {
-    /// All causes together.
-    pub fn total(&self) -> u64 {
-        self.queue
-            .saturating_add(self.compression)
-            .saturating_add(self.storage)
-    }
-
-    /// Adds `count` messages lost by `cause`.
-    pub fn add(&mut self, cause: LossCause, count: u64) {
-        let slot = match cause {
-            LossCause::Queue => &mut self.queue,
-            LossCause::Compression => &mut self.compression,
-            LossCause::Storage => &mut self.storage,
-        };
-        *slot = slot.saturating_add(count);
-    }
-}
-
-/// What may have been published and was never seen: nobody can say how many.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct UnknownMessages {
-    /// At most this many before the first one seen of each publisher: sent before it was subscribed to, or lost.
-    pub before_first: u64,
-    /// Publishers of which nobody says whether something came after the last one seen.
-    pub open_publishers: u64,
-}
-
-impl UnknownMessages {
-    /// Whether all is known.
-    pub fn is_none(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// What is unknown, in words; nothing when all is known.
-    pub fn sentences(&self) -> Vec<String> {
-        let counted = |count: u64, noun: &str| match count {
-            1 => format!("1 {noun}"),
-            count => format!("{count} {noun}s"),
-        };
-        let mut sentences = Vec::new();
-        if self.before_first > 0 {
-            sentences.push(format!(
-                "up to {} before the first one seen of a publisher, sent before it was subscribed to or lost",
-                counted(self.before_first, "message")
-            ));
-        }
-        if self.open_publishers > 0 {
-            sentences.push(format!(
-                "whether {} sent something after the last message seen",
-                counted(self.open_publishers, "publisher")
-            ));
-        }
-        sentences
-    }
-
-    /// Adds another stretch.
-    pub fn merge(&mut self, other: &Self) {
-        self.before_first = self.before_first.saturating_add(other.before_first);
-        self.open_publishers = self.open_publishers.saturating_add(other.open_publishers);
-    }
-}
-
 /// The account of one topic over some stretch: one file, one bag, several bags.
 ///
-/// The law: published = recorded + lost in transport + lost in recorder.
+/// The law: published = recorded + lost in transport + lost in recorder + left out + unknown.
 /// [`merge`](Self::merge) is associative and commutative and keeps the law.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct TopicStatistics {
@@ -98,9 +26,11 @@ pub struct TopicStatistics {
     pub messages_recorded: u64,
     /// Messages that never reached the recorder.
     pub messages_lost_in_transport: u64,
-    /// Messages that reached the recorder and are not in the bag.
+    /// Messages that the recorder lost.
     pub lost_in_recorder: RecorderLoss,
-    /// What the recorder could not know; it is in none of the other counts.
+    /// Messages that are not in the bag on purpose.
+    pub left_out: LeftOut,
+    /// What is not known; it is in none of the other counts.
     pub unknown: UnknownMessages,
     /// Payload bytes in the bag.
     pub bytes_written: u64,
@@ -111,9 +41,16 @@ pub struct TopicStatistics {
 }
 
 impl TopicStatistics {
-    /// Messages that were published as far as this account knows: recorded and lost together.
+    /// Messages that were published as far as this account knows: recorded, lost and left out together.
     pub fn messages_published(&self) -> u64 {
-        self.messages_recorded.saturating_add(self.messages_lost())
+        self.messages_recorded
+            .saturating_add(self.messages_lost())
+            .saturating_add(self.messages_left_out())
+    }
+
+    /// Messages left out on purpose, all causes.
+    pub fn messages_left_out(&self) -> u64 {
+        self.left_out.total()
     }
 
     /// Messages lost inside the recorder, all causes.
@@ -125,6 +62,72 @@ impl TopicStatistics {
     pub fn messages_lost(&self) -> u64 {
         self.messages_lost_in_transport
             .saturating_add(self.messages_lost_in_recorder())
+    }
+
+    /// The share of the published messages that was lost, in percent; 0 when none was published.
+    pub fn percent_lost(&self) -> f64 {
+        match self.messages_published() {
+            0 => 0.0,
+            published => self.messages_lost() as f64 * 100.0 / published as f64,
+        }
+    }
+
+    /// Whether a message is missing, or it is not known whether one is.
+    pub fn is_incomplete(&self) -> bool {
+        self.messages_lost() > 0 || self.messages_left_out() > 0 || !self.unknown.is_none()
+    }
+
+    /// The messages that are missing by `cause`.
+    pub fn missing(&self, cause: MissingCause) -> u64 {
+        match cause {
+            MissingCause::Transport => self.messages_lost_in_transport,
+            MissingCause::Recorder(cause) => self.lost_in_recorder.get(cause),
+            MissingCause::LeftOut(cause) => self.left_out.get(cause),
+        }
+    }
+
+    /// Adds messages that are missing by `cause`.
+    pub fn miss(&mut self, cause: MissingCause, messages: u64) {
+        match cause {
+            MissingCause::Transport => {
+                let lost = &mut self.messages_lost_in_transport;
+                *lost = lost.saturating_add(messages);
+            }
+            MissingCause::Recorder(cause) => self.lost_in_recorder.add(cause, messages),
+            MissingCause::LeftOut(cause) => self.left_out.add(cause, messages),
+        }
+    }
+
+    /// Takes back messages that were missing by `cause` and came after all; gives how many, at most what is missing.
+    pub fn find(&mut self, cause: MissingCause, messages: u64) -> u64 {
+        let missing = self.missing(cause);
+        let found = missing.min(messages);
+        let slot = match cause {
+            MissingCause::Transport => &mut self.messages_lost_in_transport,
+            MissingCause::Recorder(cause) => self.lost_in_recorder.slot(cause),
+            MissingCause::LeftOut(cause) => self.left_out.slot(cause),
+        };
+        *slot = missing - found;
+        found
+    }
+
+    /// Takes back all that `found` counts.
+    pub fn find_all(&mut self, found: &Self) {
+        for cause in MissingCause::all() {
+            self.find(cause, found.missing(cause));
+        }
+    }
+
+    /// The same account without the messages that are in the bag: what is missing and what is not known.
+    #[must_use]
+    pub fn missing_only(&self) -> Self {
+        Self {
+            messages_recorded: 0,
+            bytes_written: 0,
+            first_time_ns: None,
+            last_time_ns: None,
+            ..*self
+        }
     }
 
     /// Average rate in Hz between the first and the last recorded message; 0 when fewer than two instants are known.
@@ -161,12 +164,8 @@ impl TopicStatistics {
         self.messages_lost_in_transport = self
             .messages_lost_in_transport
             .saturating_add(other.messages_lost_in_transport);
-        self.lost_in_recorder
-            .add(LossCause::Queue, other.lost_in_recorder.queue);
-        self.lost_in_recorder
-            .add(LossCause::Compression, other.lost_in_recorder.compression);
-        self.lost_in_recorder
-            .add(LossCause::Storage, other.lost_in_recorder.storage);
+        self.lost_in_recorder.merge(&other.lost_in_recorder);
+        self.left_out.merge(&other.left_out);
         self.unknown.merge(&other.unknown);
         self.bytes_written = self.bytes_written.saturating_add(other.bytes_written);
         self.first_time_ns = pick(self.first_time_ns, other.first_time_ns, i64::min);
@@ -187,47 +186,36 @@ mod tests {
     use proptest::prelude::*;
 
     fn account() -> impl Strategy<Value = TopicStatistics> {
-        let n = 0u64..1 << 40;
         let time = proptest::option::of(-1_000_000_000i64..1_000_000_000);
-        (
-            n.clone(),
-            n.clone(),
-            n.clone(),
-            n.clone(),
-            (n.clone(), n.clone()),
-            n,
-            time.clone(),
-            time,
-        )
-            .prop_map(
-                |(
-                    recorded,
-                    transport,
-                    queue,
-                    compression,
-                    (storage, unknown),
-                    bytes,
-                    first,
-                    last,
-                )| {
-                    TopicStatistics {
-                        messages_recorded: recorded,
-                        messages_lost_in_transport: transport,
-                        lost_in_recorder: RecorderLoss {
-                            queue,
-                            compression,
-                            storage,
-                        },
-                        unknown: UnknownMessages {
-                            before_first: unknown,
-                            open_publishers: unknown / 2,
-                        },
-                        bytes_written: bytes,
-                        first_time_ns: first,
-                        last_time_ns: last,
-                    }
+        let counts = proptest::collection::vec(0u64..1 << 40, 16);
+        (counts, any::<bool>(), time.clone(), time).prop_map(|(n, interrupted, first, last)| {
+            TopicStatistics {
+                messages_recorded: n[0],
+                messages_lost_in_transport: n[1],
+                lost_in_recorder: RecorderLoss {
+                    queue: n[2],
+                    compression: n[3],
+                    storage: n[4],
+                    backpressure: n[5],
                 },
-            )
+                left_out: LeftOut {
+                    paused: n[6],
+                    throttled: n[7],
+                    overwritten: n[8],
+                    deleted: n[9],
+                    type_conflict: n[10],
+                },
+                unknown: UnknownMessages {
+                    before_first: n[11],
+                    open_publishers: n[12],
+                    unplaced: n[13],
+                    interrupted,
+                },
+                bytes_written: n[14],
+                first_time_ns: first,
+                last_time_ns: last,
+            }
+        })
     }
 
     fn merged(a: TopicStatistics, b: &TopicStatistics) -> TopicStatistics {
@@ -250,8 +238,13 @@ mod tests {
             prop_assert_eq!(sum.messages_published(), a.messages_published() + b.messages_published());
             prop_assert_eq!(
                 sum.messages_published(),
-                sum.messages_recorded + sum.messages_lost_in_transport + sum.messages_lost_in_recorder()
+                sum.messages_recorded
+                    + sum.messages_lost_in_transport
+                    + sum.messages_lost_in_recorder()
+                    + sum.messages_left_out()
             );
+            let missing: u64 = MissingCause::all().map(|cause| sum.missing(cause)).sum();
+            prop_assert_eq!(sum.messages_published(), sum.messages_recorded + missing);
         }
     }
 

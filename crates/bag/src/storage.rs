@@ -1,8 +1,10 @@
 //! What a storage must do: one trait to write a file, one to read it.
 
+mod file_account;
 mod outcome;
 mod query;
 
+pub use file_account::FileAccount;
 pub use outcome::{Unwritten, WriteOutcome};
 pub use query::{Order, Query};
 
@@ -94,6 +96,10 @@ pub trait StorageWriter: Send {
         self.sync()
     }
 
+    /// Saves the account so far in the file, as it is: a killed process leaves it there. [`finish`](Self::finish) makes it
+    /// obsolete.
+    fn save_account(&mut self, account: &str) -> WriteOutcome;
+
     /// Size of the file if it were sealed now, near enough to decide on a split.
     fn file_size(&self) -> u64;
 
@@ -165,6 +171,8 @@ pub struct FileInfo {
     pub end_time_ns: Option<i64>,
     /// The newest metadata that the file embeds.
     pub metadata: Option<BagMetadata>,
+    /// The account that the file keeps of itself; `None` when it keeps none.
+    pub account: Option<FileAccount>,
     /// `ros_distro` that the storage itself states.
     pub ros_distro: String,
     /// What the file holds besides messages.

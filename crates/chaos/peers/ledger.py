@@ -34,15 +34,22 @@ class Source:
         begin = number * 7919 % 100_003
         return (head + FILLER[begin : begin + max(0, size - len(head))]).encode()
 
+    def publish_one(self, sizes):
+        number = self.sent
+        data = self.data(number, sizes[number % len(sizes)])
+        os.write(self.ledger, struct.pack("<QIIQ", number, len(data), zlib.crc32(data), time.time_ns()))
+        self.put(number, data)
+        self.sent += 1
+        os.pwrite(self.done, struct.pack("<Q", self.sent), 0)
+
+    def publish_now(self, count, sizes):
+        for _ in range(count):
+            self.publish_one(sizes)
+
     def publish(self, rate, sizes):
         begin, index = time.monotonic(), 0
         while not self.stopped.is_set():
-            number = self.sent
-            data = self.data(number, sizes[number % len(sizes)])
-            os.write(self.ledger, struct.pack("<QIIQ", number, len(data), zlib.crc32(data), time.time_ns()))
-            self.put(number, data)
-            self.sent += 1
-            os.pwrite(self.done, struct.pack("<Q", self.sent), 0)
+            self.publish_one(sizes)
             index += 1
             ahead = begin + index / rate - time.monotonic()
             if ahead > 0:

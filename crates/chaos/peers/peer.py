@@ -95,6 +95,12 @@ class Peer(ledger.Peer):
     def close(self, name):
         self.writers.pop(name)
 
+    def burst(self, name, topic, count, reliable=True):
+        """A publisher that sends so many messages and is gone again, heard or not."""
+        source = Texts(self.participant, self.directory, name, topic, reliable=reliable, depth=100)
+        source.publish_now(count, [40, 200])
+        source.writer = None
+
     def tick(self, begin, step, hertz, count):
         """Publishes /clock from `begin` seconds on, so many times."""
         if self.clock is None:

@@ -1,11 +1,12 @@
-//! The law: published = recorded + lost in transport + lost in recorder, held against the peers' ledgers.
+//! The law: published = recorded + lost in transport + lost in recorder + left out + unknown, per topic, held against
+//! the peers' ledgers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::Failure;
 use crate::bag::{self, Stored};
-use crate::claims::Claims;
+use crate::claims::{Claims, Counts};
 use crate::ledger::{Ledger, Writer};
 use crate::process::Ended;
 use crate::stage::Stage;
@@ -42,7 +43,11 @@ pub(crate) fn judge(
     let (code, info, words) = bag::ask(stage, directory, "info -v bag")?;
     tally.check(code == 0, || format!("info ended with {code}: {words}"));
     let stored = bag::read(stage, directory, "bag")?;
-    let claims = Claims::read(&info, &recorder.stderr);
+    let claims = Claims::read(&info);
+    let printed = Claims::printed(&recorder.stdout)?;
+    tally.check(printed == claims, || {
+        format!("the recorder says {printed:?}, the bag says {claims:?}")
+    });
     let ledger = Ledger::read(directory)?;
     let before = tally.clone();
     let seen = sort(&ledger, &stored, tally);
@@ -63,22 +68,21 @@ pub(crate) fn judge(
 #[derive(Clone, Debug)]
 pub(crate) struct Published {
     pub(crate) topic: String,
-    /// Whether it is of the topic's usual type.
-    pub(crate) usual: bool,
     pub(crate) count: u64,
 }
 
 /// The numbers that a bag has of each publisher.
 pub(crate) type Seen = BTreeMap<String, BTreeSet<u64>>;
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Missing {
     head: u64,
     holes: u64,
     tail: u64,
-    /// How many publishers have such a tail.
-    tails: u64,
+    /// All messages of publishers of which there is none.
     unseen: u64,
+    /// What is missing at the end of each publisher, or all of it.
+    ends: Vec<u64>,
 }
 
 impl Missing {
@@ -87,6 +91,7 @@ impl Missing {
         let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else {
             return Self {
                 unseen: published,
+                ends: vec![published],
                 ..Self::default()
             };
         };
@@ -94,8 +99,8 @@ impl Missing {
             head: *first,
             holes: last + 1 - first - numbers.len() as u64,
             tail: published.saturating_sub(last + 1),
-            tails: u64::from(published > last + 1),
             unseen: 0,
+            ends: vec![published.saturating_sub(last + 1)],
         }
     }
 
@@ -103,8 +108,8 @@ impl Missing {
         self.head += other.head;
         self.holes += other.holes;
         self.tail += other.tail;
-        self.tails += other.tails;
         self.unseen += other.unseen;
+        self.ends.extend(other.ends);
     }
 
     fn all(&self) -> u64 {
@@ -129,11 +134,6 @@ pub(crate) fn law(
 ) {
     let mut topics: BTreeMap<&str, Topic> = BTreeMap::new();
     for (name, publisher) in publishers {
-        tally.published += publisher.count;
-        if !publisher.usual && claims.left_out.contains(&publisher.topic) {
-            tally.unknown += publisher.count;
-            continue;
-        }
         let topic = topics.entry(&publisher.topic).or_default();
         let none = BTreeSet::new();
         let numbers = seen.get(name).unwrap_or(&none);
@@ -141,64 +141,68 @@ pub(crate) fn law(
         topic.count += numbers.len() as u64;
         topic.missing.add(Missing::of(numbers, publisher.count));
     }
-    // What is said to be unknown is said of all topics together.
-    let (mut heads, mut tails) = (0, 0);
     for (name, topic) in &topics {
-        let left = settle(name, topic, claims, tally);
-        heads += left.0;
-        tails += left.1;
+        let counts = claims.topics.get(*name).copied().unwrap_or_default();
+        settle(name, topic, &counts, tally);
     }
-    tally.unexplained(tails.saturating_sub(claims.open), || {
-        format!(
-            "{tails} publishers went on after the last one seen, it is said of {}: {topics:?}",
-            claims.open
-        )
-    });
-    tally.unexplained(heads.saturating_sub(claims.before), || {
-        format!("{heads} before the first ones, {} are said", claims.before)
-    });
 }
 
-/// One topic; gives how many before the first ones, and how many publishers after the last, are left to be explained.
-fn settle(name: &str, topic: &Topic, claims: &Claims, tally: &mut Tally) -> (u64, u64) {
-    let [recorded, transport, recorder] = claims.topics.get(name).copied().unwrap_or_default();
-    tally.recorded += recorded;
-    tally.lost_in_transport += transport;
-    tally.lost_in_recorder += recorder;
-    let words = |what: &str| {
-        format!(
-            "{what}: {name}, recorded {recorded}, lost on the wire {transport}, lost here {recorder}, {topic:?}, {claims:?}"
-        )
-    };
-    let count = topic.count;
-    tally.unexplained(recorded.abs_diff(count), || {
+/// One topic.
+fn settle(name: &str, topic: &Topic, counts: &Counts, tally: &mut Tally) {
+    tally.count(topic.published, counts);
+    let words = |what: &str| format!("{what}: {name}, {counts:?}, {topic:?}");
+    tally.unexplained(counts.recorded.abs_diff(topic.count), || {
         words("what is said to be recorded is not what is there")
     });
-    let (missing, lost) = (topic.missing, transport + recorder);
-    tally.unexplained(missing.holes.saturating_sub(lost), || {
-        words("a hole that is not counted")
-    });
-    tally.unexplained(lost.saturating_sub(missing.all()), || {
+    let (missing, known) = (&topic.missing, counts.missing());
+    if !counts.interrupted {
+        tally.unexplained(missing.holes.saturating_sub(known), || {
+            words("a hole that is not counted")
+        });
+    }
+    tally.unexplained(known.saturating_sub(missing.all()), || {
         words("a loss that did not happen")
     });
-    let beyond = missing.all() - missing.holes;
-    let mut open = missing.all().saturating_sub(lost).min(beyond);
+    let mut rest = missing.all().saturating_sub(known);
     let mut explain = |most: u64| {
-        let taken = open.min(most);
-        open -= taken;
+        let taken = rest.min(most);
+        rest -= taken;
         taken
     };
-    let before = explain(missing.head);
-    let after = explain(if claims.open > 0 { missing.tail } else { 0 });
-    let unseen = explain(if claims.silent > 0 { missing.unseen } else { 0 });
-    tally.unknown += before + after + unseen;
-    tally.unexplained(open, || words("nobody says what became of some"));
-    let tails = match after {
-        0 => 0,
-        _ if after == missing.tail => missing.tails,
-        _ => 1,
+    // What is unknown is known with its place: before the first ones, or after the last ones of publishers.
+    let most = if counts.interrupted {
+        u64::MAX
+    } else {
+        counts.before
     };
-    (before, tails)
+    let before = explain((missing.head + missing.unseen).min(most));
+    let is_open = counts.open > 0 || counts.interrupted;
+    let after = explain(if is_open { missing.tail } else { 0 });
+    let unseen = explain(if is_open { missing.unseen } else { 0 });
+    let holes = explain(if counts.interrupted { missing.holes } else { 0 });
+    tally.unknown += before + after + unseen + holes;
+    tally.unexplained(rest, || words("nothing accounts for some"));
+    let publishers = fewest(&missing.ends, after + unseen);
+    if !counts.interrupted {
+        tally.unexplained(publishers.saturating_sub(counts.open), || {
+            words("more publishers sent something that is unknown")
+        });
+    }
+}
+
+/// From how many publishers at least so many messages are, by what is missing of each.
+fn fewest(ends: &[u64], mut messages: u64) -> u64 {
+    let mut ends = ends.to_vec();
+    ends.sort_unstable_by(|a, b| b.cmp(a));
+    let mut publishers = 0;
+    for end in ends {
+        if messages == 0 {
+            break;
+        }
+        messages = messages.saturating_sub(end);
+        publishers += 1;
+    }
+    publishers
 }
 
 /// What the ledger says, with those that arrived although their peer was killed before it could write it down.
@@ -207,7 +211,6 @@ pub(crate) fn published(ledger: &Ledger, seen: &Seen) -> BTreeMap<String, Publis
         let last = seen.get(name).and_then(BTreeSet::last);
         let published = Published {
             topic: writer.topic.clone(),
-            usual: writer.usual,
             count: writer.done.max(last.map_or(0, |last| last + 1)),
         };
         (name.clone(), published)
@@ -243,93 +246,104 @@ fn is_other(message: &Stored) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
 
-    fn tried(count: u64, there: &[u64], claimed: [u64; 3], words: &str) -> Tally {
-        let published = Published {
-            topic: "/chaos/a".to_owned(),
-            usual: true,
-            count,
+    fn counts(numbers: [u64; 6]) -> Counts {
+        let [
+            recorded,
+            lost_in_transport,
+            lost_in_recorder,
+            left_out,
+            before,
+            open,
+        ] = numbers;
+        Counts {
+            recorded,
+            lost_in_transport,
+            lost_in_recorder,
+            left_out,
+            before,
+            open,
+            interrupted: false,
+        }
+    }
+
+    fn judged(publishers: &[(&str, u64, &[u64])], counts: Counts) -> Tally {
+        let topic = "/chaos/a".to_owned();
+        let published = publishers.iter().map(|(name, count, _)| {
+            let published = Published {
+                topic: topic.clone(),
+                count: *count,
+            };
+            ((*name).to_owned(), published)
+        });
+        let seen = publishers.iter().map(|(name, _, there)| {
+            let there: BTreeSet<u64> = there.iter().copied().collect();
+            ((*name).to_owned(), there)
+        });
+        let claims = Claims {
+            topics: BTreeMap::from([(topic.clone(), counts)]),
         };
-        let mut claims = Claims::read(&Value::Null, words);
-        claims.topics.insert("/chaos/a".to_owned(), claimed);
-        let seen = Seen::from([("w".to_owned(), there.iter().copied().collect())]);
         let mut tally = Tally::default();
-        law(
-            &BTreeMap::from([("w".to_owned(), published)]),
-            &seen,
-            &claims,
-            &mut tally,
-        );
+        law(&published.collect(), &seen.collect(), &claims, &mut tally);
         tally
+    }
+
+    fn tried(count: u64, there: &[u64], numbers: [u64; 6]) -> Tally {
+        judged(&[("w", count, there)], counts(numbers))
     }
 
     #[test]
     fn what_is_counted_is_explained() {
-        assert!(tried(4, &[0, 1, 2, 3], [4, 0, 0], "").is_good());
-        assert!(tried(4, &[0, 3], [2, 1, 1], "").is_good());
-        let said =
-            "unknown: up to 1 message before the first one seen\nunknown: whether 1 publisher sent";
-        let tally = tried(4, &[1, 2], [2, 0, 0], said);
+        assert!(tried(4, &[0, 1, 2, 3], [4, 0, 0, 0, 0, 0]).is_good());
+        assert!(tried(4, &[0, 3], [2, 1, 1, 0, 0, 0]).is_good());
+        assert!(tried(4, &[0, 3], [2, 1, 0, 1, 0, 0]).is_good(), "left out");
+        let tally = tried(4, &[1, 2], [2, 0, 0, 0, 1, 1]);
         assert!(tally.is_good(), "{tally:?}");
         assert_eq!(tally.unknown, 2);
+        assert!(
+            tried(4, &[], [0, 0, 0, 0, 4, 0]).is_good(),
+            "told, none came"
+        );
+        assert!(
+            tried(4, &[], [0, 0, 0, 0, 0, 1]).is_good(),
+            "matched, silent"
+        );
     }
 
     #[test]
-    fn each_publisher_that_went_on_is_to_be_named() {
-        let publisher = |topic: &str| Published {
-            topic: topic.to_owned(),
-            usual: true,
-            count: 3,
+    fn each_publisher_that_went_on_is_to_be_counted() {
+        let two: [(&str, u64, &[u64]); 2] = [("a", 3, &[0, 1]), ("b", 3, &[0, 1])];
+        assert_eq!(judged(&two, counts([4, 0, 0, 0, 0, 2])).unexplained, 0);
+        assert_eq!(judged(&two, counts([4, 0, 0, 0, 0, 1])).unexplained, 1);
+        let silent: [(&str, u64, &[u64]); 2] = [("a", 3, &[]), ("b", 3, &[])];
+        assert_eq!(judged(&silent, counts([0, 0, 0, 0, 0, 1])).unexplained, 1);
+    }
+
+    #[test]
+    fn after_a_kill_the_rest_is_unknown_and_what_is_counted_must_have_happened() {
+        let killed = |numbers| Counts {
+            interrupted: true,
+            ..counts(numbers)
         };
-        let names = ["/chaos/a", "/chaos/b"];
-        let publishers = names.map(|name| (name.to_owned(), publisher(name)));
-        let seen = names.map(|name| (name.to_owned(), BTreeSet::from([0, 1])));
-        let unexplained = |words: &str| {
-            let mut claims = Claims::read(&Value::Null, words);
-            claims.topics = names.map(|name| (name.to_owned(), [2, 0, 0])).into();
-            let mut tally = Tally::default();
-            law(
-                &publishers.clone().into(),
-                &seen.clone().into(),
-                &claims,
-                &mut tally,
-            );
-            tally.unexplained
-        };
-        assert_eq!(
-            unexplained("unknown: whether 2 publishers sent something"),
-            0
-        );
-        assert_eq!(
-            unexplained("unknown: whether 1 publisher sent something"),
-            1
-        );
+        let writer: [(&str, u64, &[u64]); 1] = [("w", 9, &[0, 1, 4])];
+        assert!(judged(&writer, killed([3, 2, 0, 0, 0, 0])).is_good());
+        assert!(judged(&writer, killed([3, 0, 0, 0, 0, 0])).is_good());
+        assert_eq!(judged(&writer, killed([3, 7, 0, 0, 0, 0])).unexplained, 1);
+        assert_eq!(judged(&writer, counts([3, 2, 0, 0, 0, 0])).unexplained, 4);
     }
 
     #[test]
     fn one_message_too_few_or_too_many_is_found() {
-        assert_eq!(tried(4, &[0, 1, 3], [3, 0, 0], "").unexplained, 1, "a hole");
-        assert_eq!(tried(4, &[0, 1, 2], [3, 0, 0], "").unexplained, 1, "a tail");
-        assert_eq!(tried(4, &[1, 2, 3], [3, 0, 0], "").unexplained, 1, "a head");
-        assert_eq!(
-            tried(4, &[0, 1, 2, 3], [4, 1, 0], "").unexplained,
-            1,
-            "too many"
-        );
-        assert_eq!(
-            tried(4, &[0, 1, 2, 3], [3, 0, 1], "").unexplained,
-            2,
-            "a lie"
-        );
-        let open = "unknown: whether 1 publisher sent something";
-        assert_eq!(
-            tried(4, &[0, 2], [2, 0, 0], open).unexplained,
-            1,
-            "a hole is no tail"
-        );
-        assert_eq!(tried(4, &[], [0, 0, 0], open).unexplained, 4, "never seen");
+        let none = [3, 0, 0, 0, 0, 0];
+        assert_eq!(tried(4, &[0, 1, 3], none).unexplained, 2, "a hole");
+        assert_eq!(tried(4, &[0, 1, 2], none).unexplained, 1, "a tail");
+        assert_eq!(tried(4, &[1, 2, 3], none).unexplained, 1, "a head");
+        let all = &[0, 1, 2, 3];
+        assert_eq!(tried(4, all, [4, 1, 0, 0, 0, 0]).unexplained, 1, "too many");
+        assert_eq!(tried(4, all, [3, 0, 1, 0, 0, 0]).unexplained, 2, "a lie");
+        let open = [2, 0, 0, 0, 0, 1];
+        assert!(tried(4, &[0, 2], open).unexplained > 0, "a hole is no tail");
+        assert_eq!(tried(4, &[], [0; 6]).unexplained, 4, "never seen");
     }
 }

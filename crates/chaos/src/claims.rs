@@ -1,76 +1,116 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
+use crate::Failure;
 use crate::tally::Tally;
 
-/// What a recorder says of its recording.
-#[derive(Debug, Default)]
+/// What the account of a recording says, by topic; from JSON alone.
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Claims {
-    /// Recorded, lost in transport, lost in the recorder, by topic.
-    pub(crate) topics: BTreeMap<String, [u64; 3]>,
-    /// "unknown: up to … before the first one seen".
+    pub(crate) topics: BTreeMap<String, Counts>,
+}
+
+/// The account of one topic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) recorded: u64,
+    pub(crate) lost_in_transport: u64,
+    pub(crate) lost_in_recorder: u64,
+    pub(crate) left_out: u64,
+    /// At most so many before the first ones received.
     pub(crate) before: u64,
-    /// "unknown: whether … publishers sent something after".
+    /// Publishers whose end is not known.
     pub(crate) open: u64,
-    /// "… of which nothing came".
-    pub(crate) silent: u64,
-    /// Topics of which a type is said not to be recorded.
-    pub(crate) left_out: BTreeSet<String>,
+    /// The recorder was killed: what came after its last account is not known.
+    pub(crate) interrupted: bool,
+}
+
+impl Counts {
+    fn read(statistics: &Value) -> Self {
+        let number = |value: &Value| value.as_u64().unwrap_or(0);
+        let sum = |value: &Value| -> u64 {
+            let causes = value.as_object().into_iter().flatten();
+            causes.map(|(_, count)| number(count)).sum()
+        };
+        let unknown = &statistics["unknown"];
+        Self {
+            recorded: number(&statistics["messages_recorded"]),
+            lost_in_transport: number(&statistics["messages_lost_in_transport"]),
+            lost_in_recorder: sum(&statistics["lost_in_recorder"]),
+            left_out: sum(&statistics["left_out"]),
+            before: number(&unknown["before_first"]),
+            open: number(&unknown["open_publishers"]),
+            interrupted: unknown["interrupted"] == true,
+        }
+    }
+
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost_in_transport + self.lost_in_recorder
+    }
+
+    /// Lost and left out.
+    pub(crate) fn missing(&self) -> u64 {
+        self.lost() + self.left_out
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.recorded += other.recorded;
+        self.lost_in_transport += other.lost_in_transport;
+        self.lost_in_recorder += other.lost_in_recorder;
+        self.left_out += other.left_out;
+        self.before += other.before;
+        self.open += other.open;
+        self.interrupted |= other.interrupted;
+    }
 }
 
 impl Claims {
-    /// From the bag and from the words at the end.
-    pub(crate) fn read(info: &Value, words: &str) -> Self {
-        let mut claims = Self {
-            before: after(words, "unknown: up to "),
-            open: after(words, "unknown: whether "),
-            silent: after(words, "unknown: what "),
-            ..Self::default()
-        };
-        for topic in info["topics"].as_array().into_iter().flatten() {
-            let statistics = &topic["statistics"];
-            let number = |value: &Value| value.as_u64().unwrap_or(0);
-            let causes = &statistics["lost_in_recorder"];
-            let here = ["queue", "compression", "storage"].map(|cause| number(&causes[cause]));
-            claims.topics.insert(
-                topic["name"].as_str().unwrap_or_default().to_owned(),
-                [
-                    number(&statistics["messages_recorded"]),
-                    number(&statistics["messages_lost_in_transport"]),
-                    here.iter().sum(),
-                ],
-            );
+    /// From the answer of `info -v --format json`, or from what `record --format json` prints at its end.
+    pub(crate) fn read(account: &Value) -> Self {
+        let topics = account["topics"].as_array().into_iter().flatten();
+        let topics = topics.map(|topic| {
+            let name = topic["name"].as_str().unwrap_or_default().to_owned();
+            (name, Counts::read(&topic["statistics"]))
+        });
+        Self {
+            topics: topics.collect(),
         }
-        for line in words.lines() {
-            let topic = line.strip_prefix("warning: ").filter(|line| {
-                line.contains("is also published as") && line.contains("not recorded")
-            });
-            let topic = topic.and_then(|line| line.split(' ').next());
-            claims.left_out.extend(topic.map(str::to_owned));
+    }
+
+    /// From the last line that a recorder printed.
+    pub(crate) fn printed(stdout: &Path) -> Result<Self, Failure> {
+        let text = fs::read_to_string(stdout)?;
+        let line = text.lines().last().unwrap_or_default();
+        let account: Value = serde_json::from_str(line)
+            .map_err(|error| format!("the recorder printed no account: {error}: {text}"))?;
+        Ok(Self::read(&account))
+    }
+
+    /// All topics together.
+    pub(crate) fn total(&self) -> Counts {
+        let mut total = Counts::default();
+        for counts in self.topics.values() {
+            total.add(counts);
         }
-        claims
+        total
     }
 
     /// The law for all topics together, where only the sum of what was published is known.
     pub(crate) fn settle_all(&self, published: u64, there: u64, tally: &mut Tally) {
-        let sum = |which: usize| {
-            self.topics
-                .values()
-                .map(|counts| counts[which])
-                .sum::<u64>()
-        };
-        let (recorded, transport, recorder) = (sum(0), sum(1), sum(2));
-        tally.published += published;
-        tally.recorded += recorded;
-        tally.lost_in_transport += transport;
-        tally.lost_in_recorder += recorder;
-        tally.unexplained(recorded.abs_diff(there), || {
-            format!("{recorded} are said to be recorded, {there} are there")
+        let total = self.total();
+        tally.count(published, &total);
+        tally.unexplained(total.recorded.abs_diff(there), || {
+            format!(
+                "{} are said to be recorded, {there} are there",
+                total.recorded
+            )
         });
-        let known = recorded + transport + recorder;
+        let known = total.recorded + total.missing();
         let rest = published.abs_diff(known);
-        let said = published > known && (self.open > 0 || self.before >= rest);
+        let said = published > known && (total.open > 0 || total.before >= rest);
         tally.unknown += if said { rest } else { 0 };
         tally.unexplained(if said { 0 } else { rest }, || {
             format!("published {published}, and {self:?}")
@@ -80,55 +120,46 @@ impl Claims {
     /// The law for a recording of which nothing is left: what was published until then is lost, and what came after it
     /// may be, since the recorder has ended.
     pub(crate) fn all_lost(&self, until_then: u64, published: u64, tally: &mut Tally) {
-        let sum = |which: usize| {
-            self.topics
-                .values()
-                .map(|counts| counts[which])
-                .sum::<u64>()
-        };
-        let (recorded, transport, recorder) = (sum(0), sum(1), sum(2));
-        tally.published += published;
-        tally.recorded += recorded;
-        tally.lost_in_transport += transport;
-        tally.lost_in_recorder += recorder;
-        tally.unexplained(recorded, || {
-            format!("{recorded} are said to be recorded: {self:?}")
+        let total = self.total();
+        tally.count(published, &total);
+        tally.unexplained(total.recorded, || {
+            format!("{} are said to be recorded: {self:?}", total.recorded)
         });
-        let lost = transport + recorder;
+        let missing = total.missing();
         // Best effort ones that came before the recorder was there are said to be unknown.
-        let short = until_then.saturating_sub(lost + self.before);
+        let short = until_then.saturating_sub(missing + total.before);
         tally.unexplained(short, || {
             format!("{until_then} were published before, and {self:?}")
         });
-        tally.unexplained(lost.saturating_sub(published), || {
+        tally.unexplained(missing.saturating_sub(published), || {
             format!("{published} were published, and {self:?}")
         });
-        tally.unknown += published.saturating_sub(lost);
-    }
-
-    /// From the table that the recorder prints at its end, where there is no bag to ask.
-    pub(crate) fn of_table(words: &str) -> Self {
-        let mut claims = Self::read(&Value::Null, words);
-        for line in words.lines().filter(|line| line.starts_with("  /")) {
-            let cells: Vec<&str> = line.split_whitespace().collect();
-            if let [topic, .., recorded, transport, recorder] = cells.as_slice() {
-                let numbers = [*recorded, *transport, *recorder].map(number);
-                claims.topics.insert((*topic).to_owned(), numbers);
-            }
-        }
-        claims
+        tally.unknown += published.saturating_sub(missing);
     }
 }
 
-/// The number after these words; 0 without them.
-fn after(words: &str, begin: &str) -> u64 {
-    words
-        .lines()
-        .find_map(|line| line.trim().strip_prefix(begin))
-        .map_or(0, |rest| number(rest.split(' ').next().unwrap_or_default()))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
 
-/// A number with or without commas.
-pub(crate) fn number(text: &str) -> u64 {
-    text.replace(',', "").parse().unwrap_or(0)
+    #[test]
+    fn every_number_of_the_account_is_read() {
+        let account = json!({"topics": [{"name": "/a", "statistics": {
+            "messages_recorded": 1, "messages_lost_in_transport": 2,
+            "lost_in_recorder": {"queue": 3, "compression": 4, "storage": 5, "backpressure": 6},
+            "left_out": {"paused": 7, "throttled": 8, "overwritten": 9, "deleted": 10, "type_conflict": 11},
+            "unknown": {"before_first": 12, "open_publishers": 13, "unplaced": 0, "interrupted": true},
+        }}]});
+        let counts = Counts {
+            recorded: 1,
+            lost_in_transport: 2,
+            lost_in_recorder: 18,
+            left_out: 45,
+            before: 12,
+            open: 13,
+            interrupted: true,
+        };
+        assert_eq!(Claims::read(&account).topics["/a"], counts);
+    }
 }

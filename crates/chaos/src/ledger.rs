@@ -16,8 +16,6 @@ pub(crate) struct Ledger {
 #[derive(Debug)]
 pub(crate) struct Writer {
     pub(crate) topic: String,
-    /// Whether it is of the topic's usual type.
-    pub(crate) usual: bool,
     /// Each message that was to be written.
     pub(crate) messages: Vec<Line>,
     /// So many of them were written for sure. There may be one more if the peer was killed.
@@ -78,7 +76,6 @@ fn writer(path: &Path) -> Result<Writer, Failure> {
     let done = fs::read(path.with_extension("done"))?;
     Ok(Writer {
         topic: about["topic"].as_str().unwrap_or_default().to_owned(),
-        usual: about["kind"] == "String",
         messages,
         done: if done.len() == 8 { u64_of(&done) } else { 0 },
     })

@@ -117,7 +117,11 @@ pub(crate) fn judge(
         let first = seen.entry(name).or_default().insert(*place);
         again += u64::from(!first);
     }
-    let claims = Claims::read(&info, &recorder.stderr);
+    let claims = Claims::read(&info);
+    let printed = Claims::printed(&recorder.stdout)?;
+    tally.check(printed == claims, || {
+        format!("the recorder says {printed:?}, the bag says {claims:?}")
+    });
     let Played::BackAndForth(said) = played else {
         tally.unexplained(again, || format!("{again} messages came twice"));
         law(&until_last(&seen), &seen, &claims, tally);
@@ -138,7 +142,6 @@ fn until_last(seen: &Seen) -> BTreeMap<String, Published> {
     let of = |(topic, numbers): (&String, &std::collections::BTreeSet<u64>)| {
         let published = Published {
             topic: topic.clone(),
-            usual: true,
             count: numbers.last().map_or(0, |last| last + 1),
         };
         (topic.clone(), published)

@@ -65,6 +65,12 @@ impl Robot {
         Ok(())
     }
 
+    /// Stops publishing, with nobody there to acknowledge.
+    pub(crate) fn stop_at_once(&mut self) -> Result<(), Failure> {
+        self.peer.ask(&json!({"do": "stop", "names": self.names}))?;
+        Ok(())
+    }
+
     /// Stops publishing and waits until reliable readers have everything.
     pub(crate) fn stop(&mut self) -> Result<(), Failure> {
         if !self.peer.can(&json!({"do": "stop", "names": self.names}))? {

@@ -123,7 +123,7 @@ impl Stage {
 
     /// A recorder on the desk, once it says that it records.
     pub(crate) fn record(&self, directory: &Path, arguments: &str) -> Result<Process, Failure> {
-        let arguments = format!("record --disable-keyboard-controls {arguments}");
+        let arguments = format!("record --disable-keyboard-controls --format json {arguments}");
         let mut command = self.timeloom(Host::Desk, directory, &arguments);
         Process::start(&mut command, directory, "record")
     }

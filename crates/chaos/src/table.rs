@@ -7,8 +7,8 @@ use crate::tally::Tally;
 /// The results as a table in Markdown, with a line for the sum.
 pub(crate) fn table(results: &BTreeMap<&'static str, Tally>) -> String {
     let mut text = String::from(
-        "| fault | injected | survived | kill -9 | published | recorded | lost in transport | lost in recorder | unknown (said) | unexplained | hung | peak memory |\n\
-         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+        "| fault | injected | survived | kill -9 | published | recorded | lost in transport | lost in recorder | left out | unknown (in the bag) | unexplained | hung | peak memory |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     for fault in FAULTS {
         if let Some(tally) = results.get(fault.name) {
@@ -31,7 +31,7 @@ pub(crate) fn sum(results: &BTreeMap<&'static str, Tally>) -> Tally {
 fn line(text: &mut String, name: &str, tally: &Tally) {
     let written = writeln!(
         text,
-        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} MiB |",
+        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} MiB |",
         tally.injected,
         tally.survived,
         tally.kills,
@@ -39,6 +39,7 @@ fn line(text: &mut String, name: &str, tally: &Tally) {
         tally.recorded,
         tally.lost_in_transport,
         tally.lost_in_recorder,
+        tally.left_out,
         tally.unknown,
         tally.unexplained,
         tally.hung,

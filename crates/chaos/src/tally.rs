@@ -1,3 +1,5 @@
+use crate::claims::Counts;
+
 /// What came of the faults of one kind.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
@@ -10,7 +12,9 @@ pub(crate) struct Tally {
     pub(crate) recorded: u64,
     pub(crate) lost_in_transport: u64,
     pub(crate) lost_in_recorder: u64,
-    /// What the product itself says that it does not know, or that it left out.
+    /// Left out on purpose.
+    pub(crate) left_out: u64,
+    /// What the bag itself says that it does not know.
     pub(crate) unknown: u64,
     /// Messages that nothing accounts for; must be 0.
     pub(crate) unexplained: u64,
@@ -30,11 +34,21 @@ impl Tally {
         self.recorded += other.recorded;
         self.lost_in_transport += other.lost_in_transport;
         self.lost_in_recorder += other.lost_in_recorder;
+        self.left_out += other.left_out;
         self.unknown += other.unknown;
         self.unexplained += other.unexplained;
         self.hung += other.hung;
         self.peak_bytes = self.peak_bytes.max(other.peak_bytes);
         self.problems.extend(other.problems.iter().cloned());
+    }
+
+    /// Counts what was published and what the account says of it.
+    pub(crate) fn count(&mut self, published: u64, counts: &Counts) {
+        self.published += published;
+        self.recorded += counts.recorded;
+        self.lost_in_transport += counts.lost_in_transport;
+        self.lost_in_recorder += counts.lost_in_recorder;
+        self.left_out += counts.left_out;
     }
 
     /// Writes down what is wrong unless it is right.

@@ -1,6 +1,6 @@
 //! What is added to Cyclone DDS: the numbers and inline `QoS` that it reads and writes but does not show.
 //!
-//! Five hooks that are null unless we set them, one function, one abort less, no loss at the start of foreign streams, a
+//! Five hooks that are null unless we set them, two functions, one abort less, no loss at the start of foreign streams, a
 //! limit to the participants that are believed, and no C++ compiler. An anchor that is not found exactly once fails the
 //! build: the C compiler then checks the rest, so no private layout is guessed at run time.
 
@@ -12,7 +12,7 @@ struct Patch {
     edits: &'static [(&'static str, &'static str)],
 }
 
-const PATCHES: [Patch; 7] = [
+const PATCHES: [Patch; 9] = [
     // Nothing of the library is C++; asked for it, a cross compiler such as zig first builds a C++ library for minutes.
     Patch {
         file: "cyclonedds/CMakeLists.txt",
@@ -101,6 +101,83 @@ const PATCHES: [Patch; 7] = [
                  /* Track highest sequence number we know of -- we track both\n",
             ),
         ],
+    },
+    // Asks the writers of a reader for a heartbeat: an acknowledgement that wants an answer.
+    Patch {
+        file: "ddsi_acknack.c",
+        edits: &[
+            (
+                "#include \"ddsi__xevent.h\"\n",
+                "#include \"ddsi__xevent.h\"\n\
+                 #include \"dds/ddsrt/heap.h\"\n\
+                 #include \"dds/ddsi/ddsi_thread.h\"\n",
+            ),
+            (
+                "void ddsi_acknack_xevent_cb (struct ddsi_domaingv *gv,",
+                "static struct ddsi_xmsg *timeloom_question (struct ddsi_proxy_writer *pwr, struct ddsi_pwr_rd_match *rwn)\n\
+             {\n\
+               struct ddsi_xmsg *msg = ddsi_xmsg_new (pwr->e.gv->xmsgpool, &rwn->rd_guid, NULL, DDSI_ACKNACK_SIZE_MAX, DDSI_XMSG_KIND_CONTROL);\n\
+               if (msg == NULL) return NULL;\n\
+               struct ddsi_reorder *reorder;\n\
+               ddsi_seqno_t base = 1;\n\
+               int notail;\n\
+               if (pwr->have_seen_heartbeat) add_acknack_getsource (pwr, rwn, &reorder, &base, &notail);\n\
+               ddsi_xmsg_setdst_pwr (msg, pwr);\n\
+               struct ddsi_xmsg_marker sm_marker;\n\
+               ddsi_rtps_acknack_t *an = ddsi_xmsg_append (msg, &sm_marker, DDSI_ACKNACK_SIZE (0));\n\
+               ddsi_xmsg_submsg_init (msg, sm_marker, DDSI_RTPS_SMID_ACKNACK);\n\
+               an->readerId = ddsi_hton_entityid (rwn->rd_guid.entityid);\n\
+               an->writerId = ddsi_hton_entityid (pwr->e.guid.entityid);\n\
+               an->readerSNState.bitmap_base = ddsi_to_seqno (base);\n\
+               an->readerSNState.numbits = 0;\n\
+               ddsi_count_t * const countp = (ddsi_count_t *) ((char *) an + offsetof (ddsi_rtps_acknack_t, bits) + DDSI_SEQUENCE_NUMBER_SET_BITS_SIZE (0));\n\
+               *countp = pwr->have_seen_heartbeat ? rwn->count++ : 0;\n\
+               ddsi_xmsg_submsg_setnext (msg, sm_marker);\n\
+               return msg;\n\
+             }\n\n\
+             void timeloom_ask_heartbeats (struct ddsi_reader *rd);\n\
+             void timeloom_ask_heartbeats (struct ddsi_reader *rd)\n\
+             {\n\
+               ddsrt_avl_iter_t it;\n\
+               uint32_t count = 0;\n\
+               ddsi_thread_state_awake (ddsi_lookup_thread_state (), rd->e.gv);\n\
+               ddsrt_mutex_lock (&rd->e.lock);\n\
+               ddsi_guid_t * const writers = ddsrt_malloc ((rd->num_writers + 1) * sizeof (*writers));\n\
+               for (const struct ddsi_rd_pwr_match *m = ddsrt_avl_iter_first (&ddsi_rd_writers_treedef, &rd->writers, &it); m != NULL && count < rd->num_writers; m = ddsrt_avl_iter_next (&it))\n    \
+                 writers[count++] = m->pwr_guid;\n\
+               ddsrt_mutex_unlock (&rd->e.lock);\n\
+               for (uint32_t i = 0; i < count; i++)\n  {\n    \
+                 struct ddsi_proxy_writer *pwr = ddsi_entidx_lookup_proxy_writer_guid (rd->e.gv->entity_index, &writers[i]);\n    \
+                 if (pwr == NULL) continue;\n    \
+                 ddsrt_mutex_lock (&pwr->e.lock);\n    \
+                 struct ddsi_pwr_rd_match *rwn = ddsrt_avl_lookup (&ddsi_pwr_readers_treedef, &pwr->readers, &rd->e.guid);\n    \
+                 struct ddsi_xmsg *msg = (rwn != NULL && rwn->acknack_xevent != NULL) ? timeloom_question (pwr, rwn) : NULL;\n    \
+                 ddsrt_mutex_unlock (&pwr->e.lock);\n    \
+                 if (msg) ddsi_qxev_msg (pwr->evq, msg);\n  }\n\
+               ddsrt_free (writers);\n\
+               ddsi_thread_state_asleep (ddsi_lookup_thread_state ());\n\
+             }\n\n\
+             void ddsi_acknack_xevent_cb (struct ddsi_domaingv *gv,",
+            ),
+        ],
+    },
+    Patch {
+        file: "dds_matched.c",
+        edits: &[(
+            "dds_return_t dds_get_matched_publications (dds_entity_t reader,",
+            "void timeloom_ask_heartbeats (struct ddsi_reader *rd);\n\
+             dds_return_t timeloom_ask_writers (dds_entity_t reader);\n\
+             dds_return_t timeloom_ask_writers (dds_entity_t reader)\n\
+             {\n\
+               dds_reader *rd;\n\
+               dds_return_t ret = dds_reader_lock (reader, &rd);\n\
+               if (ret != DDS_RETCODE_OK) return ret;\n\
+               timeloom_ask_heartbeats (rd->m_rd);\n\
+               dds_reader_unlock (rd);\n\
+               return DDS_RETCODE_OK;\n\
+             }\n\n\
+             dds_return_t dds_get_matched_publications (dds_entity_t reader,",
+        )],
     },
     Patch {
         file: "dds_write.c",

@@ -1,6 +1,6 @@
 use std::cell::Cell;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use timeloom_time::{Clock, System, Time};
@@ -16,13 +16,15 @@ use crate::own_nodes::Ends;
 use crate::shared::refused;
 use crate::sys::{
     EndpointListener, Qos, RawReader, ReaderHandle, TakenSample, inside_call, is_silent,
-    last_number,
+    last_number, new_question, told_since,
 };
 use crate::user_data;
 
 pub(crate) struct DdsSubscription {
     reader: RawReader,
     core: Arc<Core>,
+    /// The number of the last question to the writers; 0 before the first.
+    question: AtomicU64,
     _told: Told,
 }
 
@@ -93,6 +95,7 @@ impl DdsSubscription {
         Ok(Self {
             reader,
             core,
+            question: AtomicU64::new(0),
             _told: Told::new(node, ends),
         })
     }
@@ -113,6 +116,23 @@ impl Subscription for DdsSubscription {
 
     fn is_silent(&self, writer: &Gid) -> bool {
         is_silent(&writer.0)
+    }
+
+    fn ask_last_numbers(&self) -> bool {
+        // Counted first: an answer may be here before the call returns.
+        self.question.store(new_question(), Ordering::Release);
+        self.reader.handle().ask_writers();
+        true
+    }
+
+    fn has_answered(&self, writer: &Gid) -> bool {
+        let question = self.question.load(Ordering::Acquire);
+        question > 0 && told_since(&writer.0, question)
+    }
+
+    fn is_local(&self, writer: &Gid) -> bool {
+        // The participant is the first twelve bytes.
+        writer.0[..12] == self.reader.guid()[..12]
     }
 }
 

@@ -14,8 +14,10 @@ mod drop_policy;
 mod end_reason;
 mod entry;
 mod event_topic;
+mod gate;
 mod graph_index;
 mod intake;
+mod ledger;
 #[cfg(all(test, loom))]
 mod loom_models;
 mod mismatch;
@@ -23,6 +25,8 @@ mod moment;
 mod note;
 mod notifier;
 mod options;
+mod pressure;
+mod publishers;
 mod qos_class;
 mod queue;
 mod report;
@@ -56,7 +60,7 @@ pub use options::{BagFactory, BeforeWrite, DiscoveryMode, Limits, Options, Repor
 pub use report::Report;
 pub use selection::Selection;
 pub use services::Services;
-pub use status::{Phase, SkippedMessages, Status, TopicStatus};
+pub use status::{Phase, Status, TopicStatus};
 pub use types::{BuiltinTypes, FoundType, TypeSource};
 
 use self::disk_guard::LowSpace;
@@ -65,9 +69,7 @@ use crate::{Error, Result};
 
 /// Records the topics of a ROS graph into a bag and accounts for every message.
 ///
-/// The law: published = recorded + lost in transport + lost in recorder, per topic, between the first and the last
-/// sample that was seen of each publisher. What was left out on purpose (paused, throttled, overwritten in the circular
-/// buffer) is neither.
+/// The law: published = recorded + lost in transport + lost in recorder + left out on purpose + unknown, per topic.
 ///
 /// Clones are the same recorder. It ends with [`finish`](Self::finish).
 #[derive(Clone)]
@@ -77,13 +79,17 @@ struct Inner {
     participant: Arc<dyn Participant>,
     node: Arc<dyn Node>,
     options: Options,
+    /// Held while a bag is begun or closed, which takes as long as the disk does.
+    changing: Mutex<()>,
+    /// Held for moments only.
     state: Mutex<State>,
     /// Something is there to be told: a split, an end, a change of state.
     news: Event,
 }
 
 struct State {
-    session: Option<Session>,
+    /// The bag that is open, or being closed.
+    session: Option<Arc<Session>>,
     /// What the bags so far came to, until somebody takes it.
     reports: Vec<Report>,
     last: Option<Status>,
@@ -109,8 +115,9 @@ impl Recorder {
             participant,
             node,
             options,
+            changing: Mutex::new(()),
             state: Mutex::new(State {
-                session: Some(session),
+                session: Some(Arc::new(session)),
                 reports: Vec::new(),
                 last: None,
                 splits: Vec::new(),
@@ -129,13 +136,13 @@ impl Recorder {
     /// [`Error::NotRecording`] where there is no bag to do it to, [`Error::Recording`] where there is one already, and
     /// whatever the bag says.
     pub fn control(&self, control: &Control) -> Result<()> {
-        let mut state = self.state();
         match control {
-            Control::Stop => return self.stop(&mut state),
-            Control::Record { output } => return self.record(&mut state, output.as_deref()),
+            Control::Stop => return self.stop(),
+            Control::Record { output } => return self.record(output.as_deref()),
             _ => {}
         }
-        let session = state.session.as_ref().ok_or(Error::NotRecording)?;
+        // A file that is slow to open or close keeps this call waiting and no other.
+        let session = self.session().ok_or(Error::NotRecording)?;
         match control {
             Control::Pause => session.set_paused(true),
             Control::Resume => session.set_paused(false),
@@ -148,13 +155,22 @@ impl Recorder {
             Control::StopDiscovery => session.set_discovering(false),
             Control::Stop | Control::Record { .. } => {}
         }
-        drop(state);
         self.0.news.set();
         Ok(())
     }
 
-    fn record(&self, state: &mut State, output: Option<&Path>) -> Result<()> {
-        if let Some(session) = &state.session {
+    fn session(&self) -> Option<Arc<Session>> {
+        self.state().session.clone()
+    }
+
+    fn changing(&self) -> MutexGuard<'_, ()> {
+        let changing = self.0.changing.lock();
+        changing.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn record(&self, output: Option<&Path>) -> Result<()> {
+        let _changing = self.changing();
+        if let Some(session) = self.session() {
             let path = session.shared.directory.clone();
             return Err(Error::Recording { path });
         }
@@ -162,18 +178,24 @@ impl Recorder {
         let directory = free_directory(output.unwrap_or(&inner.options.output));
         let (participant, node) = (&inner.participant, &inner.node);
         let started = Session::start(participant, node, &inner.options, directory, &inner.news)?;
-        state.session = Some(started);
+        let mut state = self.state();
+        state.session = Some(Arc::new(started));
         state.last = None;
         Ok(())
     }
 
-    fn stop(&self, state: &mut State) -> Result<()> {
-        let session = state.session.take().ok_or(Error::NotRecording)?;
+    fn stop(&self) -> Result<()> {
+        let _changing = self.changing();
+        let session = self.session().ok_or(Error::NotRecording)?;
+        let finished = session.finish();
         let mut last = session.status();
         last.phase = Phase::Stopped;
-        let shared = Arc::clone(&session.shared);
-        let report = session.finish()?;
-        state.splits.extend(shared.progress().splits.drain(..));
+        let mut state = self.state();
+        state.session = None;
+        let report = finished?;
+        state
+            .splits
+            .extend(session.shared.progress().splits.drain(..));
         if let Some(file) = report.metadata.relative_file_paths.last() {
             state.splits.push(SplitEvent {
                 closed_file: report.directory.join(file),
@@ -186,6 +208,7 @@ impl Recorder {
         last.queue_bytes = 0;
         state.last = Some(last);
         state.reports.push(report);
+        drop(state);
         self.0.news.set();
         Ok(())
     }
@@ -219,7 +242,7 @@ impl Recorder {
         &self.0.options
     }
 
-    /// What it does and has done. Blocks only while a bag is being closed.
+    /// What it does and has done. Never waits for a file, also while one is opened or closed.
     pub fn status(&self) -> Status {
         let state = self.state();
         match (&state.session, &state.last) {
@@ -255,9 +278,8 @@ impl Recorder {
     /// # Errors
     /// When the bag cannot be closed.
     pub fn finish(&self) -> Result<Vec<Report>> {
-        let mut state = self.state();
-        match self.stop(&mut state) {
-            Ok(()) | Err(Error::NotRecording) => Ok(std::mem::take(&mut state.reports)),
+        match self.stop() {
+            Ok(()) | Err(Error::NotRecording) => Ok(std::mem::take(&mut self.state().reports)),
             Err(error) => Err(error),
         }
     }

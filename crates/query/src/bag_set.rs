@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use timeloom_bag::storage::FileInfo;
-use timeloom_bag::{StorageReader as _, TopicId, TopicStatistics};
+use timeloom_bag::{StorageReader as _, TopicAccount, TopicId};
 
 use crate::findings::Findings;
 use crate::{BagSource, Error, Result};
@@ -28,6 +28,8 @@ pub(crate) struct Bag {
     pub(crate) storage: String,
     pub(crate) files: u64,
     pub(crate) info: FileInfo,
+    /// The account of each topic.
+    accounts: Vec<Option<TopicAccount>>,
     /// Whether messages may be missing.
     pub(crate) is_damaged: bool,
 }
@@ -83,6 +85,7 @@ fn open(source: &dyn BagSource, uri: &str, name: String, findings: &Findings) ->
         uri: uri.to_owned(),
         name,
         info,
+        accounts: reader.accounts().to_vec(),
     })
 }
 
@@ -101,11 +104,9 @@ impl Bag {
         topics.iter().filter_map(count).sum()
     }
 
-    /// The account of a topic, if the recorder left one.
-    pub(crate) fn statistics(&self, topic: &str) -> Option<TopicStatistics> {
-        let records = &self.info.metadata.as_ref()?.topics;
-        let record = records.iter().find(|record| record.topic.name == topic)?;
-        record.statistics
+    /// The account of a topic by its number, if the recorder left one.
+    pub(crate) fn account(&self, topic: usize) -> Option<&TopicAccount> {
+        self.accounts.get(topic)?.as_ref()
     }
 }
 

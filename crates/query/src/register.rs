@@ -7,8 +7,8 @@ use datafusion::prelude::SessionContext;
 
 use crate::bag_set::BagSet;
 use crate::tables::{
-    MessageTable, bags_table, latency_table, lineage_table, losses_table, topic_tables,
-    topics_table,
+    MessageTable, bags_table, latency_table, lineage_table, loss_times_table, losses_table,
+    topic_tables, topics_table,
 };
 use crate::{BagSource, Error, Findings, Result};
 
@@ -52,6 +52,11 @@ pub fn register(
         context,
         "losses",
         Arc::new(losses_table(&set).map_err(plan)?),
+    )?;
+    registered.add(
+        context,
+        "loss_times",
+        Arc::new(loss_times_table(&set).map_err(plan)?),
     )?;
     registered.add(
         context,

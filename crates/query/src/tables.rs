@@ -5,7 +5,7 @@ mod lineage;
 mod message_table;
 mod topic_tables;
 
-pub(crate) use catalog::{bags_table, losses_table, topics_table};
+pub(crate) use catalog::{bags_table, loss_times_table, losses_table, topics_table};
 pub(crate) use lineage::{latency_table, lineage_table};
 pub(crate) use message_table::MessageTable;
 pub(crate) use topic_tables::topic_tables;

@@ -18,6 +18,8 @@ pub struct RecorderScreen {
     clock: String,
     status: Option<Status>,
     meter: Meter,
+    /// How fast messages go missing, in step with `meter`.
+    losses: Meter,
     words: String,
     help: bool,
     sort_by_loss: bool,
@@ -33,6 +35,7 @@ impl RecorderScreen {
             clock: String::new(),
             status: None,
             meter: Meter::default(),
+            losses: Meter::default(),
             words: String::new(),
             help: false,
             sort_by_loss: false,
@@ -51,6 +54,8 @@ impl RecorderScreen {
             let written = &topic.statistics;
             let (messages, bytes) = (written.messages_recorded, written.bytes_written);
             self.meter.count(&topic.name, now, messages, bytes);
+            self.losses
+                .count(&topic.name, now, written.messages_lost(), 0);
         }
         self.scroll = self.scroll.min(status.topics.len().saturating_sub(1));
         self.status = Some(status);

@@ -216,6 +216,7 @@ impl Source for PlayerView {
                 mark_a: status.loop_range.map(|part| mark(part.0)),
                 mark_b: status.loop_range.map(|part| mark(part.1)),
                 density: self.density.parts((start, end)),
+                losses: self.bag.losses(since),
             }),
             facts: facts(&status, self.seeks.load(Ordering::SeqCst)),
             topics: status

@@ -60,6 +60,9 @@ pub struct Timeline {
     /// How many messages there are in each of equal parts of it: what the timeline draws.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub density: Vec<u64>,
+    /// The stretches in which messages were lost: begin, end, and how many.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<(f64, f64, u64)>,
 }
 
 /// One topic.

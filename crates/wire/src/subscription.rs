@@ -32,6 +32,23 @@ pub trait Subscription: Send + Sync {
         None
     }
 
+    /// Asks the reliable writers that it is matched with for their last number. Does not wait for the answers; false
+    /// where the transport has none.
+    fn ask_last_numbers(&self) -> bool {
+        false
+    }
+
+    /// Whether a writer has told its last number since the last call of [`ask_last_numbers`](Self::ask_last_numbers):
+    /// it is alive, and its number is the one of [`last_told`](Self::last_told).
+    fn has_answered(&self, _writer: &Gid) -> bool {
+        false
+    }
+
+    /// Whether a writer is in this process, so that nothing of it is lost on the way.
+    fn is_local(&self, _writer: &Gid) -> bool {
+        false
+    }
+
     /// Whether a writer left without a word: its lease ran out, and it may have gone on where nobody heard it.
     fn is_silent(&self, _writer: &Gid) -> bool {
         false

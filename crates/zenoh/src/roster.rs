@@ -156,6 +156,16 @@ impl Roster {
         self.lock().tokens.contains_key(gid)
     }
 
+    /// Whether that is an endpoint of this session.
+    pub(crate) fn is_ours(&self, gid: &Gid) -> bool {
+        let state = self.lock();
+        let Some(Known::End(name)) = state.tokens.get(gid) else {
+            return false;
+        };
+        let mut ours = state.ours.get(name).into_iter().flatten();
+        ours.any(|ours| ours.gid == *gid)
+    }
+
     /// Has the observers told, in order, and once for many events.
     fn tell(&self, state: MutexGuard<'_, State>, event: GraphEvent) {
         let mut news = lock(&self.news);

@@ -162,6 +162,10 @@ impl Subscription for ZenohSubscription {
     fn matched(&self) -> usize {
         self.told.as_ref().map_or(0, Told::matched)
     }
+
+    fn is_local(&self, writer: &Gid) -> bool {
+        self.core.roster.is_ours(writer)
+    }
 }
 
 impl Drop for ZenohSubscription {

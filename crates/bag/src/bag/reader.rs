@@ -3,10 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::accounts::accounts;
 use super::layout::BagLayout;
 use super::merge::{Member, Merge};
 use crate::storage::FileInfo;
-use crate::{Error, LocalPlace, Message, Place, Query, Result, StorageReader, TopicId};
+use crate::{
+    Error, LocalPlace, Message, Place, Query, Result, StorageReader, TopicAccount, TopicId,
+};
 
 /// Reads whole bags in one stable order: time, bag, file, place in the file.
 ///
@@ -17,6 +20,7 @@ pub struct BagReader {
     bags: Vec<BagLayout>,
     info: FileInfo,
     merge: Merge,
+    accounts: Vec<Option<TopicAccount>>,
 }
 
 impl BagReader {
@@ -67,7 +71,7 @@ impl BagReader {
         for member in &mut members {
             take_member(&mut info, member);
         }
-        take_empty_topics(&mut info, &bags);
+        take_empty_topics(&mut info, &bags, &members);
         let newest = bags.iter().rev().find_map(|bag| bag.metadata.clone());
         info.metadata = newest.or_else(|| {
             members
@@ -81,11 +85,13 @@ impl BagReader {
                 .map(|metadata| metadata.ros_distro.clone())
                 .unwrap_or_default();
         }
+        let accounts = accounts(&info, &bags, &members);
         let mut reader = Self {
             place,
             bags,
             info,
             merge: Merge::new(members),
+            accounts,
         };
         reader.start(&Query::default())?;
         Ok(reader)
@@ -117,6 +123,13 @@ impl BagReader {
             topics: Some(topics),
             ..Query::default()
         }
+    }
+
+    /// The account of each topic by dense id, of all bags together; `None` for topics of which no bag keeps one.
+    ///
+    /// For a recording that never ended it says what its recorder saved, and that the rest is not known.
+    pub fn accounts(&self) -> &[Option<TopicAccount>] {
+        &self.accounts
     }
 
     /// The file that the current message comes from: bag, file, and its path.
@@ -186,13 +199,17 @@ fn take_member(info: &mut FileInfo, member: &mut Member) {
     }
 }
 
-/// Topics that only the metadata knows: they were subscribed but never came.
-fn take_empty_topics(info: &mut FileInfo, bags: &[BagLayout]) {
+/// Topics that only the metadata or an account knows: they were subscribed but no message was recorded.
+fn take_empty_topics(info: &mut FileInfo, bags: &[BagLayout], members: &[Member]) {
     let records = bags
         .iter()
         .filter_map(|bag| bag.metadata.as_ref())
         .flat_map(|metadata| &metadata.topics);
     for record in records {
+        topic_slot(info, &record.topic);
+    }
+    let accounts = members.iter().filter_map(|it| it.info.account.as_ref());
+    for record in accounts.flat_map(|account| &account.topics) {
         topic_slot(info, &record.topic);
     }
 }

@@ -2,26 +2,29 @@
 
 mod account;
 mod closer;
-mod described;
+pub(crate) mod described;
 mod latched;
+mod missing;
+mod open_file;
 mod options;
-mod told_losses;
 
 pub use options::{BagOptions, StorageOptions};
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use self::account::Account;
-use self::closer::{Closer, ClosingFile};
+use self::closer::{Closer, ClosingFile, Settings};
 use self::latched::Latched;
+use self::open_file::OpenFile;
 use crate::compression::{CompressionMode, MessageCompressor};
 use crate::mcap::CarryOver;
 use crate::metadata::{sync_directory, write_metadata_file};
 use crate::storage::{StorageWriter, WriteOutcome};
 use crate::{
-    BagMetadata, Error, LossCause, Message, MessageDefinition, Result, TopicId, TopicInfo,
-    TopicStatistics,
+    BagMetadata, Error, LossCause, Message, MessageDefinition, MissingCause, Result, TopicId,
+    TopicInfo, TopicStatistics,
 };
 
 /// One file was closed and the next one opened.
@@ -38,7 +41,7 @@ pub struct SplitEvent {
 pub struct BagSummary {
     /// The final metadata, as in `metadata.yaml`.
     pub metadata: BagMetadata,
-    /// The account of each topic by dense id, over all that was written, deleted files included.
+    /// The account of each topic by dense id; messages of deleted files are left out on purpose.
     pub topics: Vec<TopicStatistics>,
     /// Files that were deleted because newer ones took their place.
     pub deleted_files: usize,
@@ -55,7 +58,7 @@ pub struct BagWriter {
     directory: PathBuf,
     name: String,
     options: BagOptions,
-    topics: Vec<TopicInfo>,
+    topics: Arc<Vec<TopicInfo>>,
     account: Account,
     current: Option<OpenFile>,
     files_opened: usize,
@@ -69,13 +72,6 @@ pub struct BagWriter {
     repeated: Vec<u64>,
     /// Bytes of the files that are closed or being closed.
     closed_size: u64,
-}
-
-struct OpenFile {
-    path: PathBuf,
-    writer: Box<dyn StorageWriter>,
-    /// Log time of the first message.
-    first_time_ns: Option<i64>,
 }
 
 impl BagWriter {
@@ -105,17 +101,18 @@ impl BagWriter {
         let compressor = (options.compression == CompressionMode::Message)
             .then(|| MessageCompressor::new(directory, options.compression_level))
             .transpose()?;
-        let closer = Closer::start(
-            directory,
-            options.new_metadata(),
-            options.file_compression(),
-            options.max_files,
-        )?;
+        let settings = Settings {
+            directory: directory.to_path_buf(),
+            storage: options.storage.id(),
+            compression: options.file_compression(),
+            max_files: options.max_files,
+        };
+        let closer = Closer::start(settings, options.new_metadata())?;
         let mut writer = Self {
             directory: directory.to_path_buf(),
             name,
             options,
-            topics: Vec::new(),
+            topics: Arc::default(),
             account: Account::default(),
             current: None,
             files_opened: 0,
@@ -146,9 +143,10 @@ impl BagWriter {
         let Some(file) = &mut self.current else {
             return Err(Error::ThreadGone { thread: "writer" });
         };
-        let id = file.writer.add_topic(topic)?;
+        let topic = self.options.topic(topic);
+        let id = file.writer.add_topic(&topic)?;
         if id.index() == self.topics.len() {
-            self.topics.push(topic.clone());
+            Arc::make_mut(&mut self.topics).push(topic.into_owned());
             self.account.add_topic();
             self.repeated.push(0);
         }
@@ -162,7 +160,7 @@ impl BagWriter {
 
     /// Gives a topic the definition that came after its first messages; files that are opened from now on have it.
     pub fn define_topic(&mut self, topic: TopicId, definition: MessageDefinition, hash: &str) {
-        if let Some(info) = self.topics.get_mut(topic.index()) {
+        if let Some(info) = Arc::make_mut(&mut self.topics).get_mut(topic.index()) {
             info.definition = definition;
             if info.type_description_hash.is_empty() {
                 hash.clone_into(&mut info.type_description_hash);
@@ -189,6 +187,7 @@ impl BagWriter {
             self.write_split(batch, now_ns, &mut outcome);
         }
         self.collect(&mut outcome);
+        self.save_account(now_ns, &mut outcome);
         outcome
     }
 
@@ -207,7 +206,12 @@ impl BagWriter {
                         message.log_time_ns,
                         message.size(),
                     );
-                    self.account.lose(message.topic, LossCause::Compression, 1);
+                    self.account.miss(
+                        message.topic,
+                        MissingCause::Recorder(LossCause::Compression),
+                        1,
+                        message.log_time_ns,
+                    );
                     outcome.fail(error);
                 }
             }
@@ -223,7 +227,10 @@ impl BagWriter {
     fn write_split(&mut self, batch: &[Message<'_>], now_ns: i64, outcome: &mut WriteOutcome) {
         let mut rest = batch;
         while !rest.is_empty() {
-            let count = self.until_split(rest);
+            let count = match &self.current {
+                Some(file) => file.until_split(rest, &self.options),
+                None => rest.len(),
+            };
             if count == 0 {
                 let begin = rest.first().map(|message| message.log_time_ns);
                 if let Err(error) = self.split_at(begin, now_ns) {
@@ -248,44 +255,13 @@ impl BagWriter {
             file.first_time_ns.get_or_insert(first.log_time_ns);
         }
         let written = file.writer.write(batch, now_ns);
+        file.count(batch.len(), &written);
         if !self.latched.is_empty() {
             self.latched.see(batch);
         }
         self.account.accept(batch);
         self.account.settle(&written);
         outcome.absorb(written);
-    }
-
-    /// How many messages of a batch go into the current file; 0 asks for a split.
-    fn until_split(&self, batch: &[Message<'_>]) -> usize {
-        let (Some(file), max_duration, max_size) = (
-            &self.current,
-            self.options.max_file_duration_ns,
-            self.options.max_file_size,
-        ) else {
-            return batch.len();
-        };
-        let Some(first_time) = file.first_time_ns else {
-            // An empty file takes at least one message, however large.
-            return if max_duration > 0 || max_size > 0 {
-                1
-            } else {
-                batch.len()
-            };
-        };
-        let mut size = file.writer.file_size();
-        let full = |size: u64| max_size > 0 && size >= max_size;
-        let over = |message: &Message<'_>| {
-            max_duration > 0 && message.log_time_ns.saturating_sub(first_time) > max_duration
-        };
-        batch
-            .iter()
-            .position(|message| {
-                let split = full(size) || over(message);
-                size += message.size();
-                split
-            })
-            .unwrap_or(batch.len())
     }
 
     /// Goes on with a new file; the old one is finished in the background.
@@ -310,6 +286,9 @@ impl BagWriter {
             opened_file: self.current_path(),
         };
         self.close(old);
+        let mut saved = WriteOutcome::default();
+        self.save_account(now_ns, &mut saved);
+        self.pending.absorb(saved);
         self.splits.push(event.clone());
         self.repeat_latched(begin_ns, now_ns);
         Ok(event)
@@ -328,6 +307,7 @@ impl BagWriter {
             file.first_time_ns.get_or_insert(begin);
         }
         let written = file.writer.write(&batch, now_ns);
+        file.count(batch.len(), &written);
         self.account.accept(&batch);
         for message in &batch {
             if let Some(count) = self.repeated.get_mut(message.topic.index()) {
@@ -340,12 +320,13 @@ impl BagWriter {
 
     fn close(&mut self, file: OpenFile) {
         self.closed_size += file.writer.file_size();
+        let (missing, found_again) = self.account.close_file();
         self.closer.close(ClosingFile {
             path: file.path,
             writer: file.writer,
-            topics: self.topics.clone(),
-            losses: self.account.take_file_losses(),
-            found_again: self.account.take_found_again(),
+            topics: Arc::clone(&self.topics),
+            missing,
+            found_again,
             next: self.current.is_some().then(|| self.current_name()),
         });
     }
@@ -361,7 +342,7 @@ impl BagWriter {
             .unwrap_or_default();
         let metadata = self.closer.metadata_of_open_file(&[], &name);
         let mut writer = self.options.storage.create(&path, &metadata, carry_over)?;
-        for topic in &self.topics {
+        for topic in self.topics.iter() {
             writer.add_topic(topic)?;
         }
         self.files_opened += 1;
@@ -369,6 +350,7 @@ impl BagWriter {
             path,
             writer,
             first_time_ns: None,
+            messages: 0,
         });
         Ok(())
     }
@@ -408,16 +390,34 @@ impl BagWriter {
 
     fn collect(&mut self, outcome: &mut WriteOutcome) {
         outcome.absorb(std::mem::take(&mut self.pending));
-        let closed = self.closer.take_outcome();
+        let (closed, deleted) = self.closer.take_news();
         if !closed.is_ok() {
-            self.account.settle(&closed);
+            self.account.settle_closed(&closed);
             outcome.absorb(closed);
+        }
+        let open_file = self.files_opened.saturating_sub(1);
+        for file in deleted {
+            self.account.delete(&file, file.carrier == open_file);
+        }
+    }
+
+    /// Saves the account in the open file when it changed and the last save is a second old.
+    fn save_account(&mut self, now_ns: i64, outcome: &mut WriteOutcome) {
+        let Some(account) = self.account.save(now_ns, &self.topics) else {
+            return;
+        };
+        if let Some(file) = &mut self.current {
+            let saved = file.writer.save_account(&account);
+            self.account.settle(&saved);
+            outcome.absorb(saved);
         }
     }
 
     /// Seals what is buffered if it is old enough at `now_ns`.
     pub fn tick(&mut self, now_ns: i64) -> WriteOutcome {
-        self.on_file(|writer| writer.tick(now_ns))
+        let mut outcome = self.on_file(|writer| writer.tick(now_ns));
+        self.save_account(now_ns, &mut outcome);
+        outcome
     }
 
     /// Hands everything to the operating system and waits for it, files that are being closed included.
@@ -444,6 +444,7 @@ impl BagWriter {
         let mut outcome = WriteOutcome::default();
         if let Some(file) = &mut self.current {
             outcome = action(&mut file.writer);
+            file.count(0, &outcome);
             self.account.settle(&outcome);
         }
         self.collect(&mut outcome);
@@ -461,9 +462,11 @@ impl BagWriter {
             self.close(file);
         }
         let (closed, mut outcome) = self.closer.finish()?;
-        let mut exact = closed.topics;
+        let records = closed.metadata.topics.iter();
+        let mut exact: Vec<_> = records
+            .map(|record| record.statistics.unwrap_or_default())
+            .collect();
         exact.resize(self.topics.len(), TopicStatistics::default());
-        self.account.settle(&outcome);
         outcome.absorb(std::mem::take(&mut self.pending));
         Ok((
             BagSummary {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{BagInfo, ServiceEntry, TopicEntry, size};
-use crate::UnknownMessages;
+use super::{BagInfo, ServiceEntry, TopicEntry, account_text, size};
+use crate::TopicStatistics;
 
 /// What the text shows beyond what `ros2 bag info` of Jazzy shows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,7 +20,7 @@ pub struct InfoLayout {
     pub names_only: bool,
     /// Show the size of each topic, once it is known.
     pub size_contribution: bool,
-    /// Show what was lost, for bags that say so.
+    /// Show what was lost or left out, when, and what is not known, for bags that say so.
     pub losses: bool,
     /// Show what is wrong with the bag, and what other readers do not read of it.
     pub damage: bool,
@@ -82,24 +82,24 @@ pub fn render(info: &BagInfo, layout: &InfoLayout) -> String {
         &mut text,
         "Service information: ",
         SERVICE_INDENT,
-        services.iter().map(|service| service_line(service)),
+        services.iter().map(|service| service_line(service, layout)),
     );
-    let unknown = unknown(info);
-    if layout.losses && !unknown.is_empty() {
-        lines(
+    if layout.losses {
+        let worst = account_text::worst_stretches(info, layout.utc_offset_seconds);
+        section(
+            &mut text,
+            "Missing:           ",
+            account_text::missing(info),
+        );
+        section(&mut text, "Worst stretches:   ", worst);
+        section(
             &mut text,
             "Unknown:           ",
-            INDENT,
-            unknown.into_iter(),
+            account_text::unknown(info),
         );
     }
-    if layout.damage && !info.damage.is_empty() {
-        lines(
-            &mut text,
-            "Damage:            ",
-            INDENT,
-            info.damage.iter().cloned(),
-        );
+    if layout.damage {
+        section(&mut text, "Damage:            ", info.damage.clone());
     }
     if layout.damage && !info.compatibility.is_empty() {
         lines(
@@ -183,27 +183,30 @@ fn topic_line(topic: &TopicEntry, layout: &InfoLayout) -> String {
         line.extend([" | Size Contribution: ", &size::size(bytes)]);
     }
     line.extend([" | Serialization Format: ", &topic.serialization_format]);
-    if let (true, Some(statistics)) = (layout.losses, &topic.statistics) {
-        let (transport, recorder) = (
-            statistics.messages_lost_in_transport,
-            statistics.messages_lost_in_recorder(),
-        );
-        let lost = format!(" | Lost in Transport: {transport} | Lost in Recorder: {recorder}");
-        line.push_str(&lost);
-    }
+    line.push_str(&lost(topic.statistics.as_ref(), layout));
     line
 }
 
-/// What nobody can know is said, and not called zero.
-fn unknown(info: &BagInfo) -> Vec<String> {
-    let mut all = UnknownMessages::default();
-    for statistics in info.topics.iter().filter_map(|topic| topic.statistics) {
-        all.merge(&statistics.unknown);
-    }
-    all.sentences()
+/// The losses at the end of a line.
+fn lost(statistics: Option<&TopicStatistics>, layout: &InfoLayout) -> String {
+    let Some(statistics) = statistics.filter(|_| layout.losses) else {
+        return String::new();
+    };
+    format!(
+        " | Lost in Transport: {} | Lost in Recorder: {}",
+        statistics.messages_lost_in_transport,
+        statistics.messages_lost_in_recorder()
+    )
 }
 
-fn service_line(service: &ServiceEntry) -> String {
+/// Lines behind a label; nothing when there are none.
+fn section(text: &mut String, label: &str, content: Vec<String>) {
+    if !content.is_empty() {
+        lines(text, label, INDENT, content.into_iter());
+    }
+}
+
+fn service_line(service: &ServiceEntry, layout: &InfoLayout) -> String {
     let counts = match (service.request_count, service.response_count) {
         (Some(requests), Some(responses)) => {
             format!("Request Count: {requests} | Response Count: {responses}")
@@ -216,8 +219,9 @@ fn service_line(service: &ServiceEntry) -> String {
         serialization_format,
         ..
     } = service;
+    let lost = lost(service.statistics.as_ref(), layout);
     format!(
-        "Service: {name} | Type: {type_name} | {counts} | Serialization Format: {serialization_format}"
+        "Service: {name} | Type: {type_name} | {counts} | Serialization Format: {serialization_format}{lost}"
     )
 }
 

@@ -1,5 +1,7 @@
 //! The MCAP reader.
 
+mod own_records;
+
 use std::path::Path;
 
 use super::chunk_table::ChunkTable;
@@ -8,19 +10,16 @@ use super::decode::Unpacker;
 use super::extra::Extra;
 use super::open_chunk::NO_TOPIC;
 use super::options::McapLimits;
-use super::record::{Channel, MAGIC, Metadata, RECORD_HEAD, Schema};
+use super::record::{Channel, MAGIC, Schema};
 use super::scan::scan;
-use super::sink::{METADATA_KEY, METADATA_NAME};
 use super::summary::{NoSummary, Summary, read_summary};
 use crate::message::size_u64;
 use crate::source::{Source, open_source};
 use crate::storage::{ExtraCounts, FileInfo, Query, StorageReader};
-use crate::{BagMetadata, Error, LocalPlace, Message, MessageDefinition, Place, Result, TopicInfo};
+use crate::{Error, LocalPlace, Message, MessageDefinition, Place, Result, TopicInfo};
 
 /// Memory into which a compressed file may be unpacked whole.
 const FILE_MEMORY: u64 = 256 << 20;
-/// Metadata of a bag is never longer; what is, is not read.
-const MAX_METADATA: u64 = 256 << 20;
 
 /// Reads one MCAP file, `.mcap` or `.mcap.zstd`. See [`StorageReader`] for the contract.
 ///
@@ -41,6 +40,10 @@ pub struct McapReader {
     extras: Vec<Extra>,
     lost_extras: ExtraCounts,
     has_summary: bool,
+    /// Whether the file has its end: it was neither cut off nor left open.
+    has_end: bool,
+    /// Where the saved accounts are, oldest first; only a scan finds them.
+    accounts: Vec<(u64, u64)>,
 }
 
 impl McapReader {
@@ -80,9 +83,12 @@ impl McapReader {
             extras: Vec::new(),
             lost_extras: ExtraCounts::default(),
             has_summary: true,
+            has_end: true,
+            accounts: Vec::new(),
         };
         let metadata = reader.index()?;
         reader.read_metadata(&metadata)?;
+        reader.read_account()?;
         reader.start(&Query::default())?;
         Ok(reader)
     }
@@ -113,6 +119,7 @@ impl McapReader {
         if reader.info.damage.is_empty() {
             let metadata = reader.scan(None)?;
             reader.read_metadata(&metadata)?;
+            reader.read_account()?;
             reader.start(&Query::default())?;
         }
         Ok(reader)
@@ -135,6 +142,7 @@ impl McapReader {
             }
             Err(NoSummary::Damaged(reason)) => {
                 self.has_summary = false;
+                self.has_end = false;
                 self.scan(Some(reason))
             }
         }
@@ -192,6 +200,7 @@ impl McapReader {
         self.summary.clear();
         self.take_extras(found.extras);
         self.lost_extras = found.lost_extras;
+        self.accounts = found.accounts;
         Ok(found.metadata)
     }
 
@@ -260,41 +269,6 @@ impl McapReader {
                 *total += messages;
             }
         }
-    }
-
-    /// Reads the metadata records, the newest last; a broken one is not worth failing for.
-    fn read_metadata(&mut self, places: &[(u64, u64)]) -> Result<()> {
-        for (offset, length) in places.iter().rev().take(64) {
-            let size = usize::try_from(*length).unwrap_or(usize::MAX);
-            let fits = *length <= MAX_METADATA && self.source.check_range(*offset, *length).is_ok();
-            if !fits || size < RECORD_HEAD {
-                continue;
-            }
-            let mut bytes = vec![0; size];
-            match self.source.read_at(*offset, &mut bytes) {
-                Err(error) if !error.is_damage() => return Err(error),
-                Err(_) => continue,
-                Ok(()) => {}
-            }
-            let Some(record) = Metadata::parse(bytes.get(RECORD_HEAD..).unwrap_or_default()) else {
-                continue;
-            };
-            if record.name != METADATA_NAME {
-                continue;
-            }
-            if let Some(distro) = record.get("ROS_DISTRO") {
-                distro.clone_into(&mut self.info.ros_distro);
-            }
-            if self.info.metadata.is_none() {
-                self.info.metadata = record
-                    .get(METADATA_KEY)
-                    .and_then(|text| BagMetadata::parse(text).ok());
-            }
-        }
-        if let (true, Some(metadata)) = (self.info.ros_distro.is_empty(), &self.info.metadata) {
-            metadata.ros_distro.clone_into(&mut self.info.ros_distro);
-        }
-        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@ mod walk;
 
 pub(crate) use walk::Walk;
 
+use super::account_record;
 use super::chunk_table::{Block, BlockKind};
 use super::decode::{Unpacker, unpack_partial};
 use super::extra::{AttachmentHead, Extra, ExtraKind, MAX_HEAD};
@@ -31,6 +32,8 @@ pub(crate) struct Scan {
     pub(crate) lost_extras: ExtraCounts,
     /// Where the bag's metadata records are.
     pub(crate) metadata: Vec<(u64, u64)>,
+    /// The accounts that the writer saved, oldest first.
+    pub(crate) accounts: Vec<(u64, u64)>,
     /// What is wrong with the file, in words.
     pub(crate) damage: Vec<String>,
     /// Messages that an index or a head promises and that cannot be read.
@@ -112,6 +115,10 @@ impl Scanner {
             op::MESSAGE_INDEX if self.damaged_chunk => {
                 self.scan.lost_messages += length.saturating_sub(6) / 16;
             }
+            op::ACCOUNT => self
+                .scan
+                .accounts
+                .push((offset, account_record::whole(length))),
             op::METADATA | op::ATTACHMENT => self.extra(walk, opcode, offset, length)?,
             _ => {}
         }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, IoSlice, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use super::account_record;
 use super::chunk::Chunk;
 use super::extra::Extra;
 use super::fields::{put_record, put_str};
@@ -98,9 +99,17 @@ impl Sink {
                     let loss = &mut self.account(usize::from(tally.topic)).lost_in_recorder;
                     loss.storage += u64::from(tally.messages);
                 }
-                self.unwritten_definitions
-                    .extend_from_slice(&chunk.definitions);
+                self.keep_definitions(&chunk.definitions);
             }
+        }
+    }
+
+    /// Definitions wait for the next chunk. Accounts do as well, but the memory for them is bounded: later ones repeat them.
+    fn keep_definitions(&mut self, records: &[u8]) {
+        const MAX_WITH_ACCOUNTS: usize = 256 << 10;
+        self.unwritten_definitions.extend_from_slice(records);
+        if self.unwritten_definitions.len() > MAX_WITH_ACCOUNTS {
+            account_record::remove_from(&mut self.unwritten_definitions);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::account_record;
 use super::carry_over::CarryOver;
 use super::chunk::{Chunk, MESSAGE_PREFIX};
 use super::options::McapOptions;
@@ -274,6 +275,16 @@ impl StorageWriter for McapWriter {
         let mut outcome = WriteOutcome::default();
         self.submit(&mut outcome);
         self.pipeline.request_sync(&mut outcome);
+        outcome
+    }
+
+    fn save_account(&mut self, account: &str) -> WriteOutcome {
+        let mut outcome = WriteOutcome::default();
+        account_record::put(&mut self.chunk.definitions, account);
+        // It goes before the open chunk, which has its own age; without messages there is none to wait for.
+        if !self.chunk.has_messages() {
+            self.submit(&mut outcome);
+        }
         outcome
     }
 

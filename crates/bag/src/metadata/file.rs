@@ -1,7 +1,7 @@
 //! `metadata.yaml` on disk: bounded when read, atomic when written, never pointing outside the bag.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter};
 use std::path::{Component, Path, PathBuf};
 
 use super::BagMetadata;
@@ -46,9 +46,11 @@ pub(crate) fn read_metadata(source: &mut dyn Source) -> Result<BagMetadata> {
 pub fn write_metadata_file(bag: &Path, metadata: &BagMetadata) -> Result<()> {
     let target = bag.join(METADATA_FILE);
     let temporary = bag.join(".metadata.yaml.tmp");
-    let mut file = create_afresh(&temporary).map_err(Error::io(&temporary, "create"))?;
-    file.write_all(metadata.to_yaml().as_bytes())
-        .map_err(Error::io(&temporary, "write"))?;
+    let file = create_afresh(&temporary).map_err(Error::io(&temporary, "create"))?;
+    let mut writer = BufWriter::new(file);
+    let written = metadata.write_yaml(&mut writer);
+    let file = written.and_then(|()| Ok(writer.into_inner()?));
+    let file = file.map_err(Error::io(&temporary, "write"))?;
     file.sync_all().map_err(Error::io(&temporary, "sync"))?;
     drop(file);
     fs::rename(&temporary, &target).map_err(Error::io(&target, "replace"))?;

@@ -27,8 +27,9 @@ fn named(profile: Node) -> Node {
     )
 }
 
-fn policy(key: String, value: Node) -> (String, Node) {
-    let names: &[&str] = match key.as_str() {
+/// The names of a policy by their numbers.
+fn names(key: &str) -> &'static [&'static str] {
+    match key {
         "history" => &["system_default", "keep_last", "keep_all", "unknown"],
         "reliability" => &[
             "system_default",
@@ -52,13 +53,39 @@ fn policy(key: String, value: Node) -> (String, Node) {
             "unknown",
             "best_available",
         ],
-        _ => return (key, value),
-    };
+        _ => &[],
+    }
+}
+
+fn policy(key: String, value: Node) -> (String, Node) {
     let name = value
         .as_str()
         .and_then(|text| text.parse::<usize>().ok())
-        .and_then(|code| names.get(code));
+        .and_then(|code| names(&key).get(code));
     let value = name.map_or(value, |name| Node::Plain((*name).to_owned()));
+    (key, value)
+}
+
+/// The profiles as rosbag2 writes them before version 9: a text with numbers for the policies.
+///
+/// Text that is no list of maps is kept as it is.
+pub(crate) fn with_numbers(text: &str) -> String {
+    let Ok(Node::Sequence(profiles)) = yaml::parse(text) else {
+        return text.to_owned();
+    };
+    let numbered = profiles.into_iter().map(|profile| match profile {
+        Node::Map(entries) => Node::Map(entries.into_iter().map(number).collect()),
+        other => other,
+    });
+    yaml::emit(&Node::Sequence(numbered.collect()))
+}
+
+fn number((key, value): (String, Node)) -> (String, Node) {
+    let names = names(&key);
+    let code = value
+        .as_str()
+        .and_then(|text| names.iter().position(|name| *name == text));
+    let value = code.map_or(value, Node::number);
     (key, value)
 }
 
@@ -75,6 +102,12 @@ mod tests {
             yaml::emit(&node),
             "- history: keep_last\n  depth: 10\n  reliability: best_effort\n  durability: transient_local\n  liveliness: automatic"
         );
+        let text = "- history: keep_last\n  depth: 10\n  reliability: best_effort\n  durability: volatile\n  lifespan:\n    sec: 1\n    nsec: 2";
+        assert_eq!(
+            with_numbers(text),
+            "- history: 1\n  depth: 10\n  reliability: 2\n  durability: 2\n  lifespan:\n    sec: 1\n    nsec: 2"
+        );
+        assert_eq!(with_numbers("not a list"), "not a list");
         assert_eq!(to_node(""), Node::Sequence(vec![]));
         assert_eq!(to_node("[]"), Node::Sequence(vec![]));
         assert_eq!(to_node("not a list"), Node::text("not a list"));

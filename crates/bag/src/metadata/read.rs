@@ -1,9 +1,9 @@
 //! From YAML to [`BagMetadata`].
 
+use super::statistics_yaml::{statistics, timeline};
 use super::{BagMetadata, FileRecord, TopicRecord};
-use crate::statistics::RecorderLoss;
 use crate::yaml::{self, Node};
-use crate::{Error, Result, TopicInfo, TopicStatistics, UnknownMessages};
+use crate::{Error, Result, TopicInfo};
 
 const ROOT: &str = "rosbag2_bagfile_information";
 
@@ -91,6 +91,7 @@ fn topic_record(node: &Node) -> Result<TopicRecord> {
             "topic_metadata" => record.topic = topic_info(value, &mut record.extra)?,
             "message_count" => record.message_count = scalar_number(value, key)?,
             "statistics" => record.statistics = Some(statistics(value)?),
+            "missing_by_time" => record.timeline = timeline(value)?,
             _ => record.extra.push((key.clone(), value.clone())),
         }
     }
@@ -152,57 +153,12 @@ fn file_record(node: &Node) -> Result<FileRecord> {
     Ok(record)
 }
 
-fn statistics(node: &Node) -> Result<TopicStatistics> {
-    let optional = |key: &str| {
-        node.get(key)
-            .map(|value| scalar_number(value, key))
-            .transpose()
-    };
-    let causes = node.get("lost_in_recorder_by_cause");
-    let cause = |key: &str| {
-        causes
-            .and_then(|map| map.get(key))
-            .map_or(Ok(0), |value| scalar_number::<u64>(value, key))
-    };
-    let mut loss = RecorderLoss {
-        queue: cause("queue")?,
-        compression: cause("compression")?,
-        storage: cause("storage")?,
-    };
-    let lost: u64 = optional("messages_lost_in_recorder")?.unwrap_or(loss.total());
-    // A writer that names no causes still says how many: the queue is where rosbag2 loses.
-    loss.queue = loss.queue.saturating_add(lost.saturating_sub(loss.total()));
-    let unknown = |key: &str| {
-        let map = node.get("unknown");
-        map.and_then(|map| map.get(key))
-            .map_or(Ok(0), |value| scalar_number::<u64>(value, key))
-    };
-    Ok(TopicStatistics {
-        messages_recorded: optional("messages_recorded")?.unwrap_or(0),
-        messages_lost_in_transport: optional("messages_lost_in_transport")?.unwrap_or(0),
-        lost_in_recorder: loss,
-        unknown: UnknownMessages {
-            before_first: unknown("before_first")?,
-            open_publishers: unknown("open_publishers")?,
-        },
-        bytes_written: optional("bytes_written")?.unwrap_or(0),
-        first_time_ns: node
-            .get("first_message_time")
-            .map(|value| scalar_number(value, "first_message_time"))
-            .transpose()?,
-        last_time_ns: node
-            .get("last_message_time")
-            .map(|value| scalar_number(value, "last_message_time"))
-            .transpose()?,
-    })
-}
-
-fn items<'n>(node: &'n Node, field: &str) -> Result<&'n [Node]> {
+pub(super) fn items<'n>(node: &'n Node, field: &str) -> Result<&'n [Node]> {
     node.as_sequence()
         .ok_or_else(|| Error::metadata(field, "is not a list"))
 }
 
-fn string(node: &Node, field: &str) -> Result<String> {
+pub(super) fn string(node: &Node, field: &str) -> Result<String> {
     if node.is_null() {
         return Ok(String::new());
     }
@@ -211,7 +167,7 @@ fn string(node: &Node, field: &str) -> Result<String> {
         .ok_or_else(|| Error::metadata(field, "is not a scalar"))
 }
 
-fn scalar_number<T: std::str::FromStr>(node: &Node, field: &str) -> Result<T> {
+pub(super) fn scalar_number<T: std::str::FromStr>(node: &Node, field: &str) -> Result<T> {
     let text = node
         .as_str()
         .ok_or_else(|| Error::metadata(field, "is not a number"))?;

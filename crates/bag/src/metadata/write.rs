@@ -1,26 +1,72 @@
 //! From [`BagMetadata`] to YAML, byte for byte what rosbag2 writes for version 9.
 
-use super::{BagMetadata, FileRecord, STATISTICS_VERSION, TopicRecord, qos_text};
-use crate::TopicStatistics;
+use std::io::{self, Write};
+
+use super::statistics_yaml::{statistics_entries, timeline_node};
+use super::{BagMetadata, FileRecord, ROSBAG2_VERSION, STATISTICS_VERSION, TopicRecord, qos_text};
 use crate::yaml::{self, Node};
 
+const ROOT: &str = "rosbag2_bagfile_information";
+
 impl BagMetadata {
-    /// The text of a `metadata.yaml`; version 10 adds the statistics, others leave them out.
+    /// The text of a `metadata.yaml`.
+    ///
+    /// The account is in additional keys that older readers skip, whatever the version.
     pub fn to_yaml(&self) -> String {
-        yaml::emit(&Node::Map(vec![(
-            "rosbag2_bagfile_information".into(),
-            self.to_node(),
-        )]))
+        let mut text = format!("{ROOT}:\n  ");
+        self.put(&mut text, 2, &mut |_| Ok(())).unwrap_or_default();
+        text
     }
 
     /// The text that storages keep inside the file: the same map without its root key.
     pub fn to_embedded_yaml(&self) -> String {
-        yaml::emit(&self.to_node())
+        let mut text = String::new();
+        self.put(&mut text, 0, &mut |_| Ok(())).unwrap_or_default();
+        text
     }
 
-    fn to_node(&self) -> Node {
-        let statistics = self.version >= STATISTICS_VERSION;
-        let mut map = vec![
+    /// Writes the text of a `metadata.yaml` piece by piece: that of very many files needs no memory of its size.
+    pub(super) fn write_yaml(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut text = format!("{ROOT}:\n  ");
+        self.put(&mut text, 2, &mut |text| {
+            out.write_all(text.as_bytes())?;
+            text.clear();
+            Ok(())
+        })?;
+        out.write_all(text.as_bytes())
+    }
+
+    /// Appends the map; `flush` may take the text away after each file.
+    fn put(
+        &self,
+        text: &mut String,
+        depth: usize,
+        flush: &mut dyn FnMut(&mut String) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let indent = " ".repeat(depth);
+        yaml::emit_map_at(text, &self.entries_before_files(), depth);
+        text.extend(["\n", &indent, "files:"]);
+        if self.files.is_empty() {
+            text.extend(["\n", &indent, "  []"]);
+        }
+        for file in &self.files {
+            text.extend(["\n", &indent, "  - "]);
+            let item = file_entries(file, self.version >= STATISTICS_VERSION);
+            yaml::emit_map_at(text, &item, depth + 4);
+            flush(text)?;
+        }
+        text.extend(["\n", &indent]);
+        let mut behind = vec![
+            ("custom_data".into(), custom_data_node(&self.custom_data)),
+            ("ros_distro".into(), Node::text(&self.ros_distro)),
+        ];
+        behind.extend(self.extra.iter().cloned());
+        yaml::emit_map_at(text, &behind, depth);
+        Ok(())
+    }
+
+    fn entries_before_files(&self) -> Vec<(String, Node)> {
+        vec![
             ("version".into(), Node::number(self.version)),
             (
                 "storage_identifier".into(),
@@ -37,7 +83,7 @@ impl BagMetadata {
                 Node::Sequence(
                     self.topics
                         .iter()
-                        .map(|topic| topic_node(topic, statistics))
+                        .map(|topic| topic_node(topic, self.version))
                         .collect(),
                 ),
             ),
@@ -53,20 +99,7 @@ impl BagMetadata {
                 "relative_file_paths".into(),
                 Node::Sequence(self.relative_file_paths.iter().map(Node::text).collect()),
             ),
-            (
-                "files".into(),
-                Node::Sequence(
-                    self.files
-                        .iter()
-                        .map(|file| file_node(file, statistics))
-                        .collect(),
-                ),
-            ),
-            ("custom_data".into(), custom_data_node(&self.custom_data)),
-            ("ros_distro".into(), Node::text(&self.ros_distro)),
-        ];
-        map.extend(self.extra.iter().cloned());
-        Node::Map(map)
+        ]
     }
 }
 
@@ -101,7 +134,7 @@ fn custom_value(value: &str) -> Node {
     }
 }
 
-fn topic_node(record: &TopicRecord, with_statistics: bool) -> Node {
+fn topic_node(record: &TopicRecord, version: u32) -> Node {
     const INNER: &str = "topic_metadata.";
     let topic = &record.topic;
     let mut metadata = vec![
@@ -113,7 +146,11 @@ fn topic_node(record: &TopicRecord, with_statistics: bool) -> Node {
         ),
         (
             "offered_qos_profiles".into(),
-            qos_text::to_node(&topic.offered_qos_profiles),
+            if version < ROSBAG2_VERSION {
+                Node::text(qos_text::with_numbers(&topic.offered_qos_profiles))
+            } else {
+                qos_text::to_node(&topic.offered_qos_profiles)
+            },
         ),
         (
             "type_description_hash".into(),
@@ -129,11 +166,15 @@ fn topic_node(record: &TopicRecord, with_statistics: bool) -> Node {
         ("topic_metadata".into(), Node::Map(metadata)),
         ("message_count".into(), Node::number(record.message_count)),
     ];
-    if let (true, Some(statistics)) = (with_statistics, &record.statistics) {
+    if let Some(statistics) = &record.statistics {
         map.push((
             "statistics".into(),
             Node::Map(statistics_entries(statistics)),
         ));
+    }
+    if !record.timeline.is_empty() {
+        let timeline = timeline_node(&record.timeline);
+        map.push(("missing_by_time".into(), timeline));
     }
     map.extend(
         record
@@ -145,7 +186,7 @@ fn topic_node(record: &TopicRecord, with_statistics: bool) -> Node {
     Node::Map(map)
 }
 
-fn file_node(file: &FileRecord, with_statistics: bool) -> Node {
+fn file_entries(file: &FileRecord, with_statistics: bool) -> Vec<(String, Node)> {
     let mut map = vec![
         ("path".into(), Node::text(&file.path)),
         (
@@ -155,7 +196,7 @@ fn file_node(file: &FileRecord, with_statistics: bool) -> Node {
         ("duration".into(), one("nanoseconds", file.duration_ns)),
         ("message_count".into(), Node::number(file.message_count)),
     ];
-    if with_statistics {
+    if with_statistics || !file.topics_statistics.is_empty() {
         let topics = file.topics_statistics.iter().map(|(name, statistics)| {
             let mut entries = vec![("topic_name".to_owned(), Node::text(name))];
             entries.extend(statistics_entries(statistics));
@@ -164,62 +205,5 @@ fn file_node(file: &FileRecord, with_statistics: bool) -> Node {
         map.push(("topics_statistics".into(), Node::Sequence(topics.collect())));
     }
     map.extend(file.extra.iter().cloned());
-    Node::Map(map)
-}
-
-fn statistics_entries(statistics: &TopicStatistics) -> Vec<(String, Node)> {
-    let loss = &statistics.lost_in_recorder;
-    let mut entries = vec![
-        (
-            "messages_recorded".into(),
-            Node::number(statistics.messages_recorded),
-        ),
-        (
-            "messages_lost_in_transport".into(),
-            Node::number(statistics.messages_lost_in_transport),
-        ),
-        (
-            "messages_lost_in_recorder".into(),
-            Node::number(statistics.messages_lost_in_recorder()),
-        ),
-        (
-            "bytes_written".into(),
-            Node::number(statistics.bytes_written),
-        ),
-        (
-            "messages_rate".into(),
-            Node::number(statistics.messages_rate()),
-        ),
-    ];
-    if loss.total() > 0 {
-        let causes = [
-            ("queue", loss.queue),
-            ("compression", loss.compression),
-            ("storage", loss.storage),
-        ];
-        let causes = causes
-            .into_iter()
-            .map(|(name, count)| (name.to_owned(), Node::number(count)))
-            .collect();
-        entries.push(("lost_in_recorder_by_cause".into(), Node::Map(causes)));
-    }
-    let unknown = &statistics.unknown;
-    if !unknown.is_none() {
-        let counts = [
-            (
-                "before_first".to_owned(),
-                Node::number(unknown.before_first),
-            ),
-            (
-                "open_publishers".to_owned(),
-                Node::number(unknown.open_publishers),
-            ),
-        ];
-        entries.push(("unknown".into(), Node::Map(counts.into())));
-    }
-    if let (Some(first), Some(last)) = (statistics.first_time_ns, statistics.last_time_ns) {
-        entries.push(("first_message_time".into(), Node::number(first)));
-        entries.push(("last_message_time".into(), Node::number(last)));
-    }
-    entries
+    map
 }

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::file_metadata;
+use super::{account_of, conflict, file_metadata};
+use crate::bag::BagFile;
 use crate::sqlite::{SqliteOptions, SqliteReader, SqliteWriter};
 use crate::storage::{FileSummary, StorageReader, StorageWriter};
 use crate::{BagMetadata, Error, Message, Result, TopicId};
@@ -38,8 +39,8 @@ pub(super) fn check(path: &Path) -> Result<Vec<String>> {
 }
 
 /// Copies every readable row to a new database.
-pub(super) fn copy(from: &Path, to: &Path) -> Result<Copied> {
-    let reader = SqliteReader::open(from)?;
+pub(super) fn copy(file: &BagFile, bag: Option<&BagMetadata>, to: &Path) -> Result<Copied> {
+    let reader = SqliteReader::open(&file.path)?;
     let (info, ids) = (reader.info().clone(), reader.database_ids().to_vec());
     let connection = reader.into_connection();
     let mut writer: Box<dyn StorageWriter> = Box::new(SqliteWriter::create(
@@ -85,8 +86,17 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<Copied> {
             }
         }
     }
-    let base: BagMetadata = info.metadata.unwrap_or_default();
-    let (summary, outcome) = writer.finish(&mut |summary| file_metadata(&base, "sqlite3", summary));
+    let is_lossy = copied.lost_messages > 0 || !copied.damage.is_empty();
+    let account = account_of(&info, bag, &file.path, is_lossy);
+    let base: BagMetadata = info.metadata.clone().unwrap_or_default();
+    for record in &account.topics {
+        writer
+            .add_topic(&record.topic)
+            .map(|_| ())
+            .or_else(conflict)?;
+    }
+    let (summary, outcome) =
+        writer.finish(&mut |summary| file_metadata(&base, file, &info, &account, summary));
     outcome.into_result()?;
     let claimed = info.message_counts.iter().sum::<u64>();
     copied.lost_messages += claimed.saturating_sub(summary.total().messages_recorded);

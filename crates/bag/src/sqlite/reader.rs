@@ -8,7 +8,7 @@ use super::page::Page;
 use super::schema::Layout;
 use crate::place::LocalCopy;
 use crate::source::{ZstdSource, head, is_compressed};
-use crate::storage::{FileInfo, Query, StorageReader};
+use crate::storage::{FileAccount, FileInfo, Query, StorageReader};
 use crate::{BagMetadata, Error, FileSource, LocalPlace, Message, Place, Result, Source};
 
 /// A compressed database is unpacked in memory; a larger one is refused, never unpacked to disk.
@@ -63,6 +63,17 @@ impl SqliteReader {
             page: Page::default(),
         };
         reader.read_metadata(layout).map_err(&failed)?;
+        let saved = super::schema::saved_accounts(&reader.connection);
+        reader.info.account = FileAccount::of_file(reader.info.metadata.as_ref(), true, saved);
+        if reader
+            .info
+            .account
+            .as_ref()
+            .is_some_and(|it| it.interrupted)
+        {
+            let text = "the file was never closed: its recorder was killed, or is still recording";
+            reader.info.damage.push(text.into());
+        }
         reader.read_times().map_err(&failed)?;
         reader.read_counts().map_err(&failed)?;
         reader.start(&Query::default())?;

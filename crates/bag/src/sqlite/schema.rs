@@ -17,6 +17,26 @@ CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,timestamp
 CREATE INDEX timestamp_idx ON messages (timestamp ASC);
 ";
 
+/// The accounts of a file that is being written, oldest first; rosbag2 does not look at this table.
+pub(super) const CREATE_ACCOUNT: &str =
+    "CREATE TABLE IF NOT EXISTS timeloom_account(id INTEGER PRIMARY KEY,account TEXT NOT NULL)";
+pub(super) const INSERT_ACCOUNT: &str = "INSERT INTO timeloom_account(account) VALUES (?1)";
+/// A finished file has its account in the metadata.
+pub(super) const DROP_ACCOUNT: &str = "DROP TABLE IF EXISTS timeloom_account";
+
+/// The saved accounts of a file that was never finished.
+pub(super) fn saved_accounts(connection: &Connection) -> Vec<String> {
+    let read = |connection: &Connection| -> rusqlite::Result<Vec<String>> {
+        let mut statement =
+            connection.prepare("SELECT account FROM timeloom_account ORDER BY id")?;
+        let rows = statement.query_map([], |row| row.get(0))?;
+        // Damage costs what lies behind it, and not what was read before.
+        Ok(rows.map_while(Result::ok).collect())
+    };
+    // Without losses there is no such table.
+    read(connection).unwrap_or_default()
+}
+
 /// Which of the later columns and tables a database has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(

@@ -26,6 +26,8 @@ pub struct SqliteWriter {
     pending_bytes: u64,
     opened_ns: i64,
     committed_size: u64,
+    /// Accounts that are not committed yet.
+    accounts: Vec<String>,
 }
 
 impl SqliteWriter {
@@ -76,6 +78,7 @@ impl SqliteWriter {
             pending_bytes: 0,
             opened_ns: 0,
             committed_size: 0,
+            accounts: Vec::new(),
         };
         if let Some(metadata) = metadata {
             writer.insert_metadata(metadata).map_err(&failed)?;
@@ -186,10 +189,13 @@ impl SqliteWriter {
 
     /// Commits the open transaction, or counts all of it as lost.
     fn commit(&mut self, outcome: &mut WriteOutcome) {
-        if self.pending_messages == 0 {
+        if self.pending_messages == 0 && self.accounts.is_empty() {
             return;
         }
-        let done = self.connection.execute_batch("COMMIT");
+        let done = self
+            .begin(self.opened_ns)
+            .and_then(|()| self.insert_accounts())
+            .and_then(|()| self.connection.execute_batch("COMMIT"));
         if done.is_err() && !self.connection.is_autocommit() {
             // Whatever this says, the transaction is over: the commit failed and is reported.
             self.connection
@@ -203,6 +209,7 @@ impl SqliteWriter {
                 }
                 self.pending_messages = 0;
                 self.pending_bytes = 0;
+                self.accounts.clear();
             }
             Err(source) => {
                 self.lose_pending(outcome);
@@ -213,6 +220,17 @@ impl SqliteWriter {
             }
         }
         self.measure();
+    }
+
+    fn insert_accounts(&self) -> rusqlite::Result<()> {
+        if self.accounts.is_empty() {
+            return Ok(());
+        }
+        self.connection.execute_batch(schema::CREATE_ACCOUNT)?;
+        let mut insert = self.connection.prepare_cached(schema::INSERT_ACCOUNT)?;
+        self.accounts
+            .iter()
+            .try_for_each(|account| insert.execute([account]).map(|_| ()))
     }
 
     fn insert_topic(&self, topic: &TopicInfo, id: TopicId) -> rusqlite::Result<()> {
@@ -323,6 +341,21 @@ impl StorageWriter for SqliteWriter {
         outcome
     }
 
+    fn save_account(&mut self, account: &str) -> WriteOutcome {
+        /// On a full disk they pile up; a later one repeats what an earlier one says.
+        const MAX_WAITING: usize = 64;
+        let mut outcome = WriteOutcome::default();
+        if self.accounts.len() >= MAX_WAITING {
+            self.accounts.remove(0);
+        }
+        self.accounts.push(account.to_owned());
+        // It goes with the open transaction, which has its own age; without messages there is none to wait for.
+        if self.pending_messages == 0 {
+            self.commit(&mut outcome);
+        }
+        outcome
+    }
+
     fn file_size(&self) -> u64 {
         self.committed_size + self.pending_bytes
     }
@@ -336,7 +369,10 @@ impl StorageWriter for SqliteWriter {
             topics: self.committed.clone(),
             file_size: self.committed_size,
         };
-        if let Err(source) = self.insert_metadata(&metadata(&summary)) {
+        let finished = self
+            .insert_metadata(&metadata(&summary))
+            .and_then(|()| self.connection.execute_batch(schema::DROP_ACCOUNT));
+        if let Err(source) = finished {
             outcome.fail(Error::Sqlite {
                 path: self.path.clone(),
                 source,

@@ -13,6 +13,11 @@ pub fn emit(node: &Node) -> String {
     out
 }
 
+/// Appends the entries of a map whose first key is already at its place, `depth` characters into its line.
+pub(crate) fn emit_map_at(out: &mut String, entries: &[(String, Node)], depth: usize) {
+    map(out, entries, depth);
+}
+
 fn indent(out: &mut String, depth: usize) {
     for _ in 0..depth {
         out.push(' ');

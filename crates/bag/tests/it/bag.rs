@@ -189,14 +189,15 @@ fn the_account_of_a_bag_keeps_the_law() {
         assert!(writer.write(&[message], 0).is_ok());
     };
     (0..7).for_each(|k| send(&mut writer, k));
-    writer.lost_in_transport(ids[0], 3);
-    writer.lost_in_recorder(ids[0], LossCause::Queue, 2);
+    writer.lost_in_transport(ids[0], 3, 0);
+    writer.lost_in_recorder(ids[0], LossCause::Queue, 2, 0);
     writer.split().unwrap();
     (7..9).for_each(|k| send(&mut writer, k));
-    writer.lost_in_transport(ids[1], 4);
+    writer.lost_in_transport(ids[1], 4, 0);
     let unknown = UnknownMessages {
         before_first: 6,
         open_publishers: 1,
+        ..UnknownMessages::default()
     };
     writer.leave_open(ids[0], unknown);
     assert_eq!(writer.statistics()[0].messages_published(), 14);
@@ -221,7 +222,7 @@ fn the_account_of_a_bag_keeps_the_law() {
         (45, Some(0), Some(8))
     );
     let metadata = read_metadata_file(&path).unwrap();
-    assert_eq!(metadata.version, 10);
+    assert_eq!(metadata.version, 9);
     assert_eq!(account.unknown, unknown);
     assert_eq!(metadata.topics[0].statistics.as_ref(), Some(account));
     assert_eq!(
@@ -250,24 +251,24 @@ fn the_account_of_a_bag_keeps_the_law() {
 }
 
 #[test]
-fn metadata_version_9_has_no_statistics() {
+fn metadata_version_9_has_the_account_in_additional_keys() {
     let directory = BagScratch::new();
     let path = directory.path().join("run");
     write_bag(
         &path,
         BagOptions {
-            metadata_version: 9,
+            metadata_version: Some(9),
             ..BagOptions::default()
         },
         10,
     );
     let text = fs::read_to_string(path.join("metadata.yaml")).unwrap();
-    assert!(text.contains("version: 9") && !text.contains("messages_recorded"));
+    assert!(text.contains("version: 9") && text.contains("messages_recorded: "));
     assert!(
         BagWriter::create(
             &directory.path().join("x"),
             BagOptions {
-                metadata_version: 8,
+                metadata_version: Some(3),
                 ..BagOptions::default()
             }
         )
@@ -452,8 +453,54 @@ fn old_bags_name_their_files_from_the_parent_directory() {
     write_bag(&path, BagOptions::default(), 3);
     let text = fs::read_to_string(path.join("metadata.yaml")).unwrap();
     let old = text
-        .replace("version: 10", "version: 3")
+        .replace("version: 9", "version: 3")
         .replace("- run_0.mcap", "- run/run_0.mcap");
     fs::write(path.join("metadata.yaml"), old).unwrap();
     assert_eq!(read_bag(&path).len(), 3);
+}
+
+#[test]
+fn a_bag_has_the_metadata_version_of_its_distribution() {
+    let directory = BagScratch::new();
+    for (distro, version) in [
+        ("humble", 5),
+        ("iron", 7),
+        ("jazzy", 9),
+        ("lyrical", 9),
+        ("", 9),
+    ] {
+        let path = directory.path().join(format!("bag_{distro}"));
+        let options = BagOptions {
+            ros_distro: distro.into(),
+            ..BagOptions::default()
+        };
+        write_bag(&path, options, 10);
+        let text = fs::read_to_string(path.join("metadata.yaml")).unwrap();
+        assert!(text.contains(&format!("  version: {version}\n")), "{text}");
+        assert!(text.contains("messages_recorded: 5"), "{text}");
+        // Humble and Iron read the QoS as a text with numbers.
+        let old = text.contains("offered_qos_profiles: \"- history: 1\\n");
+        assert_eq!(old, version < 9, "{text}");
+        let reader = BagReader::open(&path).unwrap();
+        let qos = &reader.info().topics[0].offered_qos_profiles;
+        assert_eq!(qos.contains("reliability: 1"), version < 9, "{qos}");
+        assert_eq!(read_bag(&path).len(), 10);
+    }
+}
+
+#[test]
+fn a_bag_that_was_closed_without_a_topic_is_finished() {
+    let directory = BagScratch::new();
+    for (number, (_, storage)) in storages().into_iter().enumerate() {
+        let path = directory.path().join(format!("empty{number}"));
+        let options = BagOptions {
+            storage,
+            ..BagOptions::default()
+        };
+        let (summary, outcome) = BagWriter::create(&path, options).unwrap().finish().unwrap();
+        assert!(outcome.is_ok());
+        assert!(!summary.metadata.is_unfinished(), "{number}");
+        let reader = BagReader::open(&path).unwrap();
+        assert_eq!(reader.info().damage, Vec::<String>::new(), "{number}");
+    }
 }

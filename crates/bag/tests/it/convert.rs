@@ -111,10 +111,11 @@ fn two_outputs_in_one_pass_and_losses_carried_over() {
     let source = directory.path().join("source");
     let mut writer = timeloom_bag::BagWriter::create(&source, BagOptions::default()).unwrap();
     let id = writer.add_topic(&crate::support::test_topics()[0]).unwrap();
-    writer.lost_in_transport(id, 5);
+    writer.lost_in_transport(id, 5, 0);
     let unknown = UnknownMessages {
         before_first: 2,
         open_publishers: 3,
+        ..UnknownMessages::default()
     };
     writer.leave_open(id, unknown);
     assert!(writer.finish().unwrap().1.is_ok());

@@ -27,7 +27,7 @@ fn losses_in_a_last_file_that_holds_nothing_are_told() {
         };
         writer.write(&[message], 0).into_result().unwrap();
         writer.split().unwrap();
-        writer.lost_in_recorder(topic, LossCause::Storage, 7);
+        writer.lost_in_recorder(topic, LossCause::Storage, 7, 0);
         let (_, outcome) = writer.finish().unwrap();
         outcome.into_result().unwrap();
         let info = BagInfo::open(&path).unwrap();
@@ -73,4 +73,38 @@ fn on_a_full_disk_a_database_holds_what_it_says_and_no_more() {
     assert!(account.messages_recorded > 0);
     assert_eq!(read_bag(&path).len() as u64, account.messages_recorded);
     assert_eq!(account.messages_published(), u64::from(accepted));
+}
+
+#[test]
+fn a_full_disk_begins_no_empty_files() {
+    let directory = BagScratch::new();
+    let path = directory.path().join("bag");
+    let mut sqlite = SqliteOptions {
+        max_batch_messages: 1,
+        page_size: 4096,
+        ..SqliteOptions::default()
+    };
+    // The tables of a new file fit; a message does not.
+    sqlite.pragmas.push("max_page_count=14".into());
+    let options = BagOptions {
+        storage: StorageOptions::Sqlite3(sqlite),
+        max_file_duration_ns: 1_000_000_000,
+        ..BagOptions::default()
+    };
+    let mut writer = BagWriter::create(&path, options).unwrap();
+    let topic = writer.add_topic(&test_topics()[0]).unwrap();
+    for second in 0..50 {
+        let time = second * 2_000_000_000;
+        let message = Message {
+            topic,
+            log_time_ns: time,
+            publish_time_ns: time,
+            sequence: 0,
+            data: &vec![7; 100_000],
+        };
+        assert_eq!(writer.write(&[message], time).messages_lost(), 1);
+    }
+    assert_eq!(writer.files_opened(), 1);
+    let lost = writer.statistics()[0].lost_in_recorder.storage;
+    assert_eq!(lost, 50);
 }

@@ -294,6 +294,7 @@ fn the_text_can_be_sorted_and_show_sizes_and_losses() {
         unknown: UnknownMessages {
             before_first: 7,
             open_publishers: 1,
+            ..UnknownMessages::default()
         },
         ..TopicStatistics::default()
     });
@@ -307,8 +308,12 @@ fn the_text_can_be_sorted_and_show_sizes_and_losses() {
         "Topic: /points | Type: sensor_msgs/msg/PointCloud2 | Count: 21 | Size Contribution: "
     ));
     assert!(text.contains("| Lost in Transport: 3 | Lost in Recorder: 0\n"));
-    assert!(text.contains("\nUnknown:           up to 7 messages before the first one seen"));
-    assert!(text.contains("\n                   whether 1 publisher sent something after"));
+    assert!(text.contains(
+        "\nUnknown:           /points: at most 7 messages before the first one received"
+    ));
+    assert!(text.contains(
+        "\n                   /points: messages after the last one received from 1 publisher"
+    ));
     let quiet = render(&info, &InfoLayout::default());
     assert!(!quiet.contains("Unknown"), "as ros2 bag info shows it");
 }

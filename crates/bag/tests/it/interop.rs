@@ -6,10 +6,10 @@ use std::process::Command;
 use timeloom_bag::conformance::OwnedMessage;
 use timeloom_bag::mcap::{McapCompression, McapOptions};
 use timeloom_bag::sqlite::SqliteOptions;
-use timeloom_bag::{BagOptions, CompressionMode, StorageOptions};
+use timeloom_bag::{BagOptions, BagWriter, CompressionMode, Message, StorageOptions};
 use timeloom_testkit::mcap::BagScratch;
 
-use crate::support::{files_below, read_bag, write_bag};
+use crate::support::{files_below, message_time, payload, read_bag, test_topics, write_bag};
 
 /// The Python with the packages; `None` after saying why, where that is allowed.
 fn python() -> Option<PathBuf> {
@@ -107,7 +107,7 @@ fn they_read_what_we_write() {
                 let options = BagOptions {
                     storage: storage.clone(),
                     compression,
-                    metadata_version: version,
+                    metadata_version: Some(version),
                     max_file_duration_ns: split,
                     ros_distro: "jazzy".into(),
                     ..BagOptions::default()
@@ -135,6 +135,52 @@ fn they_read_what_we_write() {
                     assert!(read == expected, "mcap: {}", path.display());
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn they_read_a_default_bag_with_a_saved_account() {
+    let Some(python) = python() else { return };
+    let directory = BagScratch::new();
+    for (name, storage) in written_storages() {
+        let path = directory.path().join(name);
+        let options = BagOptions {
+            storage,
+            ..BagOptions::default()
+        };
+        let mut writer = BagWriter::create(&path, options).unwrap();
+        let topics = test_topics();
+        let ids: Vec<_> = topics
+            .iter()
+            .map(|it| writer.add_topic(it).unwrap())
+            .collect();
+        let topic = ids[0];
+        for k in 0..50 {
+            let (data, time) = (payload(k), message_time(k));
+            let message = Message {
+                topic,
+                log_time_ns: time,
+                publish_time_ns: time,
+                sequence: k,
+                data: &data,
+            };
+            writer.lost_in_transport(topic, 1, time);
+            let now = i64::from(k) * 1_000_000_000;
+            assert!(writer.write(&[message], now).is_ok());
+        }
+        writer.finish().unwrap().1.into_result().unwrap();
+        let expected = lines(&read_bag(&path));
+        assert_eq!(expected.len(), 50);
+        let read = theirs(&run(&python, &["rosbags", path.to_str().unwrap()]));
+        assert!(read == expected, "rosbags: {name}");
+        if name.starts_with("mcap") {
+            let file = path.join(format!("{name}_0.mcap"));
+            let bytes = std::fs::read(&file).unwrap();
+            let record = b"timeloom.account";
+            assert!(bytes.windows(record.len()).any(|it| it == record));
+            let read = theirs(&run(&python, &["mcap", file.to_str().unwrap()]));
+            assert!(read == expected, "mcap: {name}");
         }
     }
 }

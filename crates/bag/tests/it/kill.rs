@@ -71,7 +71,12 @@ fn record(directory: &Path, storage: &str, limit: u32, report: &mut dyn Write) {
             sequence: k,
             data: &data,
         };
-        assert!(writer.write(&[message], time).is_ok());
+        if k % 10 == 0 {
+            writer.lost_in_transport(ids[0], 1, time);
+        }
+        // Twenty messages a second of the writer's clock.
+        let now = i64::from(k) * 50_000_000;
+        assert!(writer.write(&[message], now).is_ok());
         writeln!(report, "accepted {k}").unwrap();
         if k % 50 == 49 {
             assert!(writer.seal().is_ok());
@@ -172,6 +177,18 @@ fn kill_minus_nine_loses_only_what_was_not_sealed() {
                 (u64::from(readable), vec![]),
                 "{storage}"
             );
+            // So is what was lost on the wire, up to a second before the last seal; the rest is said to be unknown.
+            // Before anything was sealed, the file may not even name its topics.
+            let Some(topic) = info.topics.first() else {
+                assert_eq!((sealed, readable), (0, 0), "{storage}");
+                continue;
+            };
+            let account = topic.statistics.unwrap();
+            let saved = u64::from(sealed.saturating_sub(30) / 10);
+            let on_the_wire = account.messages_lost_in_transport;
+            assert!(on_the_wire >= saved, "{storage}: {on_the_wire} of {saved}");
+            assert!(on_the_wire <= u64::from(accepted / 10) + 1, "{storage}");
+            assert!(account.unknown.interrupted, "{storage}");
             let lost = accepted.saturating_sub(readable);
             assert!(
                 lost <= accepted - sealed,

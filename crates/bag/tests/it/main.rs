@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first error")]
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
+mod account;
 mod bag;
 mod chunks;
 mod compatibility;
@@ -16,6 +17,8 @@ mod fuzz;
 mod golden;
 mod interop;
 mod kill;
+#[cfg(target_os = "linux")]
+mod memory;
 mod metadata;
 mod oracle;
 mod recover;

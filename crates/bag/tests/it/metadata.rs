@@ -4,7 +4,10 @@ use std::fs;
 
 use proptest::prelude::*;
 use timeloom_bag::metadata::{FileRecord, METADATA_FILE, TopicRecord, read_metadata_file};
-use timeloom_bag::{BagMetadata, RecorderLoss, TopicInfo, TopicStatistics, UnknownMessages, yaml};
+use timeloom_bag::{
+    BagMetadata, LeftOut, LossTimeline, MissingCause, RecorderLoss, TopicInfo, TopicStatistics,
+    UnknownMessages, yaml,
+};
 
 use crate::support::{bag_directories, bags};
 
@@ -114,52 +117,64 @@ fn hostile_metadata_is_an_error() {
 }
 
 fn statistics() -> impl Strategy<Value = TopicStatistics> {
-    (
-        0u64..1000,
-        0u64..1000,
-        0u64..9,
-        0u64..9,
-        0u64..9,
-        0u64..1 << 40,
-        proptest::option::of((any::<i32>(), 0i64..99)),
-        (0u64..3, 0u64..3),
-    )
-        .prop_map(
-            |(recorded, transport, queue, compression, storage, bytes, times, unknown)| {
-                TopicStatistics {
-                    messages_recorded: recorded,
-                    messages_lost_in_transport: transport,
-                    lost_in_recorder: RecorderLoss {
-                        queue,
-                        compression,
-                        storage,
-                    },
-                    unknown: UnknownMessages {
-                        before_first: unknown.0,
-                        open_publishers: unknown.1,
-                    },
-                    bytes_written: bytes,
-                    first_time_ns: times.map(|(first, _)| i64::from(first)),
-                    last_time_ns: times.map(|(first, span)| i64::from(first) + span),
-                }
+    let times = proptest::option::of((any::<i32>(), 0i64..99));
+    let counts = proptest::collection::vec(0u64..9, 14);
+    (counts, 0u64..1 << 40, times, any::<bool>()).prop_map(|(n, bytes, times, interrupted)| {
+        TopicStatistics {
+            messages_recorded: n[0],
+            messages_lost_in_transport: n[1],
+            lost_in_recorder: RecorderLoss {
+                queue: n[2],
+                compression: n[3],
+                storage: n[4],
+                backpressure: n[5],
             },
-        )
+            left_out: LeftOut {
+                paused: n[6],
+                throttled: n[7],
+                overwritten: n[8],
+                deleted: n[9],
+                type_conflict: n[10],
+            },
+            unknown: UnknownMessages {
+                before_first: n[11],
+                open_publishers: n[12],
+                unplaced: n[13],
+                interrupted,
+            },
+            bytes_written: bytes,
+            first_time_ns: times.map(|(first, _)| i64::from(first)),
+            last_time_ns: times.map(|(first, span)| i64::from(first) + span),
+        }
+    })
+}
+
+fn timeline() -> impl Strategy<Value = LossTimeline> {
+    let cause = (0usize..10).prop_map(|at| MissingCause::all().nth(at).unwrap());
+    proptest::collection::vec((any::<i64>(), cause, 1u64..99), 0..9).prop_map(|losses| {
+        let mut timeline = LossTimeline::default();
+        for (when, cause, messages) in losses {
+            timeline.add(when, cause, messages);
+        }
+        timeline
+    })
 }
 
 prop_compose! {
     fn metadata()(
         name in "[/a-z0-9_]{1,20}", text in "\\PC{0,20}", distro in "[a-z]{0,8}", count in any::<u64>(), time in any::<i64>(),
-        statistics in statistics(), custom in proptest::collection::btree_map("[a-z]{1,5}", "\\PC{0,9}", 0..3),
+        version in 9u32..=10, statistics in statistics(), timeline in timeline(),
+        custom in proptest::collection::btree_map("[a-z]{1,5}", "\\PC{0,9}", 0..3),
     ) -> BagMetadata {
         let mut topic = TopicInfo::new(format!("/{name}"), text.clone());
         topic.offered_qos_profiles = "- history: keep_last\n  depth: 10".into();
         BagMetadata {
-            version: 10,
+            version,
             storage_identifier: "mcap".into(),
             duration_ns: time,
             starting_time_ns: time,
             message_count: count,
-            topics: vec![TopicRecord { topic, message_count: count, statistics: Some(statistics), extra: vec![] }],
+            topics: vec![TopicRecord { topic, message_count: count, statistics: Some(statistics), timeline, extra: vec![] }],
             compression_format: text.clone(),
             relative_file_paths: vec![text.clone() + "x"],
             files: vec![FileRecord {
@@ -206,7 +221,7 @@ fn custom_data_is_written_as_rosbag2_writes_it() {
 
 proptest! {
     #[test]
-    fn version_10_reads_back_as_written(metadata in metadata()) {
+    fn the_account_reads_back_as_written_in_versions_9_and_10(metadata in metadata()) {
         prop_assert_eq!(BagMetadata::parse(&metadata.to_yaml()).unwrap(), metadata.clone());
         prop_assert_eq!(BagMetadata::parse(&metadata.to_embedded_yaml()).unwrap(), metadata);
     }

@@ -38,7 +38,7 @@ fn reindex_rebuilds_the_metadata_of_every_kind_of_bag() {
             };
             let summary = write_bag(&path, options, 300);
             fs::remove_file(path.join("metadata.yaml")).unwrap();
-            let report = reindex(&path, 10).unwrap();
+            let report = reindex(&path, 9).unwrap();
             assert_eq!(report.damage, Vec::<String>::new());
             assert_eq!(report.metadata, summary.metadata, "{}", path.display());
             assert_eq!(read_metadata_file(&path).unwrap(), summary.metadata);

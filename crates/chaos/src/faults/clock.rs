@@ -7,7 +7,6 @@ use serde_json::json;
 use timeloom_time::Duration;
 
 use crate::Failure;
-use crate::claims::number;
 use crate::dice::Dice;
 use crate::playback::{self, Played, Source};
 use crate::process::{BOUND, Ended, Process, pause};
@@ -134,4 +133,9 @@ pub(crate) fn steps(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mu
         Played::BackAndForth(count),
         tally,
     )
+}
+
+/// A number with or without commas.
+fn number(text: &str) -> u64 {
+    text.replace(',', "").parse().unwrap_or(0)
 }

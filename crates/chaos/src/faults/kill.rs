@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use timeloom_time::{Clock, System};
 
 use crate::Failure;
-use crate::account::sort;
+use crate::account::{Seen, law, published, sort};
 use crate::bag::{self, Stored};
+use crate::claims::Claims;
 use crate::dice::Dice;
 use crate::ledger::{Ledger, Line};
 use crate::playback::{self, Played, Source};
@@ -41,6 +42,39 @@ pub(crate) fn recorder(
     Ok(())
 }
 
+/// A recorder that stood still while best-effort messages came knows of its losses for seconds; then it is killed.
+pub(crate) fn lossy_recorder(
+    stage: &mut Stage,
+    place: &Path,
+    dice: &mut Dice,
+    tally: &mut Tally,
+) -> Done {
+    let mut robot = Robot::start(stage, place, "")?;
+    let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
+    let recorder = stage.record(place, &arguments)?;
+    robot.go(dice, 20_000)?;
+    pause(millis(dice, 300, 800));
+    stage.wire(&json!({"loss": 0.2}))?;
+    recorder.signal(Signal::STOP)?;
+    pause(millis(dice, 500, 1500));
+    recorder.signal(Signal::CONT)?;
+    pause(millis(dice, 300, 800));
+    stage.wire(&json!({}))?;
+    pause(millis(dice, 2700, 4000));
+    let died = now_ns();
+    let mut ended = recorder.end(Signal::KILL)?;
+    tally.injected += 1;
+    tally.kills += 1;
+    ended.signal = None;
+    memory(&ended, tally);
+    robot.stop_at_once()?;
+    recovered(stage, place, Some(died), tally)
+}
+
+fn now_ns() -> u64 {
+    u64::try_from(Clock::<System>::new().now().nanos()).unwrap_or(0)
+}
+
 /// Gives the time of its death, in nanoseconds.
 fn killed(
     stage: &Stage,
@@ -53,7 +87,7 @@ fn killed(
     // Most die young; some live long enough to have promises to keep.
     let longest = *dice.pick(&[1200, 1200, 1200, 5000]);
     pause(millis(dice, 100, longest));
-    let died = u64::try_from(Clock::<System>::new().now().nanos()).unwrap_or(0);
+    let died = now_ns();
     let mut ended = recorder.end(Signal::KILL)?;
     tally.injected += 1;
     tally.kills += 1;
@@ -100,14 +134,25 @@ pub(crate) fn recovered(
     tally.check(before <= told, || {
         format!("info saw {before:?} messages, recover {told:?}")
     });
+    let claims = claims(stage, place, tally)?;
     let (again, _, words) = bag::ask(stage, place, "recover bag")?;
     tally.check(again == 0, || format!("recovered twice: {again}: {words}"));
-    let cut = report["unfinished"] == true && said.contains("unknown: what the recorder");
-    conserve(&ledger, &stored, cut, tally);
+    let after = self::claims(stage, place, tally)?;
+    tally.check(claims == after, || {
+        format!("the account was {claims:?}, after a second recover it is {after:?}")
+    });
+    conserve(&ledger, &stored, &claims, died, tally);
     if let Some(died) = died {
         check_age(&ledger, &stored, died, tally);
     }
     Ok(())
+}
+
+/// What the bag says of itself.
+fn claims(stage: &Stage, place: &Path, tally: &mut Tally) -> Result<Claims, Failure> {
+    let (code, info, words) = bag::ask(stage, place, "info -v bag")?;
+    tally.check(code == 0, || format!("info ended with {code}: {words}"));
+    Ok(Claims::read(&info))
 }
 
 /// Everything that foreign libraries could read before is there after.
@@ -129,44 +174,61 @@ fn check_sealed(sealed: &Value, stored: &[Stored], tally: &mut Tally) {
     }
 }
 
-/// The law for a recorder that did not live to write its account: holes of reliable writers are losses, and what was
-/// published until the kill and is not there is unknown if the bag is said to be cut off.
-fn conserve(ledger: &Ledger, stored: &[Stored], cut: bool, tally: &mut Tally) {
+/// The law for a recorder that did not live to write its last account: what came after the one before is unknown, and
+/// the bag says so; what was missing long before the kill is counted.
+fn conserve(
+    ledger: &Ledger,
+    stored: &[Stored],
+    claims: &Claims,
+    died: Option<u64>,
+    tally: &mut Tally,
+) {
     let seen = sort(ledger, stored, tally);
-    for (name, writer) in &ledger.writers {
-        let Some(numbers) = seen.get(name) else {
-            continue;
-        };
-        let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else {
-            continue;
-        };
-        let count = numbers.len() as u64;
-        let holes = last + 1 - first - count;
-        let tail = writer.done.saturating_sub(last + 1);
-        tally.published += count + holes + tail;
-        tally.recorded += count;
-        // A best effort writer loses what it loses; a writer with a short history overwrites.
-        let strong = writer.topic == "/chaos/strong";
-        if strong {
-            tally.unexplained(holes, || {
-                format!("{name}: {holes} are missing in the middle")
+    let mut published = published(ledger, &seen);
+    // A topic that the recorder had not found yet is in no bag.
+    published.retain(|_, published| claims.topics.contains_key(&published.topic));
+    law(&published, &seen, claims, tally);
+    for (topic, counts) in &claims.topics {
+        let peers = topic.starts_with("/chaos");
+        tally.check(counts.interrupted || !peers, || {
+            format!("{topic}: the bag does not say that its recorder was killed: {counts:?}")
+        });
+        if let Some(died) = died {
+            let (heads, holes) = old_gaps(ledger, &seen, topic, died);
+            let said = counts.missing() + counts.before;
+            tally.unexplained(holes.saturating_sub(counts.missing()), || {
+                format!("{topic}: {holes} were missing long before the kill, and {counts:?}")
             });
-        } else {
-            tally.lost_in_transport += holes;
-        }
-        if cut {
-            tally.unknown += tail;
-        } else {
-            tally.unexplained(tail, || {
-                format!("{name}: {tail} are missing at the end of a whole bag")
+            tally.unexplained((heads + holes).saturating_sub(said), || {
+                format!("{topic}: {heads} came before the first ones, and {counts:?}")
             });
         }
     }
 }
 
+/// How many messages of a topic are missing before the first ones, and between others: published long before a kill.
+fn old_gaps(ledger: &Ledger, seen: &Seen, topic: &str, died: u64) -> (u64, u64) {
+    let is_old = |line: &Line| line.time_ns + KEPT_AFTER_NS < died;
+    let writers = ledger.writers.iter();
+    let writers = writers.filter(|(_, writer)| writer.topic == topic);
+    let gaps = writers.filter_map(|(name, writer)| {
+        let numbers = seen.get(name)?;
+        let first = *numbers.first()?;
+        let line = writer.messages.get(usize::try_from(first).ok()?)?;
+        let missing = |(number, line): &(u64, &Line)| {
+            *number > first && is_old(line) && !numbers.contains(number)
+        };
+        let holes = (0..).zip(&writer.messages).filter(missing).count() as u64;
+        Some((if is_old(line) { first } else { 0 }, holes))
+    });
+    gaps.fold((0, 0), |sum, gap| (sum.0 + gap.0, sum.1 + gap.1))
+}
+
+/// What comes is in the file, and what is missing in its account, this long after it at the latest.
+const KEPT_AFTER_NS: u64 = 2_500_000_000;
+
 /// What comes is written after half a second at the latest: more than that, and time for a busy machine, no kill costs.
 fn check_age(ledger: &Ledger, stored: &[Stored], died: u64, tally: &mut Tally) {
-    const KEPT_AFTER_NS: u64 = 2_500_000_000;
     for (name, numbers) in sort(ledger, stored, &mut Tally::default()) {
         let Some(writer) = ledger.writers.get(&name) else {
             continue;

@@ -49,6 +49,45 @@ fn lives(
     account::judge(stage, place, &ended, tally)
 }
 
+/// The process of a publisher is gone before its lease ends, and the wire was bad: nobody says what its end was.
+pub(crate) fn vanish(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
+    let recorder = stage.record(place, &arguments)?;
+    let mut robot = Robot::start(stage, place, "")?;
+    robot.go(dice, 2000)?;
+    pause(millis(dice, 100, 400));
+    stage.wire(&json!({"loss": 0.2}))?;
+    pause(millis(dice, 200, 900));
+    robot.peer.kill()?;
+    tally.injected += 1;
+    tally.kills += 1;
+    pause(millis(dice, 50, 600));
+    let ended = end(recorder, dice, tally)?;
+    stage.wire(&json!({}))?;
+    account::judge(stage, place, &ended, tally)
+}
+
+/// Publishers that come, send a few messages and leave at once, before or after they are heard.
+pub(crate) fn short(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let mut peer = stage.peer(Host::Robot, place)?;
+    let arguments = format!("--topics /chaos/short -o bag {}", storage(dice));
+    let recorder = stage.record(place, &arguments)?;
+    pause(millis(dice, 300, 1500));
+    for number in 0..dice.between(4, 10) {
+        let reliable = dice.between(0, 3) > 0;
+        let count = dice.between(1, 20);
+        peer.ask(&json!({
+            "do": "burst", "name": format!("short{number}"), "topic": "/chaos/short",
+            "count": count, "reliable": reliable,
+        }))?;
+        tally.injected += 1;
+        pause(millis(dice, 0, 60));
+    }
+    pause(millis(dice, 100, 2000));
+    let ended = end(recorder, dice, tally)?;
+    account::judge(stage, place, &ended, tally)
+}
+
 /// The same topic with another QoS, again and again.
 pub(crate) fn qos(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let mut peer = stage.peer(Host::Robot, place)?;
@@ -81,7 +120,32 @@ pub(crate) fn qos(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut 
     account::judge(stage, place, &ended, tally)
 }
 
-/// The same topic with another type: one of them is recorded, and it is said that the other is not.
+/// Two types from the beginning: nothing is recorded, and everything is counted.
+pub(crate) fn kinds(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let mut peer = stage.peer(Host::Robot, place)?;
+    let topic = "/chaos/twofold";
+    let names = ["text", "number"];
+    for (name, kind) in names.iter().zip(["String", "Number"]) {
+        peer.ask(&json!({"do": "writer", "name": name, "topic": topic, "kind": kind}))?;
+    }
+    pause(millis(dice, 300, 600));
+    let arguments = format!("--topics {topic} -o bag {}", storage(dice));
+    let recorder = stage.record(place, &arguments)?;
+    if !peer.can(&json!({"do": "matched", "names": names}))? {
+        return Err("nobody subscribes".into());
+    }
+    for name in names {
+        peer.ask(&json!({"do": "start", "name": name, "rate": 150, "sizes": [50]}))?;
+    }
+    pause(millis(dice, 300, 900));
+    peer.ask(&json!({"do": "stop", "names": names}))?;
+    peer.ask(&json!({"do": "acked", "names": names, "seconds": 20}))?;
+    tally.injected += 1;
+    let ended = end(recorder, dice, tally)?;
+    account::judge(stage, place, &ended, tally)
+}
+
+/// The same topic with another type: one of them is recorded, the messages of the other are counted.
 pub(crate) fn kind(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let mut peer = stage.peer(Host::Robot, place)?;
     let text = json!({"do": "writer", "name": "text", "topic": "/chaos/twofold"});

@@ -89,7 +89,7 @@ fn over_zenoh(command: &mut Command) -> &mut Command {
 
 fn record(stage: &Stage, place: &Path, dice: &mut Dice) -> Result<Process, Failure> {
     let arguments = format!(
-        "record --disable-keyboard-controls --topics /chaos/strong /chaos/weak -o bag {}",
+        "record --disable-keyboard-controls --format json --topics /chaos/strong /chaos/weak -o bag {}",
         storage(dice)
     );
     let mut command = stage.timeloom(Host::Desk, place, &arguments);

@@ -16,13 +16,14 @@ use crate::outcome::Outcome;
 const EXAMPLES: &str = "\
 EXAMPLES
   timeloom info my_bag                       the text of `ros2 bag info`
-  timeloom info my_bag -v --sort size        bytes of each topic, requests and responses, losses
+  timeloom info my_bag -v --sort size        bytes of each topic, requests and responses, what is missing and when
   timeloom info my_bag -t                    the names of the topics
   timeloom info my_bag --format json | jq '.topics[].name'
   timeloom info my_bag_0.mcap                a single file
   timeloom info s3://robots/run_7            on S3; only its end is fetched
 
-A damaged bag is shown with what is wrong; exit code 3 says that messages may be missing.";
+A damaged bag is shown with what is wrong, and the exit code is 3. Losses that the recorder counted are shown by -v and
+leave it at 0: the bag is whole.";
 
 /// Show what a bag holds, without reading its messages
 #[derive(Debug, Args)]
@@ -34,7 +35,7 @@ pub(crate) struct Arguments {
     /// Only the names of the topics
     #[arg(short = 't', long)]
     topic_name: bool,
-    /// Also bytes, requests and responses, losses; reads all messages where the bag does not say
+    /// Also bytes, requests and responses, what is missing, when and why; reads all messages where the bag does not say
     #[arg(short, long)]
     verbose: bool,
     /// Order of topics and services; by name if nothing is said

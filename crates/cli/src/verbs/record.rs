@@ -21,6 +21,7 @@ use self::view::View;
 use crate::context::Context;
 use crate::live::{Key, Keyboard, Live, has_terminal};
 use crate::outcome::Outcome;
+use crate::verbs::info::Format;
 
 /// How often the view is drawn and the recorder looked at.
 const LOOK: Duration = Duration::from_millis(500);
@@ -94,6 +95,9 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
     let mut lost = false;
     for report in &reports {
         lost |= summary::print(report, context);
+        if arguments.behaviour.format == Format::Json {
+            writeln!(context.printer.data(), "{}", summary::json(report))?;
+        }
     }
     context.printer.warnings(&live.later_notes());
     Ok(Outcome::lost_if(lost))

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use timeloom_bag::Error;
 use timeloom_bag::bag::BagLayout;
 use timeloom_bag::recover::{RecoverReport, RecoveredFile};
+use timeloom_bag::{Error, TopicStatistics};
 
 use super::info::Format;
+use super::reindex::version;
 use crate::context::Context;
 use crate::extras::described;
 use crate::failure::Failure;
@@ -24,10 +25,9 @@ EXAMPLES
 
 Each damaged file is written anew beside the original and takes its name; the original stays as <file>.damaged. So is
 an MCAP file that is whole but that `ros2 bag` does not read in full (see `timeloom info`).
-Other files are not touched. Exit code 3: something is gone for good, the count is printed.";
-
-const UNFINISHED: &str =
-    "unknown: what the recorder had not written yet, since the recording never ended";
+Other files are not touched. What the recorder had lost or left out is kept, and what came after its last saved account
+is unknown: `timeloom info -v` shows both. Exit code 3: something that was in the files is gone for good, the count is
+printed.";
 
 /// Get back all that a damaged bag holds: cut files, missing summaries, broken metadata
 #[derive(Debug, Args)]
@@ -36,9 +36,9 @@ pub(crate) struct Arguments {
     /// The bag: a directory, or one .mcap or .db3 file
     #[arg(value_name = "BAG")]
     bag: PathBuf,
-    /// 10 with statistics, 9 for readers that are strict
-    #[arg(long, value_name = "VERSION", default_value_t = 10, value_parser = clap::value_parser!(u32).range(9..=10))]
-    metadata_version: u32,
+    /// 4 to 10; 10 is refused by strict readers; every version holds the account [default: that of `ROS_DISTRO`, else 9]
+    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(4..=10))]
+    metadata_version: Option<u32>,
     /// Form of the report
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     crate::bags::check_writable(&arguments.bag)?;
     let claimed = claimed_messages(&arguments.bag);
-    let report = timeloom_bag::recover(&arguments.bag, arguments.metadata_version);
+    let report = timeloom_bag::recover(&arguments.bag, version(arguments.metadata_version));
     let report = report.map_err(|error| already_recovered(error, &arguments.bag))?;
     // What the files know of is lost, and so is what only the old metadata knew of.
     let lost = report
@@ -81,10 +81,30 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             .warning(&format!("{}: {reason}", name(path)));
     }
     context.printer.note(&total(&report, lost));
-    if report.unfinished {
-        context.printer.aside(UNFINISHED);
+    for line in recorded_account(&report.account) {
+        context.printer.aside(&line);
     }
     Ok(Outcome::lost_if(lost > 0 || report.is_lossy()))
+}
+
+/// What was missing already when the bag was recorded, and what is not known; the bag keeps it.
+fn recorded_account(account: &TopicStatistics) -> Vec<String> {
+    let mut lines = Vec::new();
+    if account.messages_lost() > 0 {
+        lines.push(format!(
+            "the account of the bag: {} lost, {} in transport and {} in the recorder",
+            counted(account.messages_lost(), "message"),
+            account.messages_lost_in_transport,
+            account.messages_lost_in_recorder()
+        ));
+    }
+    if account.messages_left_out() > 0 {
+        let left_out = counted(account.messages_left_out(), "message");
+        lines.push(format!("the account of the bag: {left_out} left out"));
+    }
+    let unknown = account.unknown.sentences().into_iter();
+    lines.extend(unknown.map(|sentence| format!("unknown: {sentence}")));
+    lines
 }
 
 /// Messages that the metadata claims before it is rebuilt; 0 when it says nothing.
@@ -133,7 +153,7 @@ fn summary(file: &RecoveredFile) -> String {
 fn total(report: &RecoverReport, lost: u64) -> String {
     let readable = counted(report.messages(), "message");
     if lost == 0 && !report.is_lossy() {
-        return format!("{readable} readable, none lost");
+        return format!("{readable} readable, none lost by the damage");
     }
     let bytes: u64 = report.files.iter().map(|file| file.lost_bytes).sum();
     let mut lost = vec![counted(lost, "message")];
@@ -164,6 +184,7 @@ fn json(report: &RecoverReport, lost: u64) -> serde_json::Value {
         "lost_message_count": lost,
         "lost_extras": report.lost_extras(),
         "unfinished": report.unfinished,
+        "account": report.account,
         "lossy": lost > 0 || report.is_lossy(),
     })
 }

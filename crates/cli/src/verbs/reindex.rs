@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use timeloom_bag::bag::BagLayout;
+use timeloom_bag::metadata::version_of;
 
 use super::info::{Format, check_storage};
 use crate::context::Context;
 use crate::damage;
+use crate::environment;
 use crate::failure::Failure;
 use crate::hint;
 use crate::json_text::counted;
@@ -17,7 +19,7 @@ use crate::outcome::Outcome;
 const EXAMPLES: &str = "\
 EXAMPLES
   timeloom reindex my_bag                     metadata.yaml from the files of the directory
-  timeloom reindex my_bag --metadata-version 9
+  timeloom reindex my_bag --metadata-version 10
   timeloom reindex my_bag --format json
 
 Every message is read, so counts, times and sizes are exact. The files of the bag are not touched; damaged ones are
@@ -30,9 +32,9 @@ pub(crate) struct Arguments {
     /// The directory of the bag
     #[arg(value_name = "DIRECTORY")]
     bag: PathBuf,
-    /// 10 with statistics, 9 for readers that are strict
-    #[arg(long, value_name = "VERSION", default_value_t = 10, value_parser = clap::value_parser!(u32).range(9..=10))]
-    metadata_version: u32,
+    /// 4 to 10; 10 is refused by strict readers; every version holds the account [default: that of `ROS_DISTRO`, else 9]
+    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(4..=10))]
+    metadata_version: Option<u32>,
     /// Form of the report
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
@@ -45,6 +47,11 @@ pub(crate) struct Arguments {
         hide_default_value = true
     )]
     storage: String,
+}
+
+/// The version that was asked for, or that the distribution in the environment writes.
+pub(crate) fn version(asked: Option<u32>) -> u32 {
+    asked.unwrap_or_else(|| version_of(&environment::text("ROS_DISTRO")))
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
@@ -66,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         .metadata
         .as_ref()
         .map(|metadata| metadata.message_count);
-    let report = timeloom_bag::reindex(bag, arguments.metadata_version)?;
+    let report = timeloom_bag::reindex(bag, version(arguments.metadata_version))?;
     let metadata = &report.metadata;
     let missing = claimed.unwrap_or(0).saturating_sub(metadata.message_count);
     let lost = missing > 0 || !report.damage.is_empty();

@@ -227,8 +227,8 @@ fn losses_are_shown_and_need_no_reading() {
         data: &[0, 1, 0, 0, 0],
     };
     assert!(writer.write(&[message], 0).is_ok());
-    writer.lost_in_transport(topic, 3);
-    writer.lost_in_recorder(topic, LossCause::Queue, 2);
+    writer.lost_in_transport(topic, 3, 0);
+    writer.lost_in_recorder(topic, LossCause::Queue, 2, 0);
     assert!(writer.finish().unwrap().1.is_ok());
     let text = sandbox.ok("info lossy -v");
     let line = "Topic: /a | Type: std_msgs/msg/Empty | Count: 1 | Size Contribution: 5 B | Serialization Format: cdr | Lost in Transport: 3 | Lost in Recorder: 2";

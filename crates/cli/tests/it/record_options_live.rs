@@ -81,10 +81,7 @@ fn parameters_of_rosbag2_record_as_flags_do_and_flags_count_more() {
     assert_eq!(metadata.storage_identifier, "sqlite3");
     let operator = [("operator".to_owned(), "eva".to_owned())];
     assert_eq!(metadata.custom_data, operator, "the flag's alone");
-    assert!(
-        run.stderr.contains("left out by the throttle: 99 messages"),
-        "{run}"
-    );
+    assert!(run.stderr.contains("left out (throttled 99)"), "{run}");
 }
 
 #[test]
@@ -270,7 +267,7 @@ fn keys_pause_and_split_and_a_table_is_shown() {
         "lost on wire",
         "lost here",
         "paused 00:",
-        "left out while paused: 7",
+        "left out (paused 7)",
     ] {
         assert!(shown.contains(part), "{part}\n{shown}");
     }

@@ -211,7 +211,7 @@ fn sigterm_in_the_middle_closes_the_bag() {
     );
     let found = statistics(&bag, "/a");
     assert_eq!(found.messages_published(), numbers.len() as u64);
-    let said = "unknown: whether 1 publisher sent something after the last message seen";
+    let said = "unknown: messages after the last one received from 1 publisher";
     assert!(run.stderr.contains(said), "{run}");
 }
 

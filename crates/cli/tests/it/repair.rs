@@ -44,8 +44,10 @@ fn metadata_is_rebuilt() {
     };
     assert_eq!(head(&after), head(&before));
     assert_eq!(read_metadata_file(&bag).unwrap().version, 9);
-    sandbox.ok("reindex mcap_split_dur");
+    sandbox.ok("reindex mcap_split_dur --metadata-version 10");
     assert_eq!(read_metadata_file(&bag).unwrap().version, 10);
+    sandbox.ok("reindex mcap_split_dur");
+    assert_eq!(read_metadata_file(&bag).unwrap().version, 9);
     assert_eq!(stored(&bag), stored(&bags().join("mcap_split_dur")));
 }
 
@@ -85,6 +87,7 @@ fn a_cut_bag_is_recovered_with_an_exact_count() {
     warning: mcap_plain_0.mcap: the file has no end: it was cut off or never closed
     warning: mcap_plain_0.mcap: the record at byte 547 is cut off after 199444 bytes
     406 messages readable; lost: 68 messages, 355 bytes that belong to no message
+    the account of the bag: 68 messages lost, 0 in transport and 68 in the recorder
     ");
     let recovered = stored(&bag);
     let original = stored(&bags().join("mcap_plain"));
@@ -103,7 +106,8 @@ fn a_cut_bag_is_recovered_with_an_exact_count() {
     ----- stdout
     mcap_plain_0.mcap: whole, 406 messages
     ----- stderr
-    406 messages readable, none lost
+    406 messages readable, none lost by the damage
+    the account of the bag: 68 messages lost, 0 in transport and 68 in the recorder
     ");
     cut(&bag.join("mcap_plain_0.mcap"), 100_000);
     insta::assert_snapshot!(sandbox.run("recover cut"), @"
@@ -143,7 +147,7 @@ fn single_files_and_databases_are_recovered() {
     ----- stdout
     sqlite3_plain_0.db3: whole, 374 messages
     ----- stderr
-    374 messages readable, none lost
+    374 messages readable, none lost by the damage
     ");
     assert_eq!(stored(&bag).len(), 374);
     let bag = sandbox.copy("mcap_plain", "one");
@@ -225,10 +229,16 @@ fn of_a_recording_that_never_ended_it_is_said_that_nobody_knows_the_rest() {
         let report: Value = serde_json::from_str(&run.stdout).unwrap();
         assert_eq!(report["message_count"], 1, "{run}");
         assert_eq!(report["unfinished"], true, "{run}");
-        let said = "unknown: what the recorder had not written yet";
+        let said = "unknown: messages after the last saved account";
         assert!(run.stderr.contains(said), "{run}");
         assert!(!bag.join(RESERVED_FILE).exists());
+        // The bag keeps it: a second recovery says the same.
         let run = sandbox.run("recover bag");
-        assert!(!run.stderr.contains("unknown"), "{run}");
+        assert!(run.stderr.contains(said), "{run}");
+        let text = sandbox.ok("info bag -v");
+        assert!(
+            text.contains("Unknown:           /a: messages after"),
+            "{text}"
+        );
     }
 }

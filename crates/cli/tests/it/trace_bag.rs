@@ -130,7 +130,7 @@ impl Robot {
             let after_loss = self.lost.map(|cycle| cycle * 100 + 100);
             if topic < 2 && after_loss == Some(published) {
                 numbers[topic] += 1;
-                writer.lost_in_transport(topics[topic], 1);
+                writer.lost_in_transport(topics[topic], 1, 0);
             }
             let mut tag = MessageTrackingTag {
                 header_stamp: self.moment(published).ros,

@@ -16,7 +16,7 @@ use super::ffi::{
     dds_sample_info_t, dds_take,
 };
 use super::listener::{EndpointListener, ListenerHandle};
-use super::qos::{read_profile, read_user_data};
+use super::qos::{Qos, read_profile, read_user_data};
 
 /// What of an endpoint is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,10 +65,11 @@ impl BuiltinReader {
         listener: Arc<dyn EndpointListener>,
     ) -> DdsResult<Self> {
         let listener = ListenerHandle::data(listener);
+        let qos = Qos::keeping_all();
         let reader = |topic: dds_entity_t| {
-            // SAFETY: a live participant and listener, and a topic that always exists.
+            // SAFETY: a live participant, QoS and listener, and a topic that always exists.
             let handle = call(|| unsafe {
-                dds_create_reader(domain.handle(), topic, ptr::null(), listener.as_ptr())
+                dds_create_reader(domain.handle(), topic, qos.as_ptr(), listener.as_ptr())
             });
             Entity::new(handle)
         };
@@ -120,7 +121,8 @@ fn take_some(kind: Kind, reader: dds_entity_t, each: &mut impl FnMut(Presence)) 
     };
     for (sample, info) in samples.iter().zip(&infos).take(count) {
         // SAFETY: Cyclone filled in the first `count` elements of both, with samples of this topic's type.
-        each(unsafe { presence(kind, *sample, info.assume_init_ref()) });
+        let (came, went) = unsafe { presence(kind, *sample, info.assume_init_ref()) };
+        came.into_iter().chain(went).for_each(&mut *each);
     }
     // SAFETY: gives back the loan of this reader.
     unsafe {
@@ -133,37 +135,42 @@ fn take_some(kind: Kind, reader: dds_entity_t, each: &mut impl FnMut(Presence)) 
     count
 }
 
+/// Who came, and who went: both, for one that is gone before it was seen.
+///
 /// # Safety
 /// `sample` is a live sample of the topic of `kind`.
-unsafe fn presence(kind: Kind, sample: *const c_void, info: &dds_sample_info_t) -> Presence {
-    let alive = info.valid_data && info.instance_state == DDS_ALIVE_INSTANCE_STATE;
+unsafe fn presence(
+    kind: Kind,
+    sample: *const c_void,
+    info: &dds_sample_info_t,
+) -> (Option<Presence>, Option<Presence>) {
+    let gone = info.instance_state != DDS_ALIVE_INSTANCE_STATE;
     if matches!(kind, Kind::Participants) {
         // SAFETY: as promised by the caller; the key is there even when the rest is not.
         let key = unsafe { (*sample.cast::<dds_builtintopic_participant_t>()).key };
-        return if alive {
-            Presence::Participant(key)
-        } else {
-            Presence::ParticipantGone(key)
-        };
+        return (
+            info.valid_data.then_some(Presence::Participant(key)),
+            gone.then_some(Presence::ParticipantGone(key)),
+        );
     }
     // SAFETY: as promised by the caller.
     let endpoint = unsafe { &*sample.cast::<dds_builtintopic_endpoint_t>() };
-    if !alive {
-        return Presence::EndpointGone(endpoint.key);
-    }
-    // SAFETY: a valid sample has live strings and policies, or null.
-    let discovered = unsafe {
-        Discovered {
-            topic: text(endpoint.topic_name),
-            type_name: text(endpoint.type_name),
-            qos: told(read_profile(endpoint.qos), &endpoint.key),
-            user_data: read_user_data(endpoint.qos),
+    let came = info.valid_data.then(|| {
+        // SAFETY: a valid sample has live strings and policies, or null.
+        let discovered = unsafe {
+            Discovered {
+                topic: text(endpoint.topic_name),
+                type_name: text(endpoint.type_name),
+                qos: told(read_profile(endpoint.qos), &endpoint.key),
+                user_data: read_user_data(endpoint.qos),
+            }
+        };
+        match kind {
+            Kind::Writers => Presence::Writer(endpoint.key, discovered),
+            _ => Presence::Reader(endpoint.key, discovered),
         }
-    };
-    match kind {
-        Kind::Writers => Presence::Writer(endpoint.key, discovered),
-        _ => Presence::Reader(endpoint.key, discovered),
-    }
+    });
+    (came, gone.then_some(Presence::EndpointGone(endpoint.key)))
 }
 
 /// The first bytes of a GUID name the implementation: these are Fast DDS.

@@ -6,13 +6,24 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// What is known of the writers of all domains.
 static LAST: Mutex<Told> = Mutex::new(Told {
     numbers: BTreeMap::new(),
+    questions: 0,
     silent: BTreeSet::new(),
 });
 
 struct Told {
-    numbers: BTreeMap<[u8; 16], u64>,
+    numbers: BTreeMap<[u8; 16], Number>,
+    /// How often writers were asked.
+    questions: u64,
     /// Participants whose lease ran out: they may have gone on where nobody heard them.
     silent: BTreeSet<Prefix>,
+}
+
+/// The last number of one writer.
+#[derive(Clone, Copy, Default)]
+struct Number {
+    number: u64,
+    /// How many questions there had been when it was told last.
+    questions: u64,
 }
 
 /// What the identities of a participant and its writers have in common.
@@ -35,8 +46,12 @@ fn prefix(identity: &[u8; 16]) -> Prefix {
 /// A writer said that `number` is its last.
 pub(super) fn tell(writer: [u8; 16], number: u64) {
     let mut last = last();
+    let questions = last.questions;
     let known = last.numbers.entry(writer).or_default();
-    *known = number.max(*known);
+    *known = Number {
+        number: number.max(known.number),
+        questions,
+    };
     if last.numbers.len() > MOST {
         last.numbers.pop_first();
     }
@@ -57,7 +72,20 @@ pub(super) fn fell_silent(participant: &[u8; 16]) {
 
 /// The last number that a writer has told, if it has told any.
 pub(crate) fn last_number(writer: &[u8; 16]) -> Option<u64> {
-    last().numbers.get(writer).copied()
+    last().numbers.get(writer).map(|told| told.number)
+}
+
+/// Counts a question to writers; gives its number.
+pub(crate) fn new_question() -> u64 {
+    let mut last = last();
+    last.questions += 1;
+    last.questions
+}
+
+/// Whether a writer has told its last number since that question.
+pub(crate) fn told_since(writer: &[u8; 16], question: u64) -> bool {
+    let told = last().numbers.get(writer).copied();
+    told.is_some_and(|told| told.questions >= question)
 }
 
 /// Whether a writer left without a word and has told nothing since.
@@ -76,6 +104,17 @@ mod tests {
         tell(writer, 7);
         tell(writer, 5);
         assert_eq!(last_number(&writer), Some(7));
+    }
+
+    #[test]
+    fn an_answer_comes_after_the_question() {
+        let writer = [0xab; 16];
+        tell(writer, 7);
+        let question = new_question();
+        assert!(!told_since(&writer, question));
+        tell(writer, 7);
+        assert!(told_since(&writer, question));
+        assert!(!told_since(&[0xac; 16], question));
     }
 
     #[test]

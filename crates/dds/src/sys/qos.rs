@@ -37,6 +37,16 @@ impl Qos {
         qos
     }
 
+    /// For a reader of Cyclone's own topics: with a history of one, an endpoint that comes and goes between two looks
+    /// would leave no trace.
+    pub(super) fn keeping_all() -> Self {
+        // SAFETY: makes a new set.
+        let qos = Self(unsafe { dds_create_qos() });
+        // SAFETY: a live set.
+        unsafe { dds_qset_history(qos.0, DDS_HISTORY_KEEP_ALL, UNLIMITED) };
+        qos
+    }
+
     /// For a reader.
     pub(crate) fn reader(profile: &QosProfile, user_data: &str) -> Self {
         let qos = Self::endpoint(profile, user_data);

@@ -11,7 +11,7 @@ use super::entity::{DdsResult, Domain, Entity, call, reap};
 use super::ffi::{
     DDS_ANY_STATE, dds_create_reader, dds_entity_t, dds_get_subscription_matched_status,
     dds_sample_info_t, dds_subscription_matched_status_t, dds_takecdr, ddsi_serdata,
-    ddsi_serdata_unref,
+    ddsi_serdata_unref, timeloom_ask_writers,
 };
 use super::inline_qos::SampleIdentity;
 use super::listener::{EndpointListener, ListenerHandle};
@@ -115,6 +115,12 @@ impl ReaderHandle {
         // SAFETY: any handle may be asked for; `status` has room for the answer.
         unsafe { dds_get_subscription_matched_status(self.0, &raw mut status) };
         status.current_count as usize
+    }
+
+    /// Asks the reliable writers for their last number; they answer with a heartbeat.
+    pub(crate) fn ask_writers(self) {
+        // SAFETY: any handle may be asked for; a reader that is gone has no writers to ask.
+        call(|| unsafe { timeloom_ask_writers(self.0) });
     }
 
     /// Who the writers are.

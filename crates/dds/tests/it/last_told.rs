@@ -72,3 +72,55 @@ fn a_writer_that_is_killed_is_silent_and_one_that_is_closed_is_not() {
     until("the other is gone", || subscription.matched() == 0);
     assert!(subscription.is_silent(&writers[1]));
 }
+
+/// A number from before the question says nothing of what was sent since: the writer may be gone.
+#[test]
+fn writers_that_live_answer_and_those_of_a_killed_process_do_not() {
+    let domain = new_domain();
+    let soon = "<Discovery><LeaseDuration>1s</LeaseDuration></Discovery>";
+    let Some(mut peer) = Peer::cyclone_with(domain, soon) else {
+        return;
+    };
+    let collector = Collector::new();
+    let node = node(domain);
+    let strong = node
+        .subscribe(&topic("/data", reliable()), collector.clone())
+        .unwrap();
+    let quiet = node
+        .subscribe(&topic("/quiet", reliable()), Collector::new())
+        .unwrap();
+    let watched = std::sync::Arc::new(std::sync::Mutex::new(None));
+    let found = std::sync::Arc::clone(&watched);
+    let participant = participant(domain);
+    let _watch = participant.watch_graph(Box::new(move |event| {
+        if let timeloom_wire::GraphEvent::EndpointChanged(info) = event
+            && info.topic == "/quiet"
+            && info.kind == timeloom_wire::EndpointKind::Publisher
+        {
+            *found.lock().unwrap() = Some(info.gid);
+        }
+    }));
+    for (name, topic) in [("data", "rt/data"), ("quiet", "rt/quiet")] {
+        peer.ask(&json!({"do": "writer", "name": name, "topic": topic}));
+        peer.ask(&json!({"do": "matched", "name": name, "count": 1}));
+    }
+    peer.ask(&json!({"do": "write", "name": "data", "size": 100, "marks": [1, 2, 3]}));
+    until("all of it is here", || collector.count() == 3);
+    until("the quiet one is known", || {
+        watched.lock().unwrap().is_some()
+    });
+    let writer = collector.samples()[0].writer;
+    let silent = watched.lock().unwrap().unwrap();
+    assert!(!strong.has_answered(&writer), "it was not asked");
+    assert!(strong.ask_last_numbers() && quiet.ask_last_numbers());
+    until("both answer", || {
+        strong.has_answered(&writer) && quiet.has_answered(&silent)
+    });
+    assert_eq!(strong.last_told(&writer), Some(3));
+    assert_eq!(quiet.last_told(&silent), Some(0), "it has sent nothing");
+    assert!(!strong.is_local(&writer) && strong.is_local(&strong.gid()));
+    drop(peer);
+    assert!(strong.ask_last_numbers());
+    until("the process is gone", || strong.matched() == 0);
+    assert!(!strong.has_answered(&writer));
+}

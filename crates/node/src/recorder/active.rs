@@ -9,13 +9,13 @@ use super::command::Command;
 use super::intake::Intake;
 use super::mismatch::Mismatches;
 use super::note::Note;
+use super::publishers::Publishers;
 use super::qos_class::QosClass;
 use super::shared::Shared;
+use super::transport_account::End;
 
 /// What is on its way to a subscription comes within this time.
 const ON_ITS_WAY: Duration = Duration::from_secs(1);
-/// How many publishers of one topic are asked at the end what they have sent.
-const MOST_PUBLISHERS: usize = 4096;
 
 /// A topic that is recorded.
 pub(super) struct Active {
@@ -27,10 +27,22 @@ pub(super) struct Active {
     pub(super) provisional: Option<Provisional>,
     pub(super) overridden: Option<Box<dyn Subscription>>,
     pub(super) mismatches: Mismatches,
-    /// All publishers that there have been; those beyond [`MOST_PUBLISHERS`] are left out.
-    pub(super) publishers: BTreeSet<Gid>,
+    pub(super) publishers: Publishers,
+    /// Whether messages of its type are recorded: not where there were several types from the beginning.
+    pub(super) is_recorded: bool,
+    /// The same topic with other types, whose messages are counted and not recorded.
+    pub(super) conflicts: Vec<Self>,
     /// Nodes that were asked for the definition of the type; none when it is known.
     pub(super) asked: Option<BTreeSet<String>>,
+}
+
+/// Where a publisher is when its end is settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whereabouts {
+    /// In the graph.
+    Here,
+    /// Not in the graph any more.
+    Left,
 }
 
 /// A subscription that hears everybody until the right ones are there.
@@ -99,45 +111,180 @@ impl Active {
         Ok(())
     }
 
-    /// Remembers who publishes, for the questions at the end.
-    pub(super) fn remember(&mut self, publishers: &[&EndpointInfo]) {
-        let room = MOST_PUBLISHERS.saturating_sub(self.publishers.len());
-        let gids = publishers.iter().map(|info| info.gid);
-        self.publishers.extend(gids.take(room));
+    /// Whether the messages of a publisher are of the type that is recorded.
+    pub(super) fn records(&self, publisher: &EndpointInfo) -> bool {
+        self.is_recorded && publisher.type_name == self.type_name.to_string()
     }
 
-    /// The last number that each publisher has told.
-    pub(super) fn last_told(&self) -> Vec<(Gid, u64)> {
-        let subscriptions = || self.subscriptions.values().chain(&self.overridden);
-        let seen = self.intake.last_seen().into_iter().map(|(gid, _)| gid);
-        let all: BTreeSet<_> = seen.chain(self.publishers.iter().copied()).collect();
-        all.into_iter()
-            .filter_map(|gid| {
-                let told = subscriptions().filter_map(|subscription| subscription.last_told(&gid));
-                Some((gid, told.max()?))
-            })
+    /// A topic that has no subscription yet.
+    pub(super) fn new(
+        intake: Arc<Intake>,
+        type_name: TypeName,
+        type_hash: Option<TypeHash>,
+    ) -> Self {
+        Self {
+            intake,
+            type_name,
+            type_hash,
+            subscriptions: BTreeMap::new(),
+            provisional: None,
+            overridden: None,
+            mismatches: Mismatches::default(),
+            publishers: Publishers::default(),
+            is_recorded: true,
+            conflicts: Vec::new(),
+            asked: None,
+        }
+    }
+
+    /// Takes in who publishes now, and who came and left since the last call: each with its type.
+    pub(super) fn see(
+        &mut self,
+        here: &[EndpointInfo],
+        departed: &[EndpointInfo],
+        now: Time<Steady>,
+    ) {
+        let of_type = |infos: &[EndpointInfo]| -> BTreeSet<Gid> {
+            let own = infos.iter().filter(|info| self.records(info));
+            own.map(|info| info.gid).collect()
+        };
+        let (own, left) = (of_type(here), of_type(departed));
+        let new = self.publishers.see(&own, left, now);
+        self.intake.came(&new);
+        for conflict in &mut self.conflicts {
+            conflict.see(here, departed, now);
+        }
+    }
+
+    /// The topic with its own type and with others.
+    pub(super) fn with_conflicts(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.conflicts)
+    }
+
+    /// Subscribes to types of the topic that are not recorded, to count their messages; gives those that are new.
+    pub(super) fn count_conflicts(
+        &mut self,
+        shared: &Shared,
+        publishers: &[&EndpointInfo],
+    ) -> Vec<String> {
+        let mut new = Vec::new();
+        for info in publishers {
+            let known = |active: &Self| active.type_name.to_string() == info.type_name;
+            if (self.is_recorded && known(self)) || self.conflicts.iter().any(known) {
+                continue;
+            }
+            // A type that is not even a name cannot be subscribed to; its publishers are unknown.
+            if let Ok(type_name) = TypeName::parse(&info.type_name) {
+                let intake = self.intake.conflict(&info.type_name);
+                self.conflicts
+                    .push(Self::new(intake, type_name, info.type_hash));
+            }
+            new.push(info.type_name.clone());
+        }
+        for conflict in &mut self.conflicts {
+            let own = publishers.iter().filter(|info| conflict.records(info));
+            let offers: Vec<_> = own.map(|info| info.qos).collect();
+            // Without a subscription they are unknown, as those are of which nothing comes.
+            let _counted = conflict.subscribe(shared, &offers);
+        }
+        new
+    }
+
+    /// Settles the ends of publishers that left a while ago.
+    pub(super) fn settle_left(&mut self, now: Time<Steady>) {
+        for gid in self.publishers.take_left(now) {
+            self.settle(gid, Whereabouts::Left);
+        }
+        for conflict in &mut self.conflicts {
+            conflict.settle_left(now);
+        }
+    }
+
+    /// Those of its publishers that can be asked for their last number.
+    pub(super) fn reliable(&self, here: &[EndpointInfo]) -> BTreeSet<Gid> {
+        here.iter()
+            .filter(|info| self.records(info) && QosClass::of(&info.qos).is_reliable())
+            .map(|info| info.gid)
             .collect()
     }
 
-    /// Publishers whose word is not their last: they left without one, or while something they told of was on its way.
-    pub(super) fn silent(&self, told: &[(Gid, u64)], here: &BTreeSet<Gid>) -> Vec<Gid> {
-        let told: BTreeMap<_, _> = told.iter().copied().collect();
-        let seen = self.intake.last_seen().into_iter();
-        seen.filter(|(gid, last)| {
-            let lacks = told.get(gid).is_some_and(|told| last < told);
-            let mut subscriptions = self.subscriptions.values().chain(&self.overridden);
-            (lacks && !here.contains(gid))
-                || subscriptions.any(|subscription| subscription.is_silent(gid))
+    /// Settles the ends of all publishers, at the end of the recording.
+    pub(super) fn settle_all(&self, here: &[EndpointInfo]) {
+        let here = here.iter().filter(|info| self.records(info));
+        let here: BTreeSet<_> = here.map(|info| info.gid).collect();
+        let seen = self.intake.last_seen().into_iter().map(|(gid, _)| gid);
+        let all: BTreeSet<_> = seen
+            .chain(self.publishers.all())
+            .chain(here.iter().copied())
+            .collect();
+        for gid in all {
+            let whereabouts = if here.contains(&gid) {
+                Whereabouts::Here
+            } else {
+                Whereabouts::Left
+            };
+            self.settle(gid, whereabouts);
+        }
+    }
+
+    fn all_subscriptions(&self) -> impl Iterator<Item = &dyn Subscription> {
+        let all = self.subscriptions.values().chain(&self.overridden);
+        all.map(|subscription| &**subscription)
+    }
+
+    /// The last number that a publisher has told.
+    fn last_told(&self, gid: &Gid) -> Option<u64> {
+        let told = self.all_subscriptions();
+        told.filter_map(|subscription| subscription.last_told(gid))
+            .max()
+    }
+
+    fn settle(&self, gid: Gid, whereabouts: Whereabouts) {
+        let any = |is: fn(&dyn Subscription, &Gid) -> bool| {
+            self.all_subscriptions()
+                .any(|subscription| is(subscription, &gid))
+        };
+        if any(|subscription, gid| subscription.is_local(gid)) {
+            // One of our own: what it sent before it was subscribed to is of no interest, the rest came.
+            return self.intake.settle(gid, None, End::Known);
+        }
+        let told = self.last_told(&gid);
+        let is_known = match whereabouts {
+            // An old number does not say what was sent after it.
+            Whereabouts::Here => any(|subscription, gid| subscription.has_answered(gid)),
+            // It took its leave, and all that it told of is here.
+            Whereabouts::Left => {
+                let seen = self.intake.last_seen_of(&gid);
+                told.is_some_and(|told| seen.is_none_or(|seen| seen == told))
+                    && !any(|subscription, gid| subscription.is_silent(gid))
+            }
+        };
+        let end = if is_known { End::Known } else { End::Open };
+        self.intake.settle(gid, told, end);
+    }
+
+    /// Asks all publishers for their last number; false where they have no answers.
+    pub(super) fn ask_last_numbers(&self) -> bool {
+        let mut answers = false;
+        for subscription in self.all_subscriptions() {
+            answers |= subscription.ask_last_numbers();
+        }
+        answers
+    }
+
+    /// Whether one of these publishers was asked and has not answered.
+    pub(super) fn awaits_answers(&self, asked: &BTreeSet<Gid>) -> bool {
+        asked.iter().any(|gid| {
+            !self
+                .all_subscriptions()
+                .any(|subscription| subscription.has_answered(gid) || subscription.is_local(gid))
         })
-        .map(|(gid, _)| gid)
-        .collect()
     }
 
     /// Whether something that was told of has not come yet.
-    pub(super) fn lacks(&self, told: &[(Gid, u64)]) -> bool {
-        let seen: BTreeMap<_, _> = self.intake.last_seen().into_iter().collect();
-        told.iter()
-            .any(|(gid, last)| seen.get(gid).is_some_and(|seen| seen < last))
+    pub(super) fn lacks(&self) -> bool {
+        let mut seen = self.intake.last_seen().into_iter();
+        seen.any(|(gid, seen)| self.last_told(&gid).is_some_and(|told| seen < told))
     }
 
     /// Ends the subscription that was made before there were publishers, once others have heard them for a while.

@@ -37,19 +37,39 @@ pub(super) struct NewTopic {
 
 /// Commands that wait.
 #[derive(Default)]
-pub(super) struct Commands(Mutex<VecDeque<Command>>);
+pub(super) struct Commands(Mutex<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    commands: VecDeque<Command>,
+    /// No thread takes commands any more.
+    closed: bool,
+}
 
 impl Commands {
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Command>> {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Adds a command; one that comes too late is dropped, and its reply with it.
     pub(super) fn push(&self, command: Command) {
-        self.lock().push_back(command);
+        let mut waiting = self.lock();
+        if !waiting.closed {
+            waiting.commands.push_back(command);
+        }
     }
 
     pub(super) fn take(&self) -> VecDeque<Command> {
-        std::mem::take(&mut *self.lock())
+        std::mem::take(&mut self.lock().commands)
+    }
+
+    /// Drops what waits and all that comes: the thread that took it is gone.
+    pub(super) fn close(&self) {
+        let mut waiting = self.lock();
+        waiting.closed = true;
+        let late = std::mem::take(&mut waiting.commands);
+        drop(waiting);
+        drop(late);
     }
 }
 

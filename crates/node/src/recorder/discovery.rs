@@ -10,8 +10,7 @@ use timeloom_wire::{EndpointInfo, Gid};
 
 use super::active::Active;
 use super::command::{Command, NewTopic};
-use super::intake::IntakeOptions;
-use super::mismatch::Mismatches;
+use super::intake::{Intake, IntakeOptions};
 use super::note::Note;
 use super::options::DiscoveryMode;
 use super::qos_class::QosClass;
@@ -66,10 +65,11 @@ impl Discovery {
                 self.shared.discovering.store(false, Ordering::Release);
             }
             let pending = !self.failed.is_empty()
-                || self
-                    .active
-                    .values()
-                    .any(|topic| topic.provisional.is_some() || topic.mismatches.is_pending());
+                || self.active.values().any(|topic| {
+                    topic.provisional.is_some()
+                        || topic.publishers.has_left()
+                        || topic.mismatches.is_pending()
+                });
             let patience = if pending {
                 self.shared.options.polling_interval
             } else {
@@ -82,30 +82,46 @@ impl Discovery {
         self.close_accounts();
     }
 
-    /// Brings the accounts up to what the publishers say they have sent, after a while for what is still on its way.
-    fn close_accounts(&self) {
-        let told: Vec<_> = self.active.values().map(Active::last_told).collect();
-        let mut open: Vec<_> = self.active.values().zip(&told).collect();
-        let end = self.shared.clock.now().saturating_add(LAST_WAIT);
-        while !self.shared.gate.paused.load(Ordering::Acquire) && self.shared.clock.now() < end {
-            open.retain(|(active, told)| active.lacks(told));
-            if open.is_empty() {
-                break;
-            }
+    /// Asks the publishers what they have sent, waits a while for answers and for what is on its way, and settles the
+    /// end of each.
+    fn close_accounts(&mut self) {
+        let now = self.shared.clock.now();
+        let mut here = BTreeMap::new();
+        for (topic, active) in &mut self.active {
+            let (publishers, departed) = {
+                let mut index = self.shared.index();
+                let departed = index.take_departed(topic);
+                let publishers: Vec<_> = index.publishers(topic).cloned().collect();
+                (publishers, departed)
+            };
+            active.see(&publishers, &departed, now);
+            here.insert(topic.clone(), publishers);
+        }
+        let all = |topic: &str| here.get(topic).map_or(&[][..], Vec::as_slice);
+        let asked: Vec<_> = self
+            .active
+            .iter()
+            .flat_map(|(topic, active)| active.with_conflicts().map(move |part| (topic, part)))
+            .filter(|(_, part)| part.ask_last_numbers())
+            .map(|(topic, part)| (part, part.reliable(all(topic))))
+            .collect();
+        let end = now.saturating_add(LAST_WAIT);
+        while self.shared.clock.now() < end && self.waits(&asked) {
             let _woke = self.shared.clock.sleep_for(LAST_LOOK);
         }
-        for (active, told) in self.active.values().zip(&told) {
-            let here = self.here(&active.intake.name);
-            let silent = active.silent(told, &here);
-            active.intake.last_told(told);
-            active.intake.fell_silent(&silent);
+        for (topic, active) in &self.active {
+            for part in active.with_conflicts() {
+                part.settle_all(all(topic));
+            }
         }
     }
 
-    /// The publishers of a topic that have not left.
-    fn here(&self, topic: &str) -> BTreeSet<Gid> {
-        let index = self.shared.index();
-        index.publishers(topic).map(|info| info.gid).collect()
+    /// Whether answers, or messages that were announced, may still come.
+    fn waits(&self, asked: &[(&Active, BTreeSet<Gid>)]) -> bool {
+        let paused = self.shared.gate.paused.load(Ordering::Acquire);
+        asked
+            .iter()
+            .any(|(part, able)| part.awaits_answers(able) || (!paused && part.lacks()))
     }
 
     /// With simulated time nothing can be stamped before the clock has started.
@@ -145,25 +161,36 @@ impl Discovery {
         let now = self.shared.clock.now();
         for active in self.active.values_mut() {
             active.drop_provisional(now);
+            active.settle_left(now);
         }
     }
 
     fn consider(&mut self, topic: &str) {
-        let (candidate, publishers) = {
-            let index = self.shared.index();
+        let (candidate, publishers, departed) = {
+            let mut index = self.shared.index();
+            let departed = index.take_departed(topic);
             let publishers: Vec<_> = index.publishers(topic).cloned().collect();
-            (index.candidate(topic, self.shared.node.name()), publishers)
+            let own = self.shared.node.name();
+            (index.candidate(topic, own, &departed), publishers, departed)
         };
         if self.active.contains_key(topic) {
-            return self.adapt(topic, &publishers);
+            return self.adapt(topic, &publishers, &departed);
         }
         match self.shared.options.selection.judge(&candidate) {
             Verdict::Leave => {}
-            Verdict::Refuse(reason) => self.refuse(topic, &reason),
+            Verdict::Conflict(reason) => {
+                self.refuse(topic, &reason);
+                let type_name = candidate.types.first().map(|name| TypeName::parse(name));
+                if let Some(Ok(type_name)) = type_name {
+                    self.count_only(topic, type_name, &publishers, &departed);
+                }
+            }
             Verdict::Take => {
                 let type_name = candidate.types.first().map(|name| TypeName::parse(name));
                 match type_name {
-                    Some(Ok(type_name)) => self.subscribe(topic, type_name, &publishers),
+                    Some(Ok(type_name)) => {
+                        self.subscribe(topic, type_name, &publishers, &departed);
+                    }
                     Some(Err(error)) => {
                         self.refuse(topic, &format!("{topic} is not recorded: {error}"));
                     }
@@ -179,30 +206,72 @@ impl Discovery {
         }
     }
 
-    fn subscribe_static(&mut self, topic: &str, type_name: TypeName) {
-        let publishers: Vec<_> = self.shared.index().publishers(topic).cloned().collect();
-        self.subscribe(topic, type_name, &publishers);
+    /// Puts a topic into the account of which nothing is recorded, since it has several types.
+    fn count_only(
+        &mut self,
+        topic: &str,
+        type_name: TypeName,
+        publishers: &[EndpointInfo],
+        departed: &[EndpointInfo],
+    ) {
+        let name = type_name.to_string();
+        let Some(intake) = self.new_intake(topic, &name) else {
+            return;
+        };
+        self.shared.command(Command::AddTopic(Box::new(NewTopic {
+            topic: intake.topic(),
+            info: TopicInfo::new(topic, &name),
+            awaits_definition: false,
+            repeat: None,
+        })));
+        let mut active = Active::new(intake, type_name, None);
+        active.is_recorded = false;
+        self.active.insert(topic.to_owned(), active);
+        self.adapt(topic, publishers, departed);
     }
 
-    fn subscribe(&mut self, topic: &str, type_name: TypeName, publishers: &[EndpointInfo]) {
+    /// The way in of a topic; none, and a warning, when there are too many.
+    fn new_intake(&mut self, topic: &str, type_name: &str) -> Option<Arc<Intake>> {
         let options = &self.shared.options;
-        let offers: Vec<QosProfile> = publishers.iter().map(|info| info.qos).collect();
-        let hash = publishers.iter().find_map(|info| info.type_hash);
-        let name = type_name.to_string();
-        let found = options.types.at_hand(&name, hash.as_ref());
         let throttle = options.throttle.get(topic).copied().map(Throttle::new);
         let intake = self.shared.intakes.add(
             &self.shared.gate,
             IntakeOptions {
                 name: topic.to_owned(),
-                type_name: name.clone(),
+                type_name: type_name.to_owned(),
                 policy: options.policy(topic),
                 throttle,
             },
         );
-        let Some(intake) = intake else {
-            return self.refuse(topic, &format!("{topic} is not recorded: too many topics"));
+        if intake.is_none() {
+            self.refuse(topic, &format!("{topic} is not recorded: too many topics"));
+        }
+        intake
+    }
+
+    fn subscribe_static(&mut self, topic: &str, type_name: TypeName) {
+        let publishers: Vec<_> = self.shared.index().publishers(topic).cloned().collect();
+        self.subscribe(topic, type_name, &publishers, &[]);
+    }
+
+    /// Begins to record a topic of which there are publishers, or were a moment ago.
+    fn subscribe(
+        &mut self,
+        topic: &str,
+        type_name: TypeName,
+        publishers: &[EndpointInfo],
+        departed: &[EndpointInfo],
+    ) {
+        let options = &self.shared.options;
+        let all = || publishers.iter().chain(departed);
+        let offers: Vec<QosProfile> = all().map(|info| info.qos).collect();
+        let hash = all().find_map(|info| info.type_hash);
+        let name = type_name.to_string();
+        let found = options.types.at_hand(&name, hash.as_ref());
+        let Some(intake) = self.new_intake(topic, &name) else {
+            return;
         };
+        let options = &self.shared.options;
         let type_hash = hash.or_else(|| found.as_ref().and_then(|found| found.hash));
         let repeat = options.repeat.get(topic).copied().or_else(|| {
             let latched = QosClass::all(&offers)
@@ -227,50 +296,49 @@ impl Discovery {
             awaits_definition: !known,
             repeat,
         })));
-        let active = Active {
-            intake,
-            type_name,
-            type_hash,
-            subscriptions: BTreeMap::new(),
-            provisional: None,
-            overridden: None,
-            mismatches: Mismatches::default(),
-            publishers: BTreeSet::new(),
-            asked: (!known).then(BTreeSet::new),
-        };
+        let mut active = Active::new(intake, type_name, type_hash);
+        active.asked = (!known).then(BTreeSet::new);
         self.active.insert(topic.to_owned(), active);
-        self.adapt(topic, publishers);
+        self.adapt(topic, publishers, departed);
     }
 
     /// Makes the subscriptions that the publishers need.
-    fn adapt(&mut self, topic: &str, publishers: &[EndpointInfo]) {
+    fn adapt(&mut self, topic: &str, publishers: &[EndpointInfo], departed: &[EndpointInfo]) {
         let shared = Arc::clone(&self.shared);
         let Some(active) = self.active.get_mut(topic) else {
             return;
         };
-        let own_type = active.type_name.to_string();
-        let others = publishers.iter().find(|info| info.type_name != own_type);
-        let other_type = others.map(|info| info.type_name.clone());
-        let publishers: Vec<_> = publishers
+        let all = publishers.iter().chain(departed);
+        let conflicts = active.count_conflicts(&shared, &all.collect::<Vec<_>>());
+        active.see(publishers, departed, shared.clock.now());
+        let own: Vec<_> = publishers
             .iter()
-            .filter(|info| info.type_name == own_type)
+            .filter(|info| active.records(info))
             .collect();
-        active.remember(&publishers);
         if let Some(requested) = shared.options.qos_overrides.get(topic) {
             let now = shared.clock.now();
-            for text in active.mismatches.look(requested, &publishers, now) {
+            for text in active.mismatches.look(requested, &own, now) {
                 shared.tell(&Note::warning(text));
             }
         }
-        let offers: Vec<QosProfile> = publishers.iter().map(|info| info.qos).collect();
-        active.ask_for_definition(&shared, &publishers);
-        let result = active.subscribe(&shared, &offers);
+        active.ask_for_definition(&shared, &own);
+        // Publishers that left a moment ago may come back: they are subscribed to as they were.
+        let left = departed.iter().filter(|info| active.records(info));
+        let offers = own.iter().copied().chain(left.filter(|_| own.is_empty()));
+        let offers: Vec<QosProfile> = offers.map(|info| info.qos).collect();
+        let result = if active.is_recorded {
+            active.subscribe(&shared, &offers)
+        } else {
+            Ok(())
+        };
         if let Err(error) = result {
             self.failed.insert(topic.to_owned());
             let text = format!("{topic} cannot be subscribed to and is tried again: {error}");
             self.refuse(topic, &text);
-        } else if let Some(other) = other_type {
-            let text = format!("{topic} is also published as {other}, which is not recorded");
+        } else if let Some(other) = conflicts.first() {
+            let text = format!(
+                "{topic} is also published as {other}: messages of that type are counted, not recorded"
+            );
             self.refuse(topic, &text);
         }
     }

@@ -15,7 +15,12 @@ pub(super) struct GraphIndex {
     topics: BTreeMap<String, BTreeMap<Gid, EndpointInfo>>,
     homes: BTreeMap<Gid, String>,
     changed: BTreeSet<String>,
+    /// Publishers that left since their topic was looked at.
+    departed: BTreeMap<String, Vec<EndpointInfo>>,
 }
+
+/// Publishers of one topic that may leave between two looks at it.
+const MOST_DEPARTED: usize = 4096;
 
 impl GraphIndex {
     pub(super) fn new(names: Option<Names>) -> Self {
@@ -50,7 +55,10 @@ impl GraphIndex {
                     return false;
                 };
                 if let Some(endpoints) = self.topics.get_mut(&topic) {
-                    endpoints.remove(gid);
+                    let left = endpoints.remove(gid);
+                    let left = left.filter(|info| info.kind == EndpointKind::Publisher);
+                    let departed = self.departed.entry(topic.clone()).or_default();
+                    departed.extend(left.filter(|_| departed.len() < MOST_DEPARTED));
                     if endpoints.is_empty() {
                         self.topics.remove(&topic);
                     }
@@ -64,6 +72,11 @@ impl GraphIndex {
     /// The topics that have changed since the last call.
     pub(super) fn take_changed(&mut self) -> BTreeSet<String> {
         std::mem::take(&mut self.changed)
+    }
+
+    /// The publishers of a topic that left since the last call.
+    pub(super) fn take_departed(&mut self, topic: &str) -> Vec<EndpointInfo> {
+        self.departed.remove(topic).unwrap_or_default()
     }
 
     /// Has a topic looked at again.
@@ -81,13 +94,18 @@ impl GraphIndex {
         !self.topics.is_empty()
     }
 
-    /// What there is to judge a topic by; subscriptions of `own` do not count.
-    pub(super) fn candidate(&self, topic: &str, own: &NodeName) -> Candidate {
+    /// What there is to judge a topic by; subscriptions of `own` do not count, publishers that left just now do.
+    pub(super) fn candidate(
+        &self,
+        topic: &str,
+        own: &NodeName,
+        departed: &[EndpointInfo],
+    ) -> Candidate {
         let mut candidate = Candidate {
             name: topic.to_owned(),
             ..Candidate::default()
         };
-        for info in self.endpoints(topic) {
+        for info in self.endpoints(topic).chain(departed) {
             let ours = info.node.as_ref() == Some(own);
             match info.kind {
                 EndpointKind::Publisher => candidate.publishers += 1,
@@ -98,8 +116,8 @@ impl GraphIndex {
         }
         // Where somebody publishes, the publishers' types are those of the messages.
         if candidate.publishers > 0 {
-            let types = self.publishers(topic).map(|info| info.type_name.clone());
-            candidate.types = types.collect();
+            let publishers = self.publishers(topic).chain(departed);
+            candidate.types = publishers.map(|info| info.type_name.clone()).collect();
         }
         candidate
     }
@@ -152,12 +170,16 @@ mod tests {
         assert!(!index.apply(&endpoint(1, EndpointKind::Publisher, "talker")));
         index.apply(&endpoint(2, EndpointKind::Subscription, "recorder"));
         index.apply(&endpoint(3, EndpointKind::Subscription, "listener"));
-        let candidate = index.candidate("/a", &own);
+        let candidate = index.candidate("/a", &own, &[]);
         assert_eq!((candidate.publishers, candidate.subscriptions), (1, 1));
         assert_eq!(candidate.types.len(), 1);
         index.take_changed();
         assert!(index.apply(&GraphEvent::EndpointRemoved(Gid([1; 16]))));
-        assert_eq!(index.candidate("/a", &own).publishers, 0);
+        assert_eq!(index.candidate("/a", &own, &[]).publishers, 0);
+        let departed = index.take_departed("/a");
+        assert_eq!(departed.len(), 1, "it is not forgotten before it was seen");
+        assert_eq!(index.candidate("/a", &own, &departed).publishers, 1);
+        assert_eq!(index.take_departed("/a").len(), 0);
         assert!(!index.apply(&GraphEvent::EndpointRemoved(Gid([1; 16]))));
     }
 

@@ -1,60 +1,15 @@
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use timeloom_bag::UnknownMessages;
-use timeloom_time::{Clock, Ros};
+use timeloom_bag::{LeftOut, LeftOutCause, LossCause, MissingCause, TopicStatistics};
 use timeloom_wire::{EndpointEvent, Gid, Receiver, Sample};
 
 use super::drop_policy::DropPolicy;
 use super::entry::Entry;
-use super::moment::Trigger;
-use super::queue::Queue;
-use super::ring::Ring;
-use super::status::SkippedMessages;
+use super::gate::Gate;
+use super::ledger::{Ledger, News};
 use super::throttle::Throttle;
-use super::transport_account::{Asked, TransportAccount};
-
-/// What all topics of a recording share on the way in.
-pub(super) struct Gate {
-    pub(super) queue: Queue,
-    /// With it, messages wait here until a snapshot is asked for.
-    pub(super) ring: Option<Mutex<Ring>>,
-    pub(super) paused: AtomicBool,
-    /// When the pause ends by itself.
-    pub(super) resume_at: Mutex<Option<Trigger>>,
-    /// Gives log times instead of the time of arrival: the simulation's.
-    pub(super) log_clock: Option<Clock<Ros>>,
-}
-
-impl Gate {
-    pub(super) fn ring(&self) -> Option<MutexGuard<'_, Ring>> {
-        let ring = self.ring.as_ref()?;
-        Some(ring.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    pub(super) fn set_paused(&self, paused: bool, resume_at: Option<Trigger>) {
-        let mut planned = self.planned();
-        *planned = resume_at;
-        self.paused.store(paused, Ordering::Release);
-    }
-
-    fn planned(&self) -> MutexGuard<'_, Option<Trigger>> {
-        self.resume_at
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Ends the pause if its end has come.
-    pub(super) fn resume_if(&self, reached: impl Fn(&Trigger) -> bool) -> bool {
-        let mut planned = self.planned();
-        let now = planned.as_ref().is_some_and(reached);
-        if now {
-            *planned = None;
-            self.paused.store(false, Ordering::Release);
-        }
-        now
-    }
-}
+use super::transport_account::{Asked, End, Missing, TransportAccount};
 
 /// The way in of one topic: counts, leaves out what is not wanted, and puts the rest into the queue.
 pub(super) struct Intake {
@@ -66,30 +21,71 @@ pub(super) struct Intake {
     /// Which topics fell out of the ring is counted there.
     all: Arc<Intakes>,
     account: Mutex<Account>,
-    overwritten: AtomicU64,
-    lost_in_queue: AtomicU64,
     /// Came and were to be recorded.
     received: AtomicU64,
     /// How many subscriptions there have been.
     subscriptions: AtomicU64,
+    /// Whose messages of another type are only counted here.
+    main: Option<Weak<Self>>,
+    /// The messages of this topic that have another type.
+    conflicts: Mutex<Vec<Arc<Self>>>,
 }
 
 #[derive(Default)]
 struct Account {
     transport: TransportAccount,
-    paused: u64,
-    throttled: u64,
+    /// What of `transport` the ledger has.
+    entered: Missing,
+    ledger: Ledger,
     throttle: Option<Throttle>,
+    /// Samples that were counted and not kept, with what was missing between them.
+    conflicting: u64,
+    entered_conflicting: u64,
 }
 
 /// What a topic has counted so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct IntakeCounts {
     pub(super) received: u64,
-    pub(super) lost_in_transport: u64,
-    pub(super) lost_in_queue: u64,
-    pub(super) skipped: SkippedMessages,
-    pub(super) unknown: UnknownMessages,
+    /// What is missing and what is not known.
+    pub(super) missing: TopicStatistics,
+}
+
+const PAUSED: MissingCause = MissingCause::LeftOut(LeftOutCause::Paused);
+const THROTTLED: MissingCause = MissingCause::LeftOut(LeftOutCause::Throttled);
+const OVERWRITTEN: MissingCause = MissingCause::LeftOut(LeftOutCause::Overwritten);
+const CONFLICT: MissingCause = MissingCause::LeftOut(LeftOutCause::TypeConflict);
+const QUEUE: MissingCause = MissingCause::Recorder(LossCause::Queue);
+const BACKPRESSURE: MissingCause = MissingCause::Recorder(LossCause::Backpressure);
+
+impl IntakeCounts {
+    /// The account of the bag with the newest counts, whatever the writer has heard of them yet.
+    pub(super) fn complete(&self, written: &TopicStatistics) -> TopicStatistics {
+        let mut statistics = *written;
+        let missing = &self.missing;
+        statistics.messages_lost_in_transport = missing.messages_lost_in_transport;
+        statistics.lost_in_recorder.queue = missing.lost_in_recorder.queue;
+        statistics.lost_in_recorder.backpressure = missing.lost_in_recorder.backpressure;
+        statistics.left_out = LeftOut {
+            deleted: written.left_out.deleted,
+            ..missing.left_out
+        };
+        statistics.unknown = missing.unknown;
+        statistics
+    }
+
+    /// Messages that were received and are neither in the bag nor missing.
+    pub(super) fn in_flight(&self, statistics: &TopicStatistics, repeated: u64) -> u64 {
+        let lost = &statistics.lost_in_recorder;
+        let left_out = &statistics.left_out;
+        let written = statistics.messages_recorded + left_out.deleted;
+        let settled = written.saturating_sub(repeated)
+            + lost.queue
+            + lost.compression
+            + lost.storage
+            + left_out.overwritten;
+        self.received.saturating_sub(settled)
+    }
 }
 
 /// All topics by their place.
@@ -127,10 +123,10 @@ impl Intakes {
                 throttle: options.throttle,
                 ..Account::default()
             }),
-            overwritten: AtomicU64::new(0),
-            lost_in_queue: AtomicU64::new(0),
             received: AtomicU64::new(0),
             subscriptions: AtomicU64::new(0),
+            main: None,
+            conflicts: Mutex::default(),
         });
         all.push(Arc::clone(&intake));
         Some(intake)
@@ -140,10 +136,11 @@ impl Intakes {
         self.lock().clone()
     }
 
-    fn overwritten(&self, topic: u32) {
-        let index = usize::try_from(topic).unwrap_or(usize::MAX);
-        if let Some(intake) = self.lock().get(index) {
-            intake.overwritten.fetch_add(1, Ordering::Relaxed);
+    /// Counts a message that fell out of the ring, or was never asked for.
+    pub(super) fn overwritten(&self, entry: &Entry) {
+        if let Some(intake) = self.lock().get(entry.index()) {
+            let mut account = intake.account();
+            account.ledger.miss(OVERWRITTEN, 1, entry.log_time_ns);
         }
     }
 }
@@ -159,42 +156,67 @@ impl Intake {
         Arc::new(Subscribed(Arc::clone(self)))
     }
 
+    /// Counts the messages of another type, for this topic.
+    pub(super) fn conflict(self: &Arc<Self>, type_name: &str) -> Arc<Self> {
+        let conflict = Arc::new(Self {
+            name: self.name.clone(),
+            type_name: type_name.to_owned(),
+            topic: self.topic,
+            policy: self.policy,
+            gate: Arc::clone(&self.gate),
+            all: Arc::clone(&self.all),
+            account: Mutex::default(),
+            received: AtomicU64::new(0),
+            subscriptions: AtomicU64::new(0),
+            main: Some(Arc::downgrade(self)),
+            conflicts: Mutex::default(),
+        });
+        self.conflicts().push(Arc::clone(&conflict));
+        conflict
+    }
+
+    fn conflicts(&self) -> MutexGuard<'_, Vec<Arc<Self>>> {
+        self.conflicts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn counts(&self) -> IntakeCounts {
-        let account = self.account();
+        let mut missing = {
+            let account = self.account();
+            TopicStatistics {
+                unknown: account.transport.unknown(),
+                ..*account.ledger.statistics()
+            }
+        };
+        for conflict in self.conflicts().iter() {
+            let unknown = conflict.account().transport.unknown();
+            missing.unknown.merge(&unknown);
+        }
         IntakeCounts {
             received: self.received.load(Ordering::Acquire),
-            lost_in_transport: account.transport.lost(),
-            lost_in_queue: self.lost_in_queue.load(Ordering::Acquire),
-            skipped: SkippedMessages {
-                paused: account.paused,
-                throttled: account.throttled,
-                overwritten: self.overwritten.load(Ordering::Acquire),
-            },
-            unknown: account.transport.unknown(),
+            missing,
         }
+    }
+
+    /// What the bag's account is to be told.
+    pub(super) fn take_news(&self) -> News {
+        self.account().ledger.take_news()
     }
 
     fn account(&self) -> MutexGuard<'_, Account> {
         self.account.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn asked(&self) -> Asked {
-        if self.gate.paused.load(Ordering::Acquire) {
-            Asked::No
-        } else {
-            Asked::Yes
-        }
-    }
-
     fn sample(&self, sample: Sample) {
-        let log_time_ns = match &self.gate.log_clock {
-            Some(clock) => clock.now().nanos(),
-            None => sample.receive_time.nanos(),
-        };
+        let log_time_ns = self.gate.log_time_ns(sample.receive_time);
+        if self.main.is_some() {
+            return self.count(&sample, log_time_ns);
+        }
         let publish_time_ns = sample
             .source_time
             .map_or(log_time_ns, timeloom_time::Time::nanos);
-        let mut asked = self.asked();
+        let mut asked = self.gate.asked();
         if asked == Asked::No {
             let topic = self.topic;
             let begins = self
@@ -215,36 +237,75 @@ impl Intake {
         });
     }
 
+    /// Counts a sample that is of another type than the topic.
+    fn count(&self, sample: &Sample, log_time_ns: i64) {
+        let mut account = self.account();
+        let fresh = account
+            .transport
+            .sample(sample.writer, sample.sequence, Asked::No);
+        account.conflicting += u64::from(fresh);
+        self.enter(&mut account, log_time_ns);
+    }
+
+    /// Brings the ledger up to what the transport's account knows.
+    fn enter(&self, account: &mut Account, when_ns: i64) {
+        let now = account.transport.missing();
+        if let Some(main) = &self.main {
+            let before = account.entered_conflicting;
+            let now = account.conflicting.saturating_add(now.paused);
+            account.entered_conflicting = now.max(before);
+            if let Some(main) = main.upgrade() {
+                let mut account = main.account();
+                let more = now.saturating_sub(before);
+                account.ledger.miss(CONFLICT, more, when_ns);
+            }
+            return;
+        }
+        if now == account.entered {
+            return;
+        }
+        let before = std::mem::replace(&mut account.entered, now);
+        let ledger = &mut account.ledger;
+        let transport = MissingCause::Transport;
+        ledger.follow(transport, before.transport, now.transport, when_ns);
+        ledger.follow(BACKPRESSURE, before.backpressure, now.backpressure, when_ns);
+        ledger.follow(PAUSED, before.paused, now.paused, when_ns);
+    }
+
     fn wants(&self, sample: &Sample, asked: Asked, log_time_ns: i64) -> bool {
         let mut account = self.account();
         let fresh = account
             .transport
             .sample(sample.writer, sample.sequence, asked);
+        self.enter(&mut account, log_time_ns);
         if !fresh {
             return false;
         }
         if asked == Asked::No {
-            account.paused += 1;
+            account.ledger.miss(PAUSED, 1, log_time_ns);
             return false;
         }
         let passes = account
             .throttle
             .as_mut()
             .is_none_or(|throttle| throttle.passes(log_time_ns));
-        account.throttled += u64::from(!passes);
+        if !passes {
+            account.ledger.miss(THROTTLED, 1, log_time_ns);
+        }
         passes
     }
 
     fn keep(&self, entry: Entry) {
+        let log_time_ns = entry.log_time_ns;
         let Some(mut ring) = self.gate.ring() else {
-            let lost = self.gate.queue.push(entry, self.policy);
+            let lost = self.gate.push(entry, self.policy);
             if lost > 0 {
-                self.lost_in_queue.fetch_add(lost, Ordering::AcqRel);
+                self.account().ledger.miss(QUEUE, lost, log_time_ns);
             }
             return;
         };
         let elsewhere = self.gate.queue.used();
-        ring.push(entry, elsewhere, |topic| self.all.overwritten(topic));
+        ring.push(entry, elsewhere, |entry| self.all.overwritten(entry));
     }
 
     /// The publishers with the highest number that came of each.
@@ -252,27 +313,34 @@ impl Intake {
         self.account().transport.last_seen()
     }
 
-    /// Takes in what publishers said of their last number.
-    pub(super) fn last_told(&self, told: &[(Gid, u64)]) {
-        let asked = self.asked();
-        let mut account = self.account();
-        for (gid, last) in told {
-            account.transport.last_told(gid, *last, asked);
-        }
+    /// The highest number that came of a publisher.
+    pub(super) fn last_seen_of(&self, gid: &Gid) -> Option<u64> {
+        self.account().transport.last_seen_of(gid)
     }
 
-    /// These publishers may have gone on where nobody heard them.
-    pub(super) fn fell_silent(&self, gids: &[Gid]) {
+    /// These publishers are here, for the first time or again.
+    pub(super) fn came(&self, gids: &[Gid]) {
         let mut account = self.account();
         for gid in gids {
-            account.transport.fell_silent(gid);
+            account.transport.came(gid);
         }
     }
 
-    /// Counts messages that were taken after the recording's end as left out.
-    pub(super) fn leave_out(&self, messages: u64) {
-        self.account().paused += messages;
-        self.received.fetch_sub(messages, Ordering::AcqRel);
+    /// Takes in the last number that a publisher has told, and what is known of its end.
+    pub(super) fn settle(&self, gid: Gid, told: Option<u64>, end: End) {
+        let (asked, now_ns) = (self.gate.asked(), self.gate.now_ns());
+        let mut account = self.account();
+        if let Some(told) = told {
+            account.transport.last_told(&gid, told, asked);
+        }
+        account.transport.settle(&gid, end);
+        self.enter(&mut account, now_ns);
+    }
+
+    /// Counts a message that was taken after the recording's end as left out.
+    pub(super) fn leave_out(&self, entry: &Entry) {
+        self.account().ledger.miss(PAUSED, 1, entry.log_time_ns);
+        self.received.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -303,8 +371,10 @@ impl Receiver for Subscribed {
             true,
         ) = (event, only)
         {
-            let asked = intake.asked();
-            intake.account().transport.told(writer, change, how, asked);
+            let (asked, now_ns) = (intake.gate.asked(), intake.gate.now_ns());
+            let mut account = intake.account();
+            account.transport.told(writer, change, how, asked);
+            intake.enter(&mut account, now_ns);
         }
     }
 }

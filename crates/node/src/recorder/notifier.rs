@@ -37,7 +37,7 @@ struct Work {
     topic: Option<Schema>,
     /// The shortest time between two events about losses.
     period: Duration,
-    /// What was published of each topic: lost in transport, lost in the recorder.
+    /// The highest counts published of each topic: lost in transport, lost in the recorder.
     told: BTreeMap<String, (u64, u64)>,
     clock: Clock<Steady>,
 }
@@ -225,14 +225,7 @@ impl Work {
                 topic.statistics.messages_lost_in_transport,
                 topic.statistics.messages_lost_in_recorder(),
             );
-            let before = self
-                .told
-                .insert(topic.name.clone(), now)
-                .unwrap_or_default();
-            let more = (
-                now.0.saturating_sub(before.0),
-                now.1.saturating_sub(before.1),
-            );
+            let more = new_losses(self.told.entry(topic.name.clone()).or_default(), now);
             if more != (0, 0) {
                 let values = vec![
                     Value::String(Text::from(topic.name.as_str())),
@@ -256,5 +249,29 @@ impl Work {
             losses.send(&event)
         });
         self.warn(told);
+    }
+}
+
+/// What is lost beyond the highest counts so far. A count falls when a message arrives late: the same losses are not
+/// published again when it rises.
+fn new_losses(highest: &mut (u64, u64), now: (u64, u64)) -> (u64, u64) {
+    let more = (
+        now.0.saturating_sub(highest.0),
+        now.1.saturating_sub(highest.1),
+    );
+    *highest = (highest.0.max(now.0), highest.1.max(now.1));
+    more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_that_fall_and_rise_again_are_published_once() {
+        let mut highest = (0, 0);
+        let counts = [(3, 0), (1, 2), (3, 2), (4, 2), (4, 5)];
+        let events = counts.map(|now| new_losses(&mut highest, now));
+        assert_eq!(events, [(3, 0), (0, 2), (0, 0), (1, 0), (0, 3)]);
     }
 }

@@ -46,6 +46,10 @@ impl QosClass {
         }
     }
 
+    pub(super) fn is_reliable(self) -> bool {
+        self.reliable
+    }
+
     pub(super) fn is_latched(self) -> bool {
         self.latched
     }

@@ -1,3 +1,5 @@
+use std::collections::VecDeque;
+
 use timeloom_time::sync::{Mutex, MutexGuard, lock};
 use timeloom_time::{Duration, Event, TimeBase};
 
@@ -20,8 +22,12 @@ pub(super) struct Queue {
 const WORTH_A_WAKE: usize = 1 << 20;
 
 struct State {
-    /// In order of arrival; empty where the oldest of a topic had to go.
-    slots: Vec<Option<Waiting>>,
+    /// In order of arrival; empty where the oldest of a topic had to go. The first one is never empty.
+    slots: VecDeque<Option<Waiting>>,
+    /// The place of the first slot: places count all messages since the queue was last emptied.
+    first_place: usize,
+    /// How many slots are not empty.
+    occupied: usize,
     /// Bytes of what waits in the slots.
     waiting: usize,
     budget: Budget,
@@ -36,13 +42,20 @@ struct State {
 pub(super) struct Waiting {
     pub(super) entry: Entry,
     purse: Purse,
+    /// Whether a newer message of its topic may take its place.
+    replaceable: bool,
 }
+
+/// Empty slots that are kept before the others are moved together.
+const MOST_EMPTY: usize = 64;
 
 impl Queue {
     pub(super) fn new(base: &TimeBase, max_bytes: usize, max_span: Duration) -> Self {
         Self {
             state: Mutex::new(State {
-                slots: Vec::new(),
+                slots: VecDeque::new(),
+                first_place: 0,
+                occupied: 0,
                 waiting: 0,
                 budget: Budget::new(max_bytes),
                 resting: true,
@@ -86,7 +99,7 @@ impl Queue {
         }
     }
 
-    /// Puts messages in front of nobody and whatever the limit: they were counted elsewhere before.
+    /// Appends messages, ignoring the limit: they were counted elsewhere before.
     pub(super) fn push_all(&self, entries: impl IntoIterator<Item = Entry>) {
         let mut state = self.lock();
         for entry in entries {
@@ -101,6 +114,8 @@ impl Queue {
         let mut state = self.lock();
         self.wake.clear();
         state.waiting = 0;
+        state.occupied = 0;
+        state.first_place = 0;
         state.budget.forget_places();
         out.extend(state.slots.drain(..).flatten());
     }
@@ -161,42 +176,76 @@ impl State {
                 self.budget.admit(topic, cost)
             };
             if let Some(purse) = purse {
-                if policy == DropPolicy::Oldest {
-                    self.budget.remember(topic, self.slots.len());
-                }
-                self.waiting += cost;
-                self.slots.push(Some(Waiting { entry, purse }));
+                self.append(Waiting {
+                    entry,
+                    purse,
+                    replaceable: policy == DropPolicy::Oldest,
+                });
                 return (lost, None);
             }
             let oldest = (policy == DropPolicy::Oldest)
                 .then(|| self.budget.oldest(topic))
                 .flatten();
-            let Some(gone) =
-                oldest.and_then(|place| self.slots.get_mut(place).and_then(Option::take))
-            else {
+            let Some(gone) = oldest.and_then(|place| self.remove(place)) else {
                 return (lost, Some(entry));
             };
-            self.drop_waiting(&gone);
+            let cost = gone.entry.cost();
+            self.budget.release(gone.entry.index(), cost, gone.purse);
             lost += 1;
         }
     }
 
     fn force(&mut self, entry: Entry) {
-        let cost = entry.cost();
-        self.budget.force(cost);
-        self.waiting += cost;
-        let purse = Purse::Common;
-        self.slots.push(Some(Waiting { entry, purse }));
+        self.budget.force(entry.cost());
+        self.append(Waiting {
+            entry,
+            purse: Purse::Common,
+            replaceable: false,
+        });
     }
 
-    fn drop_waiting(&mut self, gone: &Waiting) {
-        let cost = gone.entry.cost();
-        self.waiting = self.waiting.saturating_sub(cost);
-        self.budget.release(gone.entry.index(), cost, gone.purse);
+    fn append(&mut self, waiting: Waiting) {
+        self.waiting += waiting.entry.cost();
+        self.occupied += 1;
+        if waiting.replaceable {
+            let place = self.first_place + self.slots.len();
+            self.budget.remember(waiting.entry.index(), place);
+        }
+        self.slots.push_back(Some(waiting));
+    }
+
+    /// Takes the message out that waits at a place.
+    fn remove(&mut self, place: usize) -> Option<Waiting> {
+        let index = place.checked_sub(self.first_place)?;
+        let gone = self.slots.get_mut(index)?.take()?;
+        self.waiting = self.waiting.saturating_sub(gone.entry.cost());
+        self.occupied -= 1;
+        while self.slots.front().is_some_and(Option::is_none) {
+            self.slots.pop_front();
+            self.first_place += 1;
+        }
+        // Each move is paid for by as many messages that went before: constant time on average.
+        if self.slots.len() > 2 * self.occupied + MOST_EMPTY {
+            self.close_gaps();
+        }
+        Some(gone)
+    }
+
+    /// Moves the slots that are not empty together.
+    fn close_gaps(&mut self) {
+        self.slots.retain(Option::is_some);
+        self.slots.shrink_to(2 * self.slots.len() + MOST_EMPTY);
+        self.first_place = 0;
+        self.budget.forget_places();
+        for (place, waiting) in self.slots.iter().flatten().enumerate() {
+            if waiting.replaceable {
+                self.budget.remember(waiting.entry.index(), place);
+            }
+        }
     }
 
     fn span_with(&self, entry: &Entry) -> i64 {
-        let oldest = self.slots.iter().flatten().next();
+        let oldest = self.slots.front().and_then(Option::as_ref);
         oldest.map_or(0, |oldest| {
             entry.log_time_ns.saturating_sub(oldest.entry.log_time_ns)
         })
@@ -240,25 +289,36 @@ mod tests {
     fn the_newest_or_the_oldest_of_the_topic_goes() {
         let cost = entry(0, 0, 100).cost();
         for (policy, kept) in [
-            (DropPolicy::Newest, vec![0, 1, 2, 3]),
-            (DropPolicy::Oldest, vec![0, 5, 6, 7]),
+            (DropPolicy::Newest, [0, 1, 2]),
+            (DropPolicy::Oldest, [0, 6, 7]),
         ] {
-            // Three quarters for all, one quarter in reserve for the only two topics.
+            // Seven eighths for all: three messages. One eighth in reserve: for none.
             let queue = queue(cost * 4);
             assert_eq!(queue.push(entry(1, 0, 100), policy), 0);
             let lost: u64 = (1..8).map(|n| queue.push(entry(0, n, 100), policy)).sum();
-            let kept_now = numbers(&queue);
-            assert_eq!(lost + kept_now.len() as u64, 8, "{policy}");
-            assert_eq!(kept_now[0], kept[0], "another topic's stays");
-            assert_eq!(
-                kept_now.last(),
-                if policy == DropPolicy::Newest {
-                    kept_now.iter().max()
-                } else {
-                    Some(&7)
-                }
-            );
+            assert_eq!(lost, 5, "{policy}");
+            assert_eq!(numbers(&queue), kept, "{policy}: another topic's stays");
         }
+    }
+
+    /// A disk that stalls: nothing is taken while messages come.
+    #[test]
+    fn a_queue_that_is_not_emptied_keeps_its_size() {
+        let cost = entry(0, 0, 100).cost();
+        let queue = queue(cost * 40);
+        // It stays at the front, so that empty slots gather behind it.
+        assert_eq!(queue.push(entry(1, 0, 100), DropPolicy::Newest), 0);
+        let mut lost = 0;
+        for number in 1..=50_000 {
+            lost += queue.push(entry(0, number, 100), DropPolicy::Oldest);
+            let slots = queue.lock().slots.len();
+            assert!(slots <= 2 * 41 + MOST_EMPTY, "{slots} slots at {number}");
+        }
+        let kept = numbers(&queue);
+        let oldest = 50_001 - u32::try_from(kept.len() - 1).unwrap();
+        let expected: Vec<u32> = [0].into_iter().chain(oldest..=50_000).collect();
+        assert_eq!(kept, expected);
+        assert_eq!(lost + kept.len() as u64, 50_001);
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct Report {
     pub deleted_files: usize,
     /// Messages in those files.
     pub deleted_messages: u64,
+    /// Topics, services and actions that were asked for by name and never appeared.
+    pub absent: Vec<String>,
     /// The first thing that went wrong when the bag was closed.
     pub error: Option<timeloom_bag::Error>,
 }
@@ -46,25 +48,16 @@ impl Report {
         let topics = intakes.iter().enumerate().map(|(index, intake)| {
             let counts = intake.counts();
             let live = progress.topics.get(index).copied().unwrap_or_default();
-            let mut statistics = in_bag(&intake.name).unwrap_or(live.statistics);
-            statistics.unknown = counts.unknown;
+            // What is not in the bag at all was never told to it.
+            let mut statistics =
+                in_bag(&intake.name).unwrap_or_else(|| counts.complete(&live.statistics));
             if vanished {
                 lose_all(&mut statistics);
             }
-            let in_ring = counts.received.saturating_sub(
-                counts.lost_in_queue
-                    + counts.skipped.overwritten
-                    + statistics.messages_recorded.saturating_sub(live.repeated)
-                    + statistics.lost_in_recorder.compression
-                    + statistics.lost_in_recorder.storage,
-            );
-            let mut skipped = counts.skipped;
-            skipped.overwritten += in_ring;
             TopicStatus {
                 name: intake.name.clone(),
                 type_name: intake.type_name.clone(),
                 statistics,
-                skipped,
                 repeated: live.repeated,
                 in_flight: 0,
             }
@@ -74,6 +67,10 @@ impl Report {
             reason,
             elapsed: shared.clock.now() - shared.started,
             topics: topics.collect(),
+            absent: shared
+                .options
+                .selection
+                .absent(intakes.iter().map(|intake| intake.name.as_str())),
             deleted_files: summary.deleted_files,
             deleted_messages: summary.deleted_messages,
             error: outcome.error,

@@ -47,8 +47,8 @@ impl Ring {
         self.kept.entry(topic).or_default().depth = depth;
     }
 
-    /// Puts a message in while `elsewhere` bytes are in use outside; calls `fallen` for the topic of each that falls out.
-    pub(super) fn push(&mut self, entry: Entry, elsewhere: usize, mut fallen: impl FnMut(u32)) {
+    /// Puts a message in while `elsewhere` bytes are in use outside; calls `fallen` for each that falls out.
+    pub(super) fn push(&mut self, entry: Entry, elsewhere: usize, mut fallen: impl FnMut(&Entry)) {
         let newest = entry.log_time_ns;
         self.bytes += entry.cost();
         self.entries.push_back(entry);
@@ -61,7 +61,7 @@ impl Ring {
             }
             if let Some(gone) = self.entries.pop_front() {
                 self.bytes -= gone.cost();
-                fallen(gone.topic);
+                fallen(&gone);
                 self.keep(gone);
             }
         }

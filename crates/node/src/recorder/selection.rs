@@ -68,8 +68,8 @@ pub(super) enum Verdict {
     Take,
     /// It is not asked for, or not yet.
     Leave,
-    /// It is asked for and cannot be recorded; the reason is for people.
-    Refuse(String),
+    /// It is asked for and has several types: its messages are counted and not recorded; the reason is for people.
+    Conflict(String),
 }
 
 impl Selection {
@@ -93,7 +93,7 @@ impl Selection {
         }
         if topic.types.len() > 1 {
             let types: Vec<_> = topic.types.iter().map(String::as_str).collect();
-            return Verdict::Refuse(format!(
+            return Verdict::Conflict(format!(
                 "{} has {} types ({}) and is not recorded",
                 topic.name,
                 types.len(),
@@ -107,6 +107,24 @@ impl Selection {
         } else {
             Verdict::Take
         }
+    }
+
+    /// The topics, services and actions that were asked for by name and are not among these topics.
+    pub(super) fn absent<'a>(&self, topics: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let mut absent: Vec<BTreeSet<&String>> = [&self.topics, &self.services, &self.actions]
+            .map(|names| names.iter().collect())
+            .into();
+        for topic in topics {
+            let names = [
+                Some(topic),
+                service_of_event_topic(topic),
+                action_of(topic).map(|(action, _)| action),
+            ];
+            for (absent, name) in absent.iter_mut().zip(names) {
+                absent.retain(|wanted| Some(wanted.as_str()) != name);
+            }
+        }
+        absent.into_iter().flatten().cloned().collect()
     }
 
     /// Whether a topic of that name and type is asked for.
@@ -171,6 +189,19 @@ mod tests {
             all_actions: true,
             ..Selection::default()
         }
+    }
+
+    #[test]
+    fn names_that_never_appeared_are_found() {
+        let selection = Selection {
+            topics: set(&["/a", "/b"]),
+            services: set(&["/add", "/sub"]),
+            actions: set(&["/go", "/stay"]),
+            ..Selection::default()
+        };
+        let seen = ["/a", "/add/_service_event", "/go/_action/feedback"];
+        assert_eq!(selection.absent(seen.into_iter()), ["/b", "/sub", "/stay"]);
+        assert_eq!(all().absent(std::iter::empty()), Vec::<String>::new());
     }
 
     #[test]
@@ -306,7 +337,7 @@ mod tests {
     fn a_topic_with_two_types_is_refused_in_words() {
         let mut topic = candidate("/a");
         topic.types.insert("std_msgs/msg/Int8".into());
-        let Verdict::Refuse(reason) = all().judge(&topic) else {
+        let Verdict::Conflict(reason) = all().judge(&topic) else {
             panic!("refused");
         };
         assert_eq!(

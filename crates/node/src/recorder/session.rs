@@ -1,22 +1,21 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use timeloom_bag::bag::BagSummary;
-use timeloom_bag::{BagWriter, LossCause, WriteOutcome};
+use timeloom_bag::{BagWriter, WriteOutcome};
 use timeloom_time::{BaseThread, CancelToken, Clock, Event};
 use timeloom_wire::{GraphWatch, Node, Participant};
 
 use super::command::{Command, Commands, Reply};
 use super::discovery::Discovery;
 use super::end_reason::EndReason;
+use super::gate::Gate;
 use super::graph_index::GraphIndex;
-use super::intake::{Gate, Intakes};
+use super::intake::Intakes;
 use super::moment::{Moment, Trigger};
 use super::options::Options;
-use super::queue::Queue;
 use super::report::Report;
-use super::ring::Ring;
 use super::shared::{Progress, Shared};
 use super::status::{Phase, Status, TopicStatus};
 use super::writer::Writer;
@@ -25,9 +24,14 @@ use crate::{Error, Result};
 /// One bag from its first to its last message.
 pub(super) struct Session {
     pub(super) shared: Arc<Shared>,
+    /// Taken by whoever ends it.
+    threads: Mutex<Option<Threads>>,
+}
+
+struct Threads {
     discovery: BaseThread<()>,
     writer: BaseThread<Result<(BagSummary, WriteOutcome)>>,
-    _watch: GraphWatch,
+    watch: GraphWatch,
 }
 
 impl Session {
@@ -41,23 +45,13 @@ impl Session {
         let bag = BagWriter::create(&directory, (options.bag)())?;
         let base = participant.time_base();
         let clock = Clock::on(&base);
-        let span = options.max_cache_duration;
-        let ring = options
-            .snapshot_mode
-            .then(|| Mutex::new(Ring::new(options.max_cache_bytes, span.nanos())));
         let shared = Arc::new(Shared {
             directory,
             started: clock.now(),
             clock,
             node: Arc::clone(node),
             has_sequences: participant.capabilities().sequence_numbers,
-            gate: Arc::new(Gate {
-                queue: Queue::new(&base, options.max_cache_bytes, span),
-                ring,
-                paused: AtomicBool::new(options.start_paused),
-                resume_at: Mutex::default(),
-                log_clock: options.log_clock.clone(),
-            }),
+            gate: Arc::new(Gate::new(&base, options)),
             intakes: Arc::new(Intakes::default()),
             commands: Commands::default(),
             index: Mutex::new(GraphIndex::new(options.names.clone())),
@@ -87,11 +81,14 @@ impl Session {
         let discovery = base
             .spawn("recorder-graph", move || discovery.run())
             .map_err(started)?;
-        Ok(Self {
-            shared,
+        let threads = Threads {
             discovery,
             writer,
-            _watch: watch,
+            watch,
+        };
+        Ok(Self {
+            shared,
+            threads: Mutex::new(Some(threads)),
         })
     }
 
@@ -160,6 +157,7 @@ impl Session {
         self.shared.graph_changed.set();
     }
 
+    /// What it does and has done; never waits for a file.
     pub(super) fn status(&self) -> Status {
         let shared = &self.shared;
         let progress = shared.progress();
@@ -167,28 +165,13 @@ impl Session {
         let topics = topics.iter().enumerate().map(|(index, intake)| {
             let written = progress.topics.get(index).copied().unwrap_or_default();
             let counts = intake.counts();
-            let mut statistics = written.statistics;
-            let lost = &mut statistics.lost_in_recorder;
-            let in_writer = statistics
-                .messages_recorded
-                .saturating_sub(written.repeated)
-                + lost.compression
-                + lost.storage;
-            // The newest counts, whatever the writer has heard of them yet.
-            lost.queue = 0;
-            lost.add(LossCause::Queue, counts.lost_in_queue);
-            statistics.messages_lost_in_transport = counts.lost_in_transport;
-            statistics.unknown = counts.unknown;
+            let statistics = counts.complete(&written.statistics);
             TopicStatus {
                 name: intake.name.clone(),
                 type_name: intake.type_name.clone(),
+                in_flight: counts.in_flight(&statistics, written.repeated),
                 statistics,
-                skipped: counts.skipped,
                 repeated: written.repeated,
-                in_flight: counts
-                    .received
-                    .saturating_sub(counts.lost_in_queue + counts.skipped.overwritten)
-                    .saturating_sub(in_writer),
             }
         });
         Status {
@@ -208,13 +191,18 @@ impl Session {
     }
 
     /// Ends the subscriptions, writes all that came, and closes the bag. Blocks until it is closed.
-    pub(super) fn finish(self) -> Result<Report> {
-        let Self {
-            shared,
+    ///
+    /// # Errors
+    /// [`Error::NotRecording`] the second time; otherwise what the bag says.
+    pub(super) fn finish(&self) -> Result<Report> {
+        let shared = &self.shared;
+        let threads = self.threads.lock();
+        let threads = threads.unwrap_or_else(PoisonError::into_inner).take();
+        let Threads {
             discovery,
             writer,
-            _watch: watch,
-        } = self;
+            watch,
+        } = threads.ok_or(Error::NotRecording)?;
         shared.ending.cancel();
         shared.graph_changed.set();
         let gone = discovery.join().is_err();
@@ -222,6 +210,7 @@ impl Session {
         shared.gate.queue.close();
         shared.command(Command::Finish);
         let finished = writer.join();
+        shared.commands.close();
         shared.end(EndReason::Asked);
         let (summary, outcome) = match finished {
             Ok(finished) => finished?,
@@ -230,6 +219,6 @@ impl Session {
         if gone {
             return Err(Error::ThreadGone { thread: "graph" });
         }
-        Ok(Report::new(&shared, summary, outcome))
+        Ok(Report::new(shared, summary, outcome))
     }
 }

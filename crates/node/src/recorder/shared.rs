@@ -5,14 +5,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeloom_bag::TopicStatistics;
 use timeloom_bag::bag::SplitEvent;
-use timeloom_time::{CancelToken, Clock, Event, Steady, System, Time, TimeBase};
+use timeloom_time::{CancelToken, Clock, Event, Steady, Time, TimeBase};
 use timeloom_wire::Node;
 
 use super::command::{Command, Commands};
 use super::disk_guard::LowSpace;
 use super::end_reason::EndReason;
+use super::gate::Gate;
 use super::graph_index::GraphIndex;
-use super::intake::{Gate, Intakes};
+use super::intake::Intakes;
 use super::note::Note;
 use super::options::Options;
 
@@ -70,10 +71,7 @@ impl Shared {
 
     /// The time that messages are stamped with.
     pub(super) fn node_time_ns(&self) -> i64 {
-        match &self.options.log_clock {
-            Some(clock) => clock.now().nanos(),
-            None => Clock::<System>::on(&self.base).now().nanos(),
-        }
+        self.gate.now_ns()
     }
 
     pub(super) fn command(&self, command: Command) {

@@ -42,32 +42,12 @@ pub struct TopicStatus {
     pub name: String,
     /// Its type.
     pub type_name: String,
-    /// The account: recorded, lost in transport, lost in the recorder, and what cannot be known.
+    /// The account: recorded, lost in transport, lost in the recorder, left out on purpose, and what is not known.
     pub statistics: TopicStatistics,
-    /// Left out because somebody wanted it so.
-    pub skipped: SkippedMessages,
     /// Copies of latched messages that were written again into a new file or a snapshot; they are among the recorded.
     pub repeated: u64,
     /// Received and not yet written.
     pub in_flight: u64,
-}
-
-/// Messages that came and were left out on purpose: not lost, not recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SkippedMessages {
-    /// While it was paused, or after the end that the limits set.
-    pub paused: u64,
-    /// By the throttle.
-    pub throttled: u64,
-    /// Fell out of the circular buffer before a snapshot was asked for.
-    pub overwritten: u64,
-}
-
-impl SkippedMessages {
-    /// All of them.
-    pub fn total(&self) -> u64 {
-        self.paused + self.throttled + self.overwritten
-    }
 }
 
 impl Status {

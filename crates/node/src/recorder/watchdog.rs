@@ -26,6 +26,7 @@ pub(super) struct Watchdog {
 
 const TICK: Duration = Duration::from_millis(100);
 const CHECK: Duration = Duration::from_secs(1);
+const MOST_LOW_SPACE: usize = 1024;
 const TELL_AGAIN: Duration = Duration::from_secs(10);
 /// Enough for the index of a long recording.
 const BALLAST_BYTES: u64 = 2 << 20;
@@ -104,7 +105,12 @@ impl Watchdog {
         if let Some(guard) = writer.shared.options.disk_guard {
             let low = Self::make_room(writer, guard);
             if low != LowSpace::default() {
-                writer.shared.progress().low_space.push(low);
+                let mut progress = writer.shared.progress();
+                // Without a notifier, a disk that stays full must not fill the memory.
+                if progress.low_space.len() < MOST_LOW_SPACE {
+                    progress.low_space.push(low);
+                }
+                drop(progress);
                 writer.shared.news.set();
             }
         }

@@ -24,6 +24,8 @@ const REST: Duration = Duration::from_millis(100);
 /// A stretch of messages that is written at once; its bytes are then given back.
 const STRETCH_BYTES: usize = 1 << 20;
 const STRETCH_MESSAGES: usize = 1024;
+/// Splits that are kept for whoever publishes them; without a notifier the oldest go.
+const MOST_EVENTS: usize = 1024;
 
 /// The thread that writes the bag.
 pub(super) struct Writer {
@@ -47,9 +49,7 @@ pub(super) struct Topic {
     held: Vec<Waiting>,
     holds_until_ns: Option<i64>,
     pending: Option<Box<NewTopic>>,
-    /// What the bag was told of losses.
-    told_transport: u64,
-    told_queue: u64,
+    /// Messages that came while it could not be declared.
     refused: u64,
 }
 
@@ -208,7 +208,7 @@ impl Writer {
                 continue;
             };
             if number as u64 >= wanted {
-                topic.intake.leave_out(1);
+                topic.intake.leave_out(entry);
                 continue;
             }
             match topic.id {
@@ -274,6 +274,7 @@ impl Writer {
         let due = self.watchdog.is_due(now);
         if due {
             self.keep_appointments();
+            self.tell_unknown();
         }
         if due || idle || finish {
             let outcome = self.bag.tick(now.nanos());
@@ -310,22 +311,35 @@ impl Writer {
 
     /// Brings the bag's account up to what the intakes counted.
     fn tell_losses(&mut self) {
-        for topic in &mut self.topics {
+        for topic in &self.topics {
             let Some(id) = topic.id else {
                 continue;
             };
-            let counts = topic.intake.counts();
-            let transport = counts.lost_in_transport;
-            if transport >= topic.told_transport {
-                let more = transport - topic.told_transport;
-                self.bag.lost_in_transport(id, more);
-            } else {
-                self.bag.found_again(id, topic.told_transport - transport);
+            let news = topic.intake.take_news();
+            if news.missing.statistics.is_incomplete() {
+                self.bag.add_missing(id, &news.missing);
             }
-            topic.told_transport = transport;
-            let queue = counts.lost_in_queue.saturating_sub(topic.told_queue);
-            self.bag.lost_in_recorder(id, LossCause::Queue, queue);
-            topic.told_queue = counts.lost_in_queue;
+            for (cause, messages) in news.taken_back {
+                self.bag.found_again(id, cause, messages);
+            }
+        }
+    }
+
+    /// Tells the bag what is not known at the moment, in case this process is killed.
+    fn tell_unknown(&mut self) {
+        for topic in &self.topics {
+            if let Some(id) = topic.id {
+                let unknown = topic.intake.counts().missing.unknown;
+                self.bag.set_unknown(id, unknown);
+            }
+        }
+    }
+
+    /// Counts what no snapshot asked for as left out.
+    fn leave_ring(&self) {
+        let snapshot = self.shared.gate.ring().map(|mut ring| ring.take());
+        for entry in snapshot.into_iter().flat_map(|snapshot| snapshot.entries) {
+            self.shared.intakes.overwritten(&entry);
         }
     }
 
@@ -349,6 +363,8 @@ impl Writer {
         progress.files = self.bag.files_opened();
         if !splits.is_empty() {
             progress.splits.extend(splits);
+            let too_many = progress.splits.len().saturating_sub(MOST_EVENTS);
+            progress.splits.drain(..too_many);
             drop(progress);
             self.shared.news.set();
         }
@@ -358,10 +374,12 @@ impl Writer {
         for index in 0..self.topics.len() {
             self.declare(index, None);
         }
+        self.leave_ring();
         self.tell_losses();
         for topic in &self.topics {
             if let Some(id) = topic.id {
-                self.bag.leave_open(id, topic.intake.counts().unknown);
+                let unknown = topic.intake.counts().missing.unknown;
+                self.bag.leave_open(id, unknown);
             }
         }
         self.publish_progress();

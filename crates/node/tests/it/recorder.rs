@@ -160,7 +160,7 @@ fn while_paused_nothing_is_recorded_and_nothing_is_lost() {
     let report = finish(&recorder);
     let chatter = topic(&report.topics, "/chatter");
     assert_eq!(account(chatter), (4, 0, 0));
-    assert_eq!(chatter.skipped.paused, 8);
+    assert_eq!(chatter.statistics.left_out.paused, 8);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn a_throttled_topic_has_its_rate() {
     let report = finish(&recorder);
     let imu = topic(&report.topics, "/imu");
     assert_eq!(account(imu), (10, 0, 0));
-    assert_eq!(imu.skipped.throttled, 990);
+    assert_eq!(imu.statistics.left_out.throttled, 990);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use timeloom_bag::BagOptions;
 use timeloom_node::Error;
-use timeloom_node::recorder::{Control, DropPolicy, EndReason, Limits};
+use timeloom_node::recorder::{Control, DropPolicy, EndReason, Limits, Phase};
 use timeloom_time::Duration;
 use timeloom_wire::PublishOptions;
 
@@ -24,10 +24,10 @@ fn only_the_newest_files_are_kept() {
     world.publish(&*talker, 550, 10_000);
     let reports = recorder.finish().unwrap();
     let report = &reports[0];
-    assert_eq!(account(topic(&report.topics, "/chatter")), (550, 0, 0));
     assert_eq!(report.metadata.files.len(), 2);
     assert_eq!(report.deleted_files, 4);
     let left = recorded(&world.bag())["/chatter"].len() as u64;
+    assert_eq!(account(topic(&report.topics, "/chatter")), (left, 0, 0));
     assert_eq!(left, report.metadata.message_count);
     assert_eq!(left + report.deleted_messages, 550);
     let start = report.metadata.files[0].starting_time_ns;
@@ -55,7 +55,7 @@ fn a_snapshot_has_what_the_buffer_held() {
     assert!((10..=12).contains(&in_bag.len()), "{in_bag:?}");
     let (kept, lost, dropped) = account(chatter);
     assert_eq!((lost, dropped), (0, 0));
-    assert_eq!(kept + chatter.skipped.overwritten, 250);
+    assert_eq!(kept + chatter.statistics.left_out.overwritten, 250);
     assert_eq!(recorded(&world.bag())["/map"], [0]);
     assert!(matches!(
         recorder.control(&Control::Snapshot),
@@ -101,7 +101,7 @@ fn it_ends_by_itself_where_it_is_told_to() {
         let chatter = topic(&report.topics, "/chatter");
         let (kept, lost, dropped) = account(chatter);
         assert_eq!((lost, dropped), (0, 0));
-        assert_eq!(kept + chatter.skipped.paused, 2_000);
+        assert_eq!(kept + chatter.statistics.left_out.paused, 2_000);
         if limits.messages > 0 {
             assert_eq!(kept, 42);
         } else {
@@ -185,7 +185,40 @@ fn a_directory_that_vanishes_ends_the_recording_and_counts_what_is_gone() {
     let chatter = topic(&reports[0].topics, "/chatter");
     let (kept, lost, dropped) = account(chatter);
     assert_eq!((kept, lost), (0, 0));
-    assert_eq!(dropped + chatter.skipped.paused, 400);
+    assert_eq!(dropped + chatter.statistics.left_out.paused, 400);
     assert_eq!(chatter.statistics.lost_in_recorder.storage, dropped);
     assert!(dropped >= 100);
+}
+
+#[test]
+fn the_status_does_not_wait_for_a_slow_disk() {
+    for slow in [Control::Split, Control::Stop] {
+        let world = World::new();
+        let talker = world.publisher("talker", "/chatter", RELIABLE);
+        let mut options = world.options();
+        let clock = world.clock.clone();
+        options.before_write = Some(Arc::new(move |_| {
+            let _woke = clock.sleep_for(Duration::from_secs(60));
+        }));
+        let recorder = world.record(options);
+        world.publish(&*talker, 3, 1_000);
+        world.pass(100);
+        let (other, control) = (recorder.clone(), slow.clone());
+        let waits = world
+            .base
+            .spawn("waits", move || other.control(&control))
+            .unwrap();
+        world.pass(100);
+        let now = world.clock.now();
+        let status = recorder.status();
+        assert_eq!(world.clock.now(), now, "{slow:?}");
+        assert_eq!(status.phase, Phase::Recording, "{slow:?}");
+        let found = topic(&status.topics, "/chatter");
+        assert_eq!((account(found), found.in_flight), ((0, 0, 0), 3));
+        waits.join().unwrap().unwrap();
+        assert!(world.clock.now() - now > Duration::from_secs(50));
+        let phase = recorder.status().phase;
+        assert_eq!(phase == Phase::Stopped, slow == Control::Stop);
+        assert_eq!(recorder.finish().unwrap().len(), 1);
+    }
 }

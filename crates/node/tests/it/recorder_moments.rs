@@ -118,7 +118,7 @@ fn a_pause_ends_at_its_moment() {
     let report = finish(&recorder);
     let chatter = topic(&report.topics, "/chatter");
     assert_eq!(account(chatter), (5, 0, 0));
-    assert_eq!(chatter.skipped.paused, 13);
+    assert_eq!(chatter.statistics.left_out.paused, 13);
 }
 
 #[test]

@@ -463,3 +463,28 @@ fn a_hidden_topic_of_losses_begins_with_its_subscription_and_tells_all_of_them()
     assert_eq!(told, 160);
     assert_eq!(reports[0].total().messages_lost_in_transport, 160);
 }
+
+#[test]
+fn the_recorder_does_not_doubt_its_own_publishers() {
+    let mut robot = Robot::new(Distro::Jazzy, |options| {
+        options.selection.exclude_regex = None;
+        options
+            .selection
+            .topics
+            .insert("/events/write_split".to_owned());
+    });
+    robot.world.pass(100);
+    for _ in 0..2 {
+        robot.recorder.control(&Control::Split).unwrap();
+        robot.world.pass(100);
+    }
+    let reports = robot.recorder.finish().unwrap();
+    robot.notifier.take();
+    let topics = &reports[0].topics;
+    let splits = crate::recorder_world::topic(topics, "/events/write_split");
+    assert_eq!(splits.statistics.messages_recorded, 2);
+    for topic in topics {
+        let unknown = topic.statistics.unknown;
+        assert!(unknown.is_none(), "{}: {unknown:?}", topic.name);
+    }
+}

@@ -12,7 +12,7 @@ use timeloom_node::recorder::{
     BuiltinTypes, Note, Options, Recorder, Report, Selection, Status, TopicStatus,
 };
 use timeloom_testkit::mcap::BagScratch;
-use timeloom_time::{Clock, Duration, Steady, VirtualTime};
+use timeloom_time::{Clock, Duration, Steady, TimeBase, VirtualTime};
 use timeloom_wire::loopback::LoopbackNetwork;
 use timeloom_wire::{Node, NodeName, PublishOptions, Publisher, TopicSpec};
 
@@ -35,6 +35,7 @@ pub(crate) const RELIABLE: QosProfile = QosProfile {
 pub(crate) struct World {
     _here: timeloom_time::Participant,
     pub(crate) network: LoopbackNetwork,
+    pub(crate) base: TimeBase,
     pub(crate) clock: Clock<Steady>,
     pub(crate) directory: BagScratch,
     notes: Arc<Mutex<Vec<Note>>>,
@@ -48,6 +49,7 @@ impl World {
             _here: time.enter(),
             network: LoopbackNetwork::new(&base),
             clock: Clock::on(&base),
+            base,
             directory: BagScratch::new(),
             notes: Arc::default(),
         }

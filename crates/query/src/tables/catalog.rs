@@ -1,4 +1,4 @@
-//! The small tables that are known once the bags are open: `bags`, `topics` and `losses`.
+//! The small tables that are known once the bags are open: `bags`, `topics`, `losses` and `loss_times`.
 
 use std::sync::Arc;
 
@@ -9,7 +9,9 @@ use datafusion::arrow::array::{
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::datasource::MemTable;
 use datafusion::error::Result;
-use timeloom_bag::{TopicInfo, TopicStatistics};
+use timeloom_bag::{
+    LeftOutCause, LossCause, LossInterval, LossTimeline, TopicAccount, TopicInfo, TopicStatistics,
+};
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::parse_profiles;
 
@@ -88,6 +90,7 @@ struct Entry<'a> {
     bag: &'a Bag,
     topic: &'a TopicInfo,
     messages: u64,
+    account: Option<&'a TopicAccount>,
     statistics: Option<TopicStatistics>,
     qos: Option<QosProfile>,
 }
@@ -96,9 +99,11 @@ fn entries(set: &BagSet) -> Vec<Entry<'_>> {
     let mut entries = Vec::new();
     for bag in &set.bags {
         let counts = bag.info.message_counts.iter().copied();
-        for (topic, messages) in bag.info.topics.iter().zip(counts) {
+        for (index, (topic, messages)) in bag.info.topics.iter().zip(counts).enumerate() {
+            let account = bag.account(index);
             entries.push(Entry {
-                statistics: bag.statistics(&topic.name),
+                account,
+                statistics: account.map(|account| account.statistics),
                 qos: qos(topic),
                 bag,
                 topic,
@@ -199,18 +204,53 @@ pub(crate) fn losses_table(set: &BagSet) -> Result<MemTable> {
         "lost_in_recorder",
         TopicStatistics::messages_lost_in_recorder,
     );
-    number(&mut columns, "lost_in_queue", |s| s.lost_in_recorder.queue);
-    number(&mut columns, "lost_in_compression", |s| {
-        s.lost_in_recorder.compression
-    });
-    number(&mut columns, "lost_in_storage", |s| {
-        s.lost_in_recorder.storage
-    });
+    for cause in LossCause::ALL {
+        let count = |statistics: &TopicStatistics| statistics.lost_in_recorder.get(cause);
+        let name = format!("lost_in_{}", cause.name());
+        columns.number(&name, all().map(|(_, it)| Some(count(it))));
+    }
+    columns.real("percent_lost", all().map(|(_, it)| Some(it.percent_lost())));
+    number(&mut columns, "left_out", TopicStatistics::messages_left_out);
+    for cause in LeftOutCause::ALL {
+        let count = |statistics: &TopicStatistics| statistics.left_out.get(cause);
+        let name = format!("left_out_{}", cause.name());
+        columns.number(&name, all().map(|(_, it)| Some(count(it))));
+    }
     number(&mut columns, "unknown_before_first", |s| {
         s.unknown.before_first
     });
     number(&mut columns, "open_publishers", |s| {
         s.unknown.open_publishers
     });
+    number(&mut columns, "unknown_unplaced", |s| s.unknown.unplaced);
+    let interrupted: BooleanArray = all().map(|(_, it)| Some(it.unknown.interrupted)).collect();
+    columns.add("interrupted", Arc::new(interrupted));
+    columns.table()
+}
+
+/// The table `loss_times`: when messages of a topic were lost or left out, and why.
+pub(crate) fn loss_times_table(set: &BagSet) -> Result<MemTable> {
+    let entries = entries(set);
+    let all: Vec<(&Entry<'_>, LossInterval)> = entries
+        .iter()
+        .flat_map(|entry| {
+            let timeline = entry.account.map(|account| &account.timeline);
+            let intervals = timeline.into_iter().flat_map(LossTimeline::intervals);
+            intervals.map(move |interval| (entry, interval))
+        })
+        .collect();
+    let all = || all.iter();
+    let mut columns = Columns::default();
+    columns.text("bag", all().map(|(entry, _)| Some(entry.bag.name.as_str())));
+    columns.text(
+        "topic",
+        all().map(|(entry, _)| Some(entry.topic.name.as_str())),
+    );
+    columns.time("start_time", all().map(|(_, it)| Some(it.start_ns)));
+    columns.time("end_time", all().map(|(_, it)| Some(it.end_ns)));
+    columns.text("cause", all().map(|(_, it)| Some(it.cause.name())));
+    let lost: BooleanArray = all().map(|(_, it)| Some(it.cause.is_loss())).collect();
+    columns.add("lost", Arc::new(lost));
+    columns.number("messages", all().map(|(_, it)| Some(it.messages)));
     columns.table()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tempfile::TempDir;
-use timeloom_bag::{BagInfo, BagOptions, BagWriter, Message};
+use timeloom_bag::{BagInfo, BagOptions, BagWriter, LeftOutCause, Message};
 use timeloom_query::Format;
 
 use crate::support::{GOLDEN, csv, float, golden, open, topic, written};
@@ -93,13 +93,23 @@ fn losses_obey_the_law() {
         };
         writer.write(&[message], 0).into_result().unwrap();
     }
-    writer.lost_in_transport(id, 3);
+    writer.lost_in_transport(id, 3, 5_000_000_000);
+    writer.left_out(id, LeftOutCause::Paused, 2, 5_000_000_000);
     writer.finish().unwrap().1.into_result().unwrap();
     let session = open(&[path.display().to_string()]);
     let sql =
         "SELECT topic, published, recorded, lost, lost_in_transport, lost_in_recorder FROM losses";
-    assert_eq!(csv(&session, sql), ["/n,10,7,3,3,0"]);
-    let law =
-        "SELECT bool_and(published = recorded + lost_in_transport + lost_in_recorder) FROM losses";
+    assert_eq!(csv(&session, sql), ["/n,12,7,3,3,0"]);
+    let law = "SELECT bool_and(published = recorded + lost_in_transport + lost_in_recorder + left_out) FROM losses";
     assert_eq!(csv(&session, law), ["true"]);
+    let causes = "SELECT percent_lost, left_out_paused, unknown_unplaced, interrupted FROM losses";
+    assert_eq!(csv(&session, causes), ["25.0,2,0,false"]);
+    let times = "SELECT topic, start_time, end_time, cause, lost, messages FROM loss_times";
+    assert_eq!(
+        csv(&session, times),
+        [
+            "/n,1970-01-01T00:00:05Z,1970-01-01T00:00:06Z,transport,true,3",
+            "/n,1970-01-01T00:00:05Z,1970-01-01T00:00:06Z,paused,false,2"
+        ]
+    );
 }

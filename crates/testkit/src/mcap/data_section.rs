@@ -50,6 +50,8 @@ impl DataSection {
                 op::MESSAGE_INDEX => data.message_index(record, behind_chunk, findings),
                 op::ATTACHMENT => data.attachment(record, findings),
                 op::METADATA => data.metadata(record, findings),
+                // Private records may be anywhere; readers skip those that they do not know.
+                0x80.. => {}
                 opcode => not_here("data section", opcode, record.at, findings),
             }
             behind_chunk = matches!(record.opcode, op::CHUNK)

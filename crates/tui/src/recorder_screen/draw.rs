@@ -89,15 +89,12 @@ fn account_lines(screen: &RecorderScreen, status: &Status) -> Vec<Line<'static>>
         lost("lost on the wire", total.messages_lost_in_transport),
         Span::raw(" + "),
         lost("lost in the recorder", total.messages_lost_in_recorder()),
+        Span::raw(format!(" + left out {}", count(total.messages_left_out()))),
     ]);
-    let skipped: u64 = status
-        .topics
-        .iter()
-        .map(|topic| topic.skipped.total())
-        .sum();
     let mut second = vec![format!("written {}", bytes(total.bytes_written as f64))];
-    if skipped > 0 {
-        second.push(format!("left out on purpose {}", count(skipped)));
+    if !total.unknown.is_none() {
+        let (most, open) = (total.unknown.at_most(), total.unknown.open_publishers);
+        second.push(format!("unknown {}", unknown(most, open)));
     }
     if !screen.clock.is_empty() {
         second.push(format!("clock: {}", screen.clock));
@@ -105,8 +102,20 @@ fn account_lines(screen: &RecorderScreen, status: &Status) -> Vec<Line<'static>>
     vec![first, Line::from(second.join("   "))]
 }
 
+/// What is not known: at most so many messages, and publishers without a bound.
+fn unknown(most: u64, open: u64) -> String {
+    match (most, open) {
+        (0, 0) => "0".to_owned(),
+        (most, 0) => format!("≤{}", count(most)),
+        (0, open) => format!("{} open", count(open)),
+        (most, open) => format!("≤{} and {} open", count(most), count(open)),
+    }
+}
+
 fn draw_topics(screen: &RecorderScreen, status: &Status, frame: &mut Frame<'_>, area: Rect) {
-    let header = ["topic", "Hz", "B/s", "recorded", "wire", "recorder", ""];
+    let header = [
+        "topic", "Hz", "B/s", "recorded", "wire", "recorder", "left out", "",
+    ];
     let header = Row::new(header).style(screen.theme.strong());
     let mut topics: Vec<&TopicStatus> = status.topics.iter().collect();
     if screen.sort_by_loss {
@@ -119,6 +128,7 @@ fn draw_topics(screen: &RecorderScreen, status: &Status, frame: &mut Frame<'_>, 
         Constraint::Length(7),
         Constraint::Length(9),
         Constraint::Length(11),
+        Constraint::Length(8),
         Constraint::Length(8),
         Constraint::Length(8),
         Constraint::Length(10),
@@ -147,8 +157,27 @@ fn topic_row<'a>(screen: &'a RecorderScreen, topic: &'a TopicStatus) -> Row<'a> 
         Cell::from(count(statistics.messages_recorded)),
         lost(statistics.messages_lost_in_transport),
         lost(statistics.messages_lost_in_recorder()),
-        Cell::from(spark(screen.meter.history(&topic.name).into_iter(), 10)),
+        Cell::from(count(statistics.messages_left_out())),
+        Cell::from(curve(screen, &topic.name)),
     ])
+}
+
+/// The rate of the last seconds, marked where messages were lost.
+fn curve(screen: &RecorderScreen, topic: &str) -> Line<'static> {
+    const WIDTH: usize = 10;
+    let losses = screen.losses.history(topic);
+    let bars = spark(screen.meter.history(topic).into_iter(), WIDTH);
+    let losses = losses.into_iter().rev().take(WIDTH).rev();
+    let spans = bars.chars().zip(losses).map(|(bar, lost)| {
+        if lost > 0.0 {
+            // A gap in the rate is a mark, too.
+            let mark = if bar == ' ' { '×' } else { bar };
+            Span::styled(mark.to_string(), screen.theme.bad())
+        } else {
+            Span::raw(bar.to_string())
+        }
+    });
+    spans.collect::<Vec<_>>().into()
 }
 
 fn foot_line(screen: &RecorderScreen) -> Line<'_> {

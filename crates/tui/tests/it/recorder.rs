@@ -1,6 +1,6 @@
 use ratatui::crossterm::event::KeyCode;
 use timeloom_bag::TopicStatistics;
-use timeloom_node::recorder::{Control, Phase, SkippedMessages, Status, TopicStatus};
+use timeloom_node::recorder::{Control, Phase, Status, TopicStatus};
 use timeloom_time::{Duration, Time};
 use timeloom_tui::{Flow, RecorderScreen, Screen as _, Theme};
 
@@ -16,7 +16,6 @@ fn status(lost: u64) -> Status {
             bytes_written: recorded * 100,
             ..TopicStatistics::default()
         },
-        skipped: SkippedMessages::default(),
         repeated: 0,
         in_flight: 0,
     };
@@ -40,7 +39,7 @@ fn screen(lost: u64) -> RecorderScreen {
 
 #[test]
 fn the_account_adds_up_in_one_line() {
-    let text = text(&screen(100), 80, 24);
+    let text = text(&screen(100), 100, 24);
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines[0], "timeloom record rosbag2_2026");
     assert!(
@@ -49,9 +48,25 @@ fn the_account_adds_up_in_one_line() {
     );
     assert_eq!(
         lines[2],
-        "published 2,000 = recorded 1,900 + lost on the wire 100 + lost in the recorder 0"
+        "published 2,000 = recorded 1,900 + lost on the wire 100 + lost in the recorder 0 + left out 0"
     );
     assert!(lines[5].starts_with("/tf"), "{text}");
+}
+
+#[test]
+fn losses_are_marked_where_they_happened() {
+    let mut screen = RecorderScreen::new(false, Theme::new(false));
+    for (step, lost) in [0, 0, 0, 500, 500, 500, 500, 500, 500, 500]
+        .into_iter()
+        .enumerate()
+    {
+        let now = Time::from_nanos(i64::try_from(step).unwrap() * 600_000_000);
+        screen.update(status(lost), now);
+    }
+    let text = text(&screen, 100, 24);
+    let row = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap();
+    assert!(row("/image").ends_with("××××"), "{text}");
+    assert!(!row("/tf").contains('×'), "{text}");
 }
 
 #[test]

@@ -45,7 +45,8 @@ class Timeline {
     if (!this.data) return;
     const seconds = this.at(event), box = this.element.getBoundingClientRect();
     this.tip.hidden = false;
-    this.tip.textContent = clockText(seconds);
+    const lost = (this.data.losses ?? []).filter(([from, to]) => seconds >= from && seconds < to).reduce((sum, [, , count]) => sum + count, 0);
+    this.tip.textContent = lost ? `${clockText(seconds)} · ${countText(lost)} lost` : clockText(seconds);
     this.tip.style.left = `${Math.min(Math.max(event.clientX - box.left, 34), box.width - 34)}px`;
     if (this.dragging) this.seek(seconds);
   }
@@ -56,7 +57,7 @@ class Timeline {
     context.fillStyle = styleOf("--soft");
     context.beginPath(); context.roundRect(0, 0, width, base, 8); context.fill();
     if (!this.data) return;
-    const { duration, now, density = [], markA, markB, readAhead } = this.data;
+    const { duration, now, density = [], losses = [], markA, markB, readAhead } = this.data;
     const x = (seconds) => (duration > 0 ? (seconds / duration) * width : 0);
     context.save();
     context.beginPath(); context.roundRect(0, 0, width, base, 8); context.clip();
@@ -67,6 +68,7 @@ class Timeline {
       context.globalAlpha = 1;
     }
     this.bars(context, density, width, base, x(now));
+    this.lost(context, losses, x);
     this.marks(context, markA, markB, x, base, duration);
     context.restore();
     this.labels(context, duration, x, width, height);
@@ -86,6 +88,17 @@ class Timeline {
       context.fillStyle = left < now ? styleOf("--accent") : styleOf("--c7");
       context.fillRect(left, base - high, Math.max(step - 1, 0.5), high);
     });
+    context.globalAlpha = 1;
+  }
+
+  /** When messages were lost: a strip along the top, stronger where it was more. */
+  lost(context, losses, x) {
+    const most = Math.max(...losses.map(([, , count]) => count), 1);
+    context.fillStyle = styleOf("--c2");
+    for (const [from, to, count] of losses) {
+      context.globalAlpha = 0.45 + 0.55 * (count / most);
+      context.fillRect(x(from), 0, Math.max(x(to) - x(from), 2), 5);
+    }
     context.globalAlpha = 1;
   }
 

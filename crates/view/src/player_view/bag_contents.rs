@@ -1,6 +1,4 @@
-use std::collections::BTreeMap;
-
-use timeloom_bag::{BagReader, StorageReader as _, TopicInfo, TopicStatistics};
+use timeloom_bag::{BagReader, LossTimeline, StorageReader as _, TopicInfo};
 use timeloom_msg::Schema;
 use timeloom_msg::qos::{Durability, parse_profiles};
 use timeloom_node::player::TopicStatus;
@@ -14,6 +12,8 @@ pub struct BagContents {
     pub(super) title: String,
     pub(super) range_ns: (i64, i64),
     topics: Vec<BagTopic>,
+    /// When messages were lost, of all topics together.
+    losses: LossTimeline,
 }
 
 #[derive(Clone, Debug)]
@@ -36,10 +36,10 @@ impl BagContents {
         schema: impl Fn(usize) -> Result<Schema, String>,
     ) -> Self {
         let info = reader.info();
-        let accounts = accounts(reader);
+        let accounts = reader.accounts();
         let start = info.start_time_ns.unwrap_or(0);
         let topics = info.topics.iter().enumerate().map(|(index, topic)| {
-            let account = accounts.get(topic.name.as_str());
+            let account = accounts.get(index).and_then(Option::as_ref);
             BagTopic {
                 name: topic.name.clone(),
                 type_name: topic.type_name.clone(),
@@ -48,18 +48,35 @@ impl BagContents {
                 retention: retention(topic),
                 recorded: info.message_counts.get(index).copied().unwrap_or(0),
                 lost: account.map(|account| {
+                    let statistics = &account.statistics;
                     (
-                        account.messages_lost_in_transport,
-                        account.messages_lost_in_recorder(),
+                        statistics.messages_lost_in_transport,
+                        statistics.messages_lost_in_recorder(),
                     )
                 }),
             }
         });
+        let mut losses = LossTimeline::default();
+        for account in accounts.iter().flatten() {
+            losses.merge(&account.timeline);
+        }
         Self {
             title: title.into(),
             range_ns: (start, info.end_time_ns.unwrap_or(start)),
             topics: topics.collect(),
+            losses,
         }
+    }
+
+    /// The stretches in which messages were lost, with how many, in seconds since a time.
+    pub(super) fn losses(&self, since: impl Fn(i64) -> f64) -> Vec<(f64, f64, u64)> {
+        let lost = self.losses.intervals();
+        let lost = lost.filter(|interval| interval.cause.is_loss());
+        lost.map(|interval| {
+            let (start, end) = (since(interval.start_ns), since(interval.end_ns));
+            (start, end, interval.messages)
+        })
+        .collect()
     }
 
     /// A topic as it is played: by its name, or under another name by its type.
@@ -73,19 +90,6 @@ impl BagContents {
     }
 }
 
-/// The accounts of all bags together, by topic.
-fn accounts(reader: &BagReader) -> BTreeMap<&str, TopicStatistics> {
-    let mut accounts: BTreeMap<&str, TopicStatistics> = BTreeMap::new();
-    let metadata = reader.bags().iter().filter_map(|bag| bag.metadata.as_ref());
-    for record in metadata.flat_map(|metadata| &metadata.topics) {
-        if let Some(statistics) = &record.statistics {
-            let account = accounts.entry(record.topic.name.as_str()).or_default();
-            account.merge(statistics);
-        }
-    }
-    accounts
-}
-
 fn retention(topic: &TopicInfo) -> Retention {
     // A profile that cannot be read is none.
     let profiles = parse_profiles(&topic.offered_qos_profiles).unwrap_or_default();
@@ -96,5 +100,28 @@ fn retention(topic: &TopicInfo) -> Retention {
         Retention::Latest
     } else {
         Retention::None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use timeloom_bag::{LeftOutCause, MissingCause};
+
+    #[test]
+    fn losses_have_their_place_on_the_timeline_and_what_was_left_out_has_none() {
+        const SECOND: i64 = 1_000_000_000;
+        let mut losses = LossTimeline::default();
+        losses.add(5 * SECOND + 1, MissingCause::Transport, 3);
+        let paused = MissingCause::LeftOut(LeftOutCause::Paused);
+        losses.add(7 * SECOND, paused, 9);
+        let contents = BagContents {
+            title: String::new(),
+            range_ns: (SECOND, 9 * SECOND),
+            topics: Vec::new(),
+            losses,
+        };
+        let since = |time_ns: i64| ((time_ns - SECOND) / SECOND) as f64;
+        assert_eq!(contents.losses(since), [(4.0, 5.0, 3)]);
     }
 }

@@ -37,6 +37,22 @@ impl Subscription for LoopbackSubscription {
             state.heartbeat(key).or_else(left)
         })
     }
+
+    fn ask_last_numbers(&self) -> bool {
+        true
+    }
+
+    /// At once, while the writer lives and the connection is up.
+    fn has_answered(&self, writer: &Gid) -> bool {
+        let key = (*writer, self.gid);
+        self.node
+            .shared()
+            .with(|state, _| state.is_alive(member_of(*writer)) && state.heartbeat(key).is_some())
+    }
+
+    fn is_local(&self, writer: &Gid) -> bool {
+        member_of(*writer) == member_of(self.gid)
+    }
 }
 
 impl Drop for LoopbackSubscription {

@@ -1,27 +1,90 @@
 //! The live account of a bag while it is written.
 
+use super::closer::DeletedFile;
+use crate::metadata::TopicRecord;
+use crate::metadata::saved_account;
 use crate::storage::WriteOutcome;
-use crate::{LossCause, Message, TopicId, TopicStatistics, UnknownMessages};
+use crate::{
+    LeftOutCause, LossCause, LossTimeline, Message, MissingCause, TopicAccount, TopicId, TopicInfo,
+    TopicStatistics, UnknownMessages,
+};
 
-/// Totals of the bag, and the losses that belong to the file that is open.
+/// A changed account is saved when the last one is this old.
+const SAVE_INTERVAL_NS: i64 = 1_000_000_000;
+
+/// Totals of the bag, and what is missing in the file that is open.
 #[derive(Default)]
 pub(super) struct Account {
     totals: Vec<TopicStatistics>,
-    /// Losses before the storage since the last split.
-    file_losses: Vec<TopicStatistics>,
+    timelines: Vec<LossTimeline>,
+    open_file: Vec<InFile>,
+    /// Steady time of the last save, or of the first chance for one.
+    saved_ns: Option<i64>,
+    /// Whether an account of the open file changed since the last save.
+    changed: bool,
+}
+
+/// A topic within the file that is open.
+#[derive(Default)]
+struct InFile {
+    /// What went missing before the storage; the times also of what the storage refused.
+    missing: TopicAccount,
+    /// What the storage refused.
+    refused: u64,
+    /// The accounts of deleted files that this file carries on.
+    carried: TopicStatistics,
+    /// What is not known at the moment.
+    open: UnknownMessages,
     /// Losses of files before that were none after all.
-    found_again: Vec<u64>,
+    found_again: TopicStatistics,
+    /// Whether something changed since the last save.
+    changed: bool,
+    /// When messages went missing since the last save.
+    since_saved: LossTimeline,
+}
+
+impl InFile {
+    fn miss(&mut self, missing: &LossTimeline) {
+        self.missing.timeline.merge(missing);
+        self.since_saved.merge(missing);
+        self.changed = true;
+    }
+
+    /// All that is missing in the file so far.
+    fn statistics(&self) -> TopicStatistics {
+        let mut all = self.missing.statistics;
+        all.lost_in_recorder.add(LossCause::Storage, self.refused);
+        all.merge(&self.carried);
+        all.unknown.merge(&self.open);
+        all
+    }
 }
 
 impl Account {
     pub(super) fn add_topic(&mut self) {
         self.totals.push(TopicStatistics::default());
-        self.file_losses.push(TopicStatistics::default());
-        self.found_again.push(0);
+        self.timelines.push(LossTimeline::default());
+        self.open_file.push(InFile::default());
     }
 
     pub(super) fn totals(&self) -> &[TopicStatistics] {
         &self.totals
+    }
+
+    pub(super) fn timelines(&self) -> &[LossTimeline] {
+        &self.timelines
+    }
+
+    fn topic(
+        &mut self,
+        topic: TopicId,
+    ) -> Option<(&mut TopicStatistics, &mut LossTimeline, &mut InFile)> {
+        let index = topic.index();
+        Some((
+            self.totals.get_mut(index)?,
+            self.timelines.get_mut(index)?,
+            self.open_file.get_mut(index)?,
+        ))
     }
 
     /// Counts a batch as recorded; what the storage refuses is taken back by [`settle`](Self::settle).
@@ -33,78 +96,191 @@ impl Account {
         }
     }
 
-    /// Moves what a storage could not write from recorded to lost.
+    /// Moves what the storage of the open file could not write from recorded to lost.
     pub(super) fn settle(&mut self, outcome: &WriteOutcome) {
-        for lost in outcome
-            .unwritten
-            .iter()
-            .filter(|lost| lost.cause == LossCause::Storage)
+        self.refuse(outcome, true);
+    }
+
+    /// Like [`settle`](Self::settle), for files that are being closed: they have it in their own account.
+    pub(super) fn settle_closed(&mut self, outcome: &WriteOutcome) {
+        self.refuse(outcome, false);
+    }
+
+    fn refuse(&mut self, outcome: &WriteOutcome, in_open_file: bool) {
+        let storage = |cause: LossCause| cause == LossCause::Storage;
+        for lost in outcome.unwritten.iter().filter(|lost| storage(lost.cause)) {
+            let Some((total, timeline, file)) = self.topic(lost.topic) else {
+                continue;
+            };
+            total.messages_recorded = total.messages_recorded.saturating_sub(lost.messages);
+            total.bytes_written = total.bytes_written.saturating_sub(lost.bytes);
+            let cause = MissingCause::Recorder(LossCause::Storage);
+            total.miss(cause, lost.messages);
+            let mut when = LossTimeline::default();
+            when.add(lost.first_time_ns, cause, lost.messages);
+            timeline.merge(&when);
+            if in_open_file {
+                file.refused += lost.messages;
+                file.miss(&when);
+                self.changed = true;
+            }
+        }
+    }
+
+    /// Counts messages that went missing before they reached the storage.
+    pub(super) fn miss(
+        &mut self,
+        topic: TopicId,
+        cause: MissingCause,
+        messages: u64,
+        when_ns: i64,
+    ) {
+        if messages > 0 {
+            let mut missing = TopicAccount::default();
+            missing.miss(cause, messages, when_ns);
+            self.add_missing(topic, &missing);
+        }
+    }
+
+    /// Adds what is missing and what is not known, for the bag and for the file that is open.
+    pub(super) fn add_missing(&mut self, topic: TopicId, missing: &TopicAccount) {
+        let counts = missing.statistics.missing_only();
+        if let Some((total, timeline, file)) = self.topic(topic) {
+            total.merge(&counts);
+            timeline.merge(&missing.timeline);
+            file.missing.statistics.merge(&counts);
+            file.miss(&missing.timeline);
+            self.changed = true;
+        }
+    }
+
+    /// Replaces what is not known of a topic at the moment; only a saved account has it.
+    pub(super) fn set_unknown(&mut self, topic: TopicId, unknown: UnknownMessages) {
+        if let Some((_, _, file)) = self.topic(topic)
+            && file.open != unknown
         {
-            if let Some(total) = self.totals.get_mut(lost.topic.index()) {
-                total.messages_recorded = total.messages_recorded.saturating_sub(lost.messages);
-                total.bytes_written = total.bytes_written.saturating_sub(lost.bytes);
-                total
-                    .lost_in_recorder
-                    .add(LossCause::Storage, lost.messages);
-            }
+            file.open = unknown;
+            file.changed = true;
+            self.changed = true;
         }
     }
 
-    /// Counts messages that were lost before they reached the storage.
-    pub(super) fn lose(&mut self, topic: TopicId, cause: LossCause, messages: u64) {
-        for table in [&mut self.totals, &mut self.file_losses] {
-            if let Some(account) = table.get_mut(topic.index()) {
-                account.lost_in_recorder.add(cause, messages);
-            }
-        }
-    }
-
-    pub(super) fn lose_in_transport(&mut self, topic: TopicId, messages: u64) {
-        for table in [&mut self.totals, &mut self.file_losses] {
-            if let Some(account) = table.get_mut(topic.index()) {
-                account.messages_lost_in_transport =
-                    account.messages_lost_in_transport.saturating_add(messages);
-            }
-        }
-    }
-
-    /// Adds what is not known of a topic, for the bag and for the file that is open.
-    pub(super) fn leave_open(&mut self, topic: TopicId, unknown: UnknownMessages) {
-        for table in [&mut self.totals, &mut self.file_losses] {
-            if let Some(account) = table.get_mut(topic.index()) {
-                account.unknown.merge(&unknown);
-            }
-        }
-    }
-
-    pub(super) fn find_again(&mut self, topic: TopicId, messages: u64) {
-        let index = topic.index();
-        let (Some(total), Some(file), Some(before)) = (
-            self.totals.get_mut(index),
-            self.file_losses.get_mut(index),
-            self.found_again.get_mut(index),
-        ) else {
+    pub(super) fn find_again(&mut self, topic: TopicId, cause: MissingCause, messages: u64) {
+        let Some((total, timeline, file)) = self.topic(topic) else {
             return;
         };
-        let lost = &mut total.messages_lost_in_transport;
-        *lost = lost.saturating_sub(messages);
-        let here = file.messages_lost_in_transport.min(messages);
-        file.messages_lost_in_transport -= here;
-        *before += messages - here;
+        total.find(cause, messages);
+        timeline.take_back(cause, messages);
+        let here = file.missing.statistics.find(cause, messages);
+        file.missing.timeline.take_back(cause, here);
+        file.since_saved.take_back(cause, here);
+        file.found_again.miss(cause, messages - here);
+        file.changed |= here > 0;
+        self.changed |= here > 0;
     }
 
-    /// What is to be taken back from files before the one that is being closed.
-    pub(super) fn take_found_again(&mut self) -> Vec<u64> {
-        let count = self.found_again.len();
-        std::mem::replace(&mut self.found_again, vec![0; count])
+    /// Counts the messages of a deleted file as left out. `carries` says whether the open file carries its account on.
+    pub(super) fn delete(&mut self, deleted: &DeletedFile, carries: bool) {
+        for (index, account) in deleted.accounts.iter().enumerate() {
+            let Some((total, _, file)) = TopicId::from_index(index).and_then(|id| self.topic(id))
+            else {
+                continue;
+            };
+            let (messages, bytes) = (account.messages_recorded, account.bytes_written);
+            total.messages_recorded = total.messages_recorded.saturating_sub(messages);
+            total.bytes_written = total.bytes_written.saturating_sub(bytes);
+            total.left_out.add(LeftOutCause::Deleted, messages);
+            if carries {
+                file.carried.merge(&deleted_account(account));
+                file.changed = true;
+                self.changed = true;
+            }
+        }
     }
 
-    /// The losses of the file that is being closed.
-    pub(super) fn take_file_losses(&mut self) -> Vec<TopicStatistics> {
-        let count = self.file_losses.len();
-        std::mem::replace(
-            &mut self.file_losses,
-            vec![TopicStatistics::default(); count],
-        )
+    /// The account of what changed, if it is time to save it.
+    pub(super) fn save(&mut self, now_ns: i64, topics: &[TopicInfo]) -> Option<String> {
+        let last = *self.saved_ns.get_or_insert(now_ns);
+        let due = now_ns.saturating_sub(last) >= SAVE_INTERVAL_NS;
+        if !due || !self.changed {
+            return None;
+        }
+        self.saved_ns = Some(now_ns);
+        self.changed = false;
+        let mut records = Vec::new();
+        for (file, topic) in self.open_file.iter_mut().zip(topics) {
+            if std::mem::take(&mut file.changed) {
+                records.push(TopicRecord {
+                    topic: TopicInfo::new(&topic.name, &topic.type_name),
+                    statistics: Some(file.statistics()),
+                    timeline: std::mem::take(&mut file.since_saved),
+                    ..TopicRecord::default()
+                });
+            }
+        }
+        Some(saved_account::to_yaml(&records))
+    }
+
+    /// What is missing in the file that is being closed, and what is to be taken back from files before it.
+    pub(super) fn close_file(&mut self) -> (Vec<TopicAccount>, Vec<TopicStatistics>) {
+        let mut closed = (Vec::new(), Vec::new());
+        self.changed = false;
+        for file in &mut self.open_file {
+            let open = file.open;
+            let old = std::mem::take(file);
+            closed.0.push(old.missing);
+            closed.1.push(old.found_again);
+            // What is not known goes on: it is saved with the next file.
+            file.open = open;
+            file.changed = !open.is_none();
+            self.changed |= file.changed;
+        }
+        // At once: a recorder that is killed now has said it in no file.
+        self.saved_ns = Some(i64::MIN);
+        closed
+    }
+}
+
+/// What the bag says of a file that was deleted.
+pub(super) fn deleted_account(account: &TopicStatistics) -> TopicStatistics {
+    let mut missing = account.missing_only();
+    let cause = LeftOutCause::Deleted;
+    missing.left_out.add(cause, account.messages_recorded);
+    missing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i64 = 1_000_000_000;
+
+    fn account() -> (Account, [TopicInfo; 2]) {
+        let mut account = Account::default();
+        account.add_topic();
+        account.add_topic();
+        let topics = ["/a", "/b"].map(|name| TopicInfo::new(name, "t/msg/T"));
+        (account, topics)
+    }
+
+    #[test]
+    fn an_account_is_saved_once_a_second_and_only_when_it_changed() {
+        let (mut account, topics) = account();
+        assert_eq!(account.save(5 * SECOND, &topics), None);
+        account.miss(TopicId(1), MissingCause::Transport, 3, 0);
+        assert_eq!(account.save(5 * SECOND + 1, &topics), None, "too early");
+        let text = account.save(6 * SECOND, &topics).unwrap();
+        assert!(text.contains("/b") && !text.contains("/a"), "{text}");
+        assert_eq!(account.save(8 * SECOND, &topics), None, "no change");
+        account.set_unknown(TopicId(0), UnknownMessages::default());
+        assert_eq!(account.save(9 * SECOND, &topics), None, "no change");
+    }
+
+    #[test]
+    fn time_that_stands_still_saves_nothing() {
+        let (mut account, topics) = account();
+        account.miss(TopicId(0), MissingCause::Transport, 3, 0);
+        assert_eq!(account.save(0, &topics), None);
+        assert_eq!(account.save(0, &topics), None);
     }
 }

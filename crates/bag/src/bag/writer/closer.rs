@@ -6,25 +6,36 @@ use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
+use super::account::deleted_account;
 use super::described::{
-    forget_first_file, take_back, with_file, with_losses, with_open_file, without_files,
+    add_file, add_open_file, add_times, forget_first_file, remove_open_file, take_back,
+    with_missing, without_files,
 };
+use crate::bag::layout::{BagFile, open_file};
 use crate::compression::compress_file;
 use crate::metadata::write_metadata_file;
 use crate::storage::{StorageWriter, WriteOutcome};
-use crate::{BagMetadata, Error, Result, TopicInfo, TopicStatistics};
+use crate::{BagMetadata, Error, Result, StorageId, TopicAccount, TopicInfo, TopicStatistics};
 
 /// A file on its way to the closer.
 pub(super) struct ClosingFile {
     pub(super) path: PathBuf,
     pub(super) writer: Box<dyn StorageWriter>,
-    pub(super) topics: Vec<TopicInfo>,
-    /// What was lost before the storage while this file was open, by topic.
-    pub(super) losses: Vec<TopicStatistics>,
-    /// Transport losses of files before that were none after all, by topic.
-    pub(super) found_again: Vec<u64>,
+    pub(super) topics: Arc<Vec<TopicInfo>>,
+    /// What went missing before the storage while this file was open, by topic.
+    pub(super) missing: Vec<TopicAccount>,
+    /// Missing in files before, and come after all, by topic.
+    pub(super) found_again: Vec<TopicStatistics>,
     /// Name of the file that is open now.
     pub(super) next: Option<String>,
+}
+
+/// A file that was deleted because newer ones took its place.
+pub(super) struct DeletedFile {
+    /// The number of the file that carries its account on: the one that was open.
+    pub(super) carrier: usize,
+    /// Its account, by topic.
+    pub(super) accounts: Vec<TopicStatistics>,
 }
 
 /// What the thread is asked to do.
@@ -36,65 +47,67 @@ enum Job {
     DeleteOldest(Sender<Option<PathBuf>>),
 }
 
-/// What is known about the closed files.
+/// What the thread tells the writer.
 #[derive(Default)]
-struct State {
-    closed: Closed,
+struct News {
     outcome: WriteOutcome,
+    deleted: Vec<DeletedFile>,
 }
 
 /// The closed files together.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(super) struct Closed {
     pub(super) metadata: BagMetadata,
-    /// All that was written, by topic.
-    pub(super) topics: Vec<TopicStatistics>,
     pub(super) deleted_files: usize,
     pub(super) deleted_messages: u64,
 }
 
 /// How files are closed.
-struct Settings {
-    directory: PathBuf,
-    compression: Option<i32>,
-    max_files: usize,
+pub(super) struct Settings {
+    pub(super) directory: PathBuf,
+    pub(super) storage: StorageId,
+    pub(super) compression: Option<i32>,
+    pub(super) max_files: usize,
 }
 
-/// The thread that finishes files, and what it knows.
+/// The thread that finishes files, and what it tells.
 pub(super) struct Closer {
     jobs: Sender<Job>,
-    thread: JoinHandle<()>,
-    state: Arc<Mutex<State>>,
+    thread: JoinHandle<Closed>,
+    news: Arc<Mutex<News>>,
+    /// The bag without its files.
+    base: BagMetadata,
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(news: &Mutex<News>) -> MutexGuard<'_, News> {
+    news.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Closer {
-    pub(super) fn start(
-        directory: &Path,
-        metadata: BagMetadata,
-        compression: Option<i32>,
-        max_files: usize,
-    ) -> Result<Self> {
-        let mut state = State::default();
-        state.closed.metadata = metadata;
-        let state = Arc::new(Mutex::new(state));
+    pub(super) fn start(settings: Settings, metadata: BagMetadata) -> Result<Self> {
+        let news = Arc::new(Mutex::new(News::default()));
         let (jobs, receiver) = unbounded();
-        let settings = Settings {
-            directory: directory.to_path_buf(),
-            compression,
-            max_files,
+        let directory = settings.directory.clone();
+        let base = without_files(&metadata);
+        let worker = Worker {
+            settings,
+            news: Arc::clone(&news),
+            closed: Closed {
+                metadata,
+                ..Closed::default()
+            },
+            carried: Vec::new(),
+            files_closed: 0,
+            files_described: 0,
         };
-        let shared = Arc::clone(&state);
         let thread = thread::Builder::new().name("bag-close".into());
-        let thread = thread.spawn(move || close_all(&receiver, &settings, &shared));
-        let thread = thread.map_err(Error::io(directory, "start a thread for"))?;
+        let thread = thread.spawn(move || worker.run(&receiver));
+        let thread = thread.map_err(Error::io(&directory, "start a thread for"))?;
         Ok(Self {
             jobs,
             thread,
-            state,
+            news,
+            base,
         })
     }
 
@@ -102,10 +115,10 @@ impl Closer {
         let sent = self.jobs.send(Job::Close(Box::new(file)));
         if let Err(crossbeam_channel::SendError(Job::Close(file))) = sent {
             // The thread is gone: finish here, late but whole.
-            let mut state = lock(&self.state);
-            let (_, outcome) = file.writer.finish(&mut |_| state.closed.metadata.clone());
-            state.outcome.absorb(outcome);
-            state.outcome.fail(Error::ThreadGone { thread: "closing" });
+            let (_, outcome) = file.writer.finish(&mut |_| self.base.clone());
+            let mut news = lock(&self.news);
+            news.outcome.absorb(outcome);
+            news.outcome.fail(Error::ThreadGone { thread: "closing" });
         }
     }
 
@@ -125,149 +138,197 @@ impl Closer {
         wait.recv().ok().flatten()
     }
 
-    pub(super) fn take_outcome(&self) -> WriteOutcome {
-        std::mem::take(&mut lock(&self.state).outcome)
+    /// What went wrong, and which files were deleted, since the last call.
+    pub(super) fn take_news(&self) -> (WriteOutcome, Vec<DeletedFile>) {
+        let mut news = lock(&self.news);
+        (
+            std::mem::take(&mut news.outcome),
+            std::mem::take(&mut news.deleted),
+        )
     }
 
     /// The metadata of a file that was just opened, without the others.
     pub(super) fn metadata_of_open_file(&self, topics: &[TopicInfo], name: &str) -> BagMetadata {
-        with_open_file(
-            without_files(&lock(&self.state).closed.metadata),
-            topics,
-            name,
-        )
+        let mut metadata = self.base.clone();
+        add_open_file(&mut metadata, topics, name);
+        metadata
     }
 
     /// Waits for all files and returns what they hold, and what went wrong.
     pub(super) fn finish(self) -> Result<(Closed, WriteOutcome)> {
         drop(self.jobs);
-        if self.thread.join().is_err() {
+        let Ok(closed) = self.thread.join() else {
             return Err(Error::ThreadGone { thread: "closing" });
-        }
-        let mut state = lock(&self.state);
-        Ok((state.closed.clone(), std::mem::take(&mut state.outcome)))
+        };
+        Ok((closed, std::mem::take(&mut lock(&self.news).outcome)))
     }
 }
 
-fn close_all(jobs: &Receiver<Job>, settings: &Settings, state: &Mutex<State>) {
-    let mut unwritten = None;
-    for job in jobs {
-        let mut answer = None;
-        match job {
-            Job::Close(file) => {
-                let next = file.next.clone();
-                let topics = file.topics.clone();
-                close_one(*file, settings, state);
-                unwritten = Some((topics, next));
+/// The thread's own state.
+struct Worker {
+    settings: Settings,
+    news: Arc<Mutex<News>>,
+    closed: Closed,
+    /// The accounts of deleted files, until the next file is closed and has them.
+    carried: Vec<TopicStatistics>,
+    files_closed: usize,
+    /// How many files were closed when `metadata.yaml` was written.
+    files_described: usize,
+}
+
+impl Worker {
+    fn run(mut self, jobs: &Receiver<Job>) -> Closed {
+        let mut unwritten = None;
+        for job in jobs {
+            let mut answer = None;
+            let mut last = false;
+            match job {
+                Job::Close(file) => {
+                    let shown = (Arc::clone(&file.topics), file.next.clone());
+                    last = file.next.is_none();
+                    self.close_one(*file);
+                    unwritten = Some(shown);
+                }
+                Job::Barrier(sender) => answer = Some(sender),
+                Job::DeleteOldest(sender) => {
+                    let deleted = self.delete_oldest();
+                    // The writer may have gone meanwhile.
+                    sender.send(deleted).unwrap_or_default();
+                }
             }
-            Job::Barrier(sender) => answer = Some(sender),
-            Job::DeleteOldest(sender) => {
-                let deleted = delete_oldest(settings, state);
-                // Whoever asked may have gone meanwhile.
-                sender.send(deleted).unwrap_or_default();
+            let wanted = last || ((answer.is_some() || jobs.is_empty()) && self.is_due());
+            if wanted && let Some((topics, next)) = unwritten.take() {
+                self.describe(&topics, next.as_deref());
+            }
+            if let Some(answer) = answer {
+                answer.send(()).unwrap_or_default();
             }
         }
-        // While files pile up, the metadata of the last one tells about all.
-        if (answer.is_some() || jobs.is_empty())
-            && let Some((topics, next)) = unwritten.take()
+        if let Some((topics, next)) = unwritten {
+            self.describe(&topics, next.as_deref());
+        }
+        self.closed
+    }
+
+    /// With very many files the metadata is not written for each of them: all of it together would be quadratic.
+    fn is_due(&self) -> bool {
+        const EVERY: usize = 16;
+        self.files_closed - self.files_described > self.files_described / EVERY
+            || self.files_described < EVERY
+    }
+
+    /// Writes the metadata of the closed files and of the open one.
+    fn describe(&mut self, topics: &[TopicInfo], next: Option<&str>) {
+        let metadata = &mut self.closed.metadata;
+        if let Some(next) = next {
+            add_open_file(metadata, topics, next);
+        }
+        let written = write_metadata_file(&self.settings.directory, metadata);
+        if next.is_some() {
+            remove_open_file(metadata);
+        }
+        self.files_described = self.files_closed;
+        if let Err(error) = written {
+            lock(&self.news).outcome.fail(error);
+        }
+    }
+
+    /// Deletes the oldest file that is left, and its part of the metadata.
+    fn delete_oldest(&mut self) -> Option<PathBuf> {
+        let name = self.closed.metadata.relative_file_paths.first()?.clone();
+        let path = self.settings.directory.join(name);
+        let accounts = self.oldest_accounts(&path);
+        if let Err(source) = std::fs::remove_file(&path)
+            && source.kind() != std::io::ErrorKind::NotFound
         {
-            let written = write_shown(settings, state, &topics, next.as_deref());
-            if let Err(error) = written {
-                lock(state).outcome.fail(error);
+            let error = Error::io(&path, "delete")(source);
+            lock(&self.news).outcome.fail(error);
+            return None;
+        }
+        self.closed.deleted_files += 1;
+        self.closed.deleted_messages += forget_first_file(&mut self.closed.metadata, &accounts);
+        let count = accounts.len().max(self.carried.len());
+        self.carried.resize(count, TopicStatistics::default());
+        for (carried, account) in self.carried.iter_mut().zip(&accounts) {
+            carried.merge(&deleted_account(account));
+        }
+        lock(&self.news).deleted.push(DeletedFile {
+            carrier: self.files_closed,
+            accounts,
+        });
+        Some(path)
+    }
+
+    /// The account of the oldest file by topic: as it is known, else as the file itself has it.
+    fn oldest_accounts(&self, path: &Path) -> Vec<TopicStatistics> {
+        let metadata = &self.closed.metadata;
+        let known = metadata.files.first().map(|file| &file.topics_statistics);
+        let topics = metadata.topics.iter();
+        if let Some(known) = known.filter(|known| !known.is_empty()) {
+            let of_topic = |name: &str| known.iter().find(|(topic, _)| topic == name);
+            return topics
+                .map(|record| {
+                    of_topic(&record.topic.name)
+                        .map_or_else(TopicStatistics::default, |(_, it)| *it)
+                })
+                .collect();
+        }
+        let file = BagFile {
+            path: path.to_path_buf(),
+            storage: self.settings.storage,
+            record: None,
+        };
+        let reader = open_file(&file, Some(false)).ok();
+        let account = reader.and_then(|reader| reader.info().account.clone());
+        let account = account.unwrap_or_default();
+        topics
+            .map(|record| account.topic(&record.topic).statistics)
+            .collect()
+    }
+
+    /// Finishes a file and enters it into what is known.
+    fn close_one(&mut self, file: ClosingFile) {
+        let ClosingFile {
+            path,
+            writer,
+            topics,
+            mut missing,
+            found_again,
+            next,
+        } = file;
+        for (missing, carried) in missing.iter_mut().zip(std::mem::take(&mut self.carried)) {
+            missing.statistics.merge(&carried);
+        }
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let base = without_files(&self.closed.metadata);
+        // A file embeds what it holds itself: with many splits, the whole bag in each of them would outgrow the messages.
+        let (summary, mut outcome) = writer.finish(&mut |summary| {
+            let mut alone = base.clone();
+            add_file(&mut alone, &topics, &name, &with_missing(summary, &missing));
+            alone
+        });
+        let mut stored = name;
+        if let Some(level) = self.settings.compression {
+            match compress_file(&path, level) {
+                Ok(_) => stored.push_str(".zstd"),
+                Err(error) => outcome.fail(error),
             }
         }
-        if let Some(answer) = answer {
-            answer.send(()).unwrap_or_default();
-        }
+        let mut accounts = with_missing(&summary, &missing);
+        add_times(&mut accounts, &outcome);
+        add_file(&mut self.closed.metadata, &topics, &stored, &accounts);
+        take_back(&mut self.closed.metadata, &found_again);
+        self.files_closed += 1;
+        lock(&self.news).outcome.absorb(outcome);
+        while self.has_too_many(next.is_some()) && self.delete_oldest().is_some() {}
     }
-}
 
-/// Writes the metadata of the closed files and of the open one.
-fn write_shown(
-    settings: &Settings,
-    state: &Mutex<State>,
-    topics: &[TopicInfo],
-    next: Option<&str>,
-) -> Result<()> {
-    let metadata = lock(state).closed.metadata.clone();
-    let shown = match next {
-        Some(next) => with_open_file(metadata, topics, next),
-        None => metadata,
-    };
-    write_metadata_file(&settings.directory, &shown)
-}
-
-/// Deletes the oldest file that is left, and its part of the metadata.
-fn delete_oldest(settings: &Settings, state: &Mutex<State>) -> Option<PathBuf> {
-    let mut state = lock(state);
-    let name = state.closed.metadata.relative_file_paths.first()?.clone();
-    let path = settings.directory.join(name);
-    if let Err(source) = std::fs::remove_file(&path)
-        && source.kind() != std::io::ErrorKind::NotFound
-    {
-        state.outcome.fail(Error::io(&path, "delete")(source));
-        return None;
+    /// The open file counts, too.
+    fn has_too_many(&self, has_open: bool) -> bool {
+        let files = self.closed.metadata.files.len() + usize::from(has_open);
+        self.settings.max_files > 0 && files > self.settings.max_files
     }
-    let closed = &mut state.closed;
-    closed.deleted_files += 1;
-    closed.deleted_messages += forget_first_file(&mut closed.metadata);
-    Some(path)
-}
-
-/// Finishes a file and enters it into what is known.
-fn close_one(file: ClosingFile, settings: &Settings, state: &Mutex<State>) {
-    let ClosingFile {
-        path,
-        writer,
-        topics,
-        losses,
-        found_again,
-        next,
-    } = file;
-    let before = lock(state).closed.metadata.clone();
-    let alone = without_files(&before);
-    let name = path
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default();
-    // A file embeds what it holds itself: with many splits, the whole bag in each of them would outgrow the messages.
-    let (summary, mut outcome) = writer.finish(&mut |summary| {
-        with_file(
-            alone.clone(),
-            &topics,
-            &name,
-            &with_losses(summary, &losses),
-        )
-    });
-    let mut stored = name;
-    if let Some(level) = settings.compression {
-        match compress_file(&path, level) {
-            Ok(_) => stored.push_str(".zstd"),
-            Err(error) => outcome.fail(error),
-        }
-    }
-    let statistics = with_losses(&summary, &losses);
-    let mut metadata = with_file(before, &topics, &stored, &statistics);
-    take_back(&mut metadata, &found_again);
-    {
-        let mut state = lock(state);
-        let closed = &mut state.closed;
-        let count = statistics.len().max(closed.topics.len());
-        closed.topics.resize(count, TopicStatistics::default());
-        for (total, file) in closed.topics.iter_mut().zip(&statistics) {
-            total.merge(file);
-        }
-        for (total, found) in closed.topics.iter_mut().zip(&found_again) {
-            let lost = &mut total.messages_lost_in_transport;
-            *lost = lost.saturating_sub(*found);
-        }
-        closed.metadata = metadata;
-        state.outcome.absorb(outcome);
-    }
-    let too_many = || {
-        // The open file counts, too.
-        let files = lock(state).closed.metadata.files.len() + usize::from(next.is_some());
-        settings.max_files > 0 && files > settings.max_files
-    };
-    while too_many() && delete_oldest(settings, state).is_some() {}
 }

@@ -1,25 +1,26 @@
 //! The metadata of a bag as its files come and go.
 
 use crate::metadata::{FileRecord, NO_START_TIME, TopicRecord};
-use crate::storage::FileSummary;
-use crate::{BagMetadata, TopicInfo, TopicStatistics};
+use crate::storage::{FileSummary, WriteOutcome};
+use crate::{BagMetadata, LossTimeline, MissingCause, TopicAccount, TopicInfo, TopicStatistics};
 
-/// The metadata with a file that was just opened.
-pub(super) fn with_open_file(
-    mut metadata: BagMetadata,
-    topics: &[TopicInfo],
-    name: &str,
-) -> BagMetadata {
+/// Accounts per file and topic that a bag's metadata keeps. Every file has its own; a bag of very many files does not
+/// repeat them all, so that the memory of a recorder and the time of a split stay bounded.
+const MAX_FILE_ACCOUNTS: usize = 8192;
+
+/// Adds a file that was just opened.
+pub(super) fn add_open_file(metadata: &mut BagMetadata, topics: &[TopicInfo], name: &str) {
     metadata.relative_file_paths.push(name.to_owned());
-    metadata.files.push(FileRecord {
-        path: name.to_owned(),
-        starting_time_ns: NO_START_TIME,
-        ..FileRecord::default()
-    });
+    metadata.files.push(FileRecord::open(name));
     for topic in topics.get(metadata.topics.len()..).unwrap_or_default() {
         metadata.topics.push(TopicRecord::new(topic));
     }
-    metadata
+}
+
+/// Takes the file back that [`add_open_file`] added.
+pub(super) fn remove_open_file(metadata: &mut BagMetadata) {
+    metadata.relative_file_paths.pop();
+    metadata.files.pop();
 }
 
 /// The same bag without its files and counts.
@@ -36,98 +37,157 @@ pub(super) fn without_files(metadata: &BagMetadata) -> BagMetadata {
     }
 }
 
-/// The account of each topic in a file, with what was lost before the storage.
-pub(super) fn with_losses(
-    summary: &FileSummary,
-    losses: &[TopicStatistics],
-) -> Vec<TopicStatistics> {
-    let mut topics = summary.topics.clone();
-    topics.resize(topics.len().max(losses.len()), TopicStatistics::default());
-    for (topic, lost) in topics.iter_mut().zip(losses) {
-        topic.merge(lost);
+/// The account of each topic in a file, with what went missing before the storage.
+pub(super) fn with_missing(summary: &FileSummary, missing: &[TopicAccount]) -> Vec<TopicAccount> {
+    let stored = summary.topics.iter().map(|statistics| TopicAccount {
+        statistics: *statistics,
+        timeline: LossTimeline::default(),
+    });
+    let mut topics: Vec<_> = stored.collect();
+    topics.resize(topics.len().max(missing.len()), TopicAccount::default());
+    for (topic, missing) in topics.iter_mut().zip(missing) {
+        topic.merge(missing);
     }
     topics
 }
 
-/// The metadata with one more finished file.
-pub(super) fn with_file(
-    mut metadata: BagMetadata,
+/// Adds the times of messages that the storage lost when it was closed.
+pub(super) fn add_times(accounts: &mut [TopicAccount], outcome: &WriteOutcome) {
+    for lost in &outcome.unwritten {
+        if let Some(account) = accounts.get_mut(lost.topic.index()) {
+            let cause = MissingCause::Recorder(lost.cause);
+            account
+                .timeline
+                .add(lost.first_time_ns, cause, lost.messages);
+        }
+    }
+}
+
+/// Adds a finished file.
+pub(crate) fn add_file(
+    metadata: &mut BagMetadata,
     topics: &[TopicInfo],
     name: &str,
-    statistics: &[TopicStatistics],
-) -> BagMetadata {
+    accounts: &[TopicAccount],
+) {
     let mut total = TopicStatistics::default();
     for (index, topic) in topics.iter().enumerate() {
         if metadata.topics.len() <= index {
             metadata.topics.push(TopicRecord::new(topic));
         }
-        let Some(file) = statistics.get(index) else {
+        let Some(file) = accounts.get(index) else {
             continue;
         };
-        total.merge(file);
+        total.merge(&file.statistics);
         if let Some(record) = metadata.topics.get_mut(index) {
-            record.message_count += file.messages_recorded;
-            record.statistics.get_or_insert_default().merge(file);
+            record.message_count += file.statistics.messages_recorded;
+            let statistics = record.statistics.get_or_insert_default();
+            statistics.merge(&file.statistics);
+            record.timeline.merge(&file.timeline);
         }
     }
     let (start, end) = (total.first_time_ns, total.last_time_ns);
     let file_start = start.unwrap_or(NO_START_TIME);
     metadata.relative_file_paths.push(name.to_owned());
-    metadata.files.push(FileRecord {
+    let mut record = FileRecord {
         path: name.to_owned(),
         starting_time_ns: file_start,
         duration_ns: end.map_or(0, |end| end.saturating_sub(file_start)),
         message_count: total.messages_recorded,
-        topics_statistics: topics
-            .iter()
-            .zip(statistics)
-            .map(|(topic, file)| (topic.name.clone(), *file))
-            .collect(),
-        extra: Vec::new(),
-    });
+        ..FileRecord::default()
+    };
+    if accounts.is_empty() {
+        record.extra.push(FileRecord::closed_mark());
+    }
+    let kept = metadata
+        .files
+        .iter()
+        .map(|file| file.topics_statistics.len());
+    if kept.sum::<usize>() + topics.len() <= MAX_FILE_ACCOUNTS || metadata.files.is_empty() {
+        let accounts = topics.iter().zip(accounts);
+        let named = accounts.map(|(topic, file)| (topic.name.clone(), file.statistics));
+        record.topics_statistics = named.collect();
+    }
+    metadata.files.push(record);
     metadata.message_count += total.messages_recorded;
     let end = end.into_iter().chain(metadata.ending_time_ns()).max();
     metadata.starting_time_ns = metadata.starting_time_ns.min(file_start);
     metadata.duration_ns = end.map_or(0, |end| end.saturating_sub(metadata.starting_time_ns));
-    metadata
 }
 
-/// Takes transport losses back that were none after all.
-pub(super) fn take_back(metadata: &mut BagMetadata, found_again: &[u64]) {
+/// Takes messages back that were counted as missing and came after all.
+pub(super) fn take_back(metadata: &mut BagMetadata, found_again: &[TopicStatistics]) {
     for (record, found) in metadata.topics.iter_mut().zip(found_again) {
         if let Some(statistics) = &mut record.statistics {
-            let lost = &mut statistics.messages_lost_in_transport;
-            *lost = lost.saturating_sub(*found);
+            statistics.find_all(found);
+            for cause in MissingCause::all() {
+                record.timeline.take_back(cause, found.missing(cause));
+            }
         }
     }
 }
 
-/// Takes the first file out of the metadata; gives how many messages it had.
-pub(super) fn forget_first_file(metadata: &mut BagMetadata) -> u64 {
+/// Takes the first file and its account out of the metadata; gives how many messages it had.
+///
+/// The account goes on in the file that carries it; the times stay.
+pub(super) fn forget_first_file(metadata: &mut BagMetadata, accounts: &[TopicStatistics]) -> u64 {
     if metadata.files.is_empty() || metadata.relative_file_paths.is_empty() {
         return 0;
     }
     metadata.relative_file_paths.remove(0);
     let gone = metadata.files.remove(0);
-    metadata.message_count = 0;
-    for record in &mut metadata.topics {
-        let mut left = TopicStatistics::default();
-        for file in &metadata.files {
-            let of_topic = file
-                .topics_statistics
-                .iter()
-                .filter(|(name, _)| *name == record.topic.name);
-            of_topic.for_each(|(_, statistics)| left.merge(statistics));
-        }
-        record.message_count = left.messages_recorded;
-        metadata.message_count += left.messages_recorded;
-        record.statistics = Some(left);
-    }
     let starts = metadata.files.iter().map(|file| file.starting_time_ns);
-    metadata.starting_time_ns = starts.min().unwrap_or(NO_START_TIME);
+    let start = starts.min().unwrap_or(NO_START_TIME);
+    for (record, account) in metadata.topics.iter_mut().zip(accounts) {
+        let total = record.statistics.get_or_insert_default();
+        subtract(total, account);
+        let begins_in = |name: &str, file: &FileRecord| {
+            let mut topics = file.topics_statistics.iter();
+            topics.find(|(topic, _)| topic == name).map_or_else(
+                || Some(file.starting_time_ns),
+                |(_, file)| file.first_time_ns,
+            )
+        };
+        let begins = metadata.files.iter();
+        let begins = begins.filter_map(|file| begins_in(&record.topic.name, file));
+        total.first_time_ns = begins.min().filter(|_| total.messages_recorded > 0);
+        total.last_time_ns = total.last_time_ns.filter(|_| total.messages_recorded > 0);
+        record.message_count = total.messages_recorded;
+    }
+    metadata.message_count = metadata
+        .topics
+        .iter()
+        .map(|record| record.message_count)
+        .sum();
+    metadata.starting_time_ns = start;
     let with_messages = metadata.files.iter().filter(|file| file.message_count > 0);
     let ends = with_messages.map(|file| file.starting_time_ns.saturating_add(file.duration_ns));
     let end = ends.max().unwrap_or(metadata.starting_time_ns);
     metadata.duration_ns = end.saturating_sub(metadata.starting_time_ns);
     gone.message_count
+}
+
+fn subtract(total: &mut TopicStatistics, part: &TopicStatistics) {
+    let less = |from: &mut u64, part: u64| *from = from.saturating_sub(part);
+    less(&mut total.messages_recorded, part.messages_recorded);
+    less(&mut total.bytes_written, part.bytes_written);
+    let mut rest = TopicStatistics {
+        lost_in_recorder: crate::RecorderLoss::default(),
+        left_out: crate::LeftOut::default(),
+        messages_lost_in_transport: 0,
+        ..*total
+    };
+    for cause in MissingCause::all() {
+        rest.miss(
+            cause,
+            total.missing(cause).saturating_sub(part.missing(cause)),
+        );
+    }
+    less(&mut rest.unknown.before_first, part.unknown.before_first);
+    less(
+        &mut rest.unknown.open_publishers,
+        part.unknown.open_publishers,
+    );
+    less(&mut rest.unknown.unplaced, part.unknown.unplaced);
+    *total = rest;
 }

@@ -1,13 +1,16 @@
 //! How a bag is written.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use crate::bag::FileNaming;
 use crate::compression::CompressionMode;
 use crate::mcap::{CarryOver, McapOptions, McapWriter};
-use crate::metadata::{NO_START_TIME, ROSBAG2_VERSION, STATISTICS_VERSION};
+use crate::metadata::{
+    NO_START_TIME, OLDEST_VERSION, ROSBAG2_VERSION, STATISTICS_VERSION, qos_text, version_of,
+};
 use crate::sqlite::{SqliteOptions, SqliteWriter};
-use crate::{BagMetadata, Error, Result, StorageId, StorageWriter};
+use crate::{BagMetadata, Error, Result, StorageId, StorageWriter, TopicInfo};
 
 /// The storage of a bag and how it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +70,7 @@ impl StorageOptions {
     }
 }
 
-/// How a bag is written. The default is one MCAP file without compression and metadata with statistics.
+/// How a bag is written. The default is one MCAP file without compression, and metadata that every reader takes.
 pub struct BagOptions {
     /// The storage.
     pub storage: StorageOptions,
@@ -83,8 +86,9 @@ pub struct BagOptions {
     pub max_files: usize,
     /// Names of the files.
     pub naming: FileNaming,
-    /// 9 for readers that know nothing newer, 10 with statistics.
-    pub metadata_version: u32,
+    /// 4 to 10; every version holds the account. `None` is that of the distribution: see
+    /// [`version_of`](crate::metadata::version_of).
+    pub metadata_version: Option<u32>,
     /// The distribution that the metadata names.
     pub ros_distro: String,
     /// The user's own keys for the metadata.
@@ -101,7 +105,7 @@ impl Default for BagOptions {
             max_file_duration_ns: 0,
             max_files: 0,
             naming: FileNaming::Numbered,
-            metadata_version: STATISTICS_VERSION,
+            metadata_version: None,
             ros_distro: String::new(),
             custom_data: Vec::new(),
         }
@@ -127,13 +131,31 @@ impl BagOptions {
                 reason: "it needs a size or a duration at which files are split".into(),
             });
         }
-        if !(ROSBAG2_VERSION..=STATISTICS_VERSION).contains(&self.metadata_version) {
+        let version = self.version();
+        if !(OLDEST_VERSION..=STATISTICS_VERSION).contains(&version) {
             return Err(Error::Config {
                 key: "metadata_version".into(),
-                reason: format!("{} is not 9 or 10", self.metadata_version),
+                reason: format!("{version} is not one of 4 to 10"),
             });
         }
         Ok(())
+    }
+
+    /// The version of the metadata.
+    fn version(&self) -> u32 {
+        self.metadata_version
+            .unwrap_or_else(|| version_of(&self.ros_distro))
+    }
+
+    /// The topic as readers of that version expect it: before 9, `QoS` policies are numbers.
+    pub(super) fn topic<'t>(&self, topic: &'t TopicInfo) -> Cow<'t, TopicInfo> {
+        if self.version() >= ROSBAG2_VERSION {
+            return Cow::Borrowed(topic);
+        }
+        Cow::Owned(TopicInfo {
+            offered_qos_profiles: qos_text::with_numbers(&topic.offered_qos_profiles),
+            ..topic.clone()
+        })
     }
 
     /// An empty database has about ten pages: small files need small ones.
@@ -155,7 +177,7 @@ impl BagOptions {
     pub(super) fn new_metadata(&self) -> BagMetadata {
         let compressed = self.compression != CompressionMode::None;
         BagMetadata {
-            version: self.metadata_version,
+            version: self.version(),
             storage_identifier: self.storage.id().name().to_owned(),
             starting_time_ns: NO_START_TIME,
             compression_format: if compressed {

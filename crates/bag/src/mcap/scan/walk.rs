@@ -132,7 +132,7 @@ impl<'s> Walk<'s> {
     /// Whether these bytes can be a record. A record beyond the end of the file can only be the last one of a cut file.
     fn plausible(&mut self, opcode: u8, length: u64, offset: u64, available: u64) -> Result<bool> {
         if !(op::HEADER..=op::DATA_END).contains(&opcode) {
-            return Ok(false);
+            return Ok(opcode >= op::PRIVATE && length <= available);
         }
         if opcode == op::CHUNK {
             let look = size_u64(ChunkHead::MAX_SIZE).min(available).min(length);

@@ -307,6 +307,7 @@ mod tests {
             open: UnknownMessages {
                 before_first: 3,
                 open_publishers: 1,
+                ..UnknownMessages::default()
             },
             ..Found::default()
         };

@@ -34,8 +34,8 @@ pub(crate) struct WriterArguments {
     /// zstd
     #[arg(long, value_name = "FORMAT")]
     compression_format: Option<String>,
-    /// 10 with statistics, 9 for readers that are strict; 10 unless you say otherwise
-    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(9..=10))]
+    /// 4 to 10; 10 is refused by strict readers; every version holds the account [default: that of the distribution, else 9]
+    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(4..=10))]
     metadata_version: Option<u32>,
 }
 
@@ -131,7 +131,7 @@ impl WriterSettings {
             custom_data: self.custom_data.clone(),
             ..BagOptions::default()
         };
-        options.metadata_version = self.metadata_version.unwrap_or(options.metadata_version);
+        options.metadata_version = self.metadata_version;
         Ok(options)
     }
 

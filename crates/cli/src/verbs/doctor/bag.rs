@@ -123,13 +123,15 @@ impl Examination {
     }
 
     fn judge_losses(&mut self) {
-        for entry in &self.info.topics {
-            let Some(statistics) = entry.statistics.filter(|one| one.messages_lost() > 0) else {
+        let topics = self.info.topics.iter().map(|it| (&it.name, it.statistics));
+        let services = self.info.services.iter();
+        let services = services.map(|it| (&it.name, it.statistics));
+        for (name, statistics) in topics.chain(services) {
+            let Some(statistics) = statistics.filter(|one| one.messages_lost() > 0) else {
                 continue;
             };
             self.problems.push(format!(
-                "{}: {} of {} messages were lost while recording ({} in transport, {} in the recorder)",
-                entry.name,
+                "{name}: {} of {} messages were lost while recording ({} in transport, {} in the recorder)",
                 grouped(statistics.messages_lost()),
                 grouped(statistics.messages_published()),
                 grouped(statistics.messages_lost_in_transport),

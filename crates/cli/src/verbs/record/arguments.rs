@@ -12,6 +12,7 @@ use super::key_value::KeyValue;
 use crate::live::LiveArguments;
 use crate::log_level::LogLevel;
 use crate::verbs::convert::writer_settings::{duration, size};
+use crate::verbs::info::Format;
 
 const EXAMPLES: &str = "\
 EXAMPLES
@@ -24,10 +25,10 @@ EXAMPLES
   timeloom record --topics /cmd_vel --trace              with the lineage, for `timeloom trace report`
   timeloom record --params-file recorder.yaml            what a launch file gave to rosbag2's recorder
 
-Lists end at the next flag. Every message is accounted for: recorded, lost on the wire, lost in the recorder; live, in
-the bag (`timeloom info -v`), on events/rosbag2_messages_lost (before Lyrical: _timeloom/rosbag2_messages_lost, once
-subscribed to) and by ~/get_recorder_statistics. The exit code is 3 when anything was lost. Ctrl-C and SIGTERM close the
-bag.";
+Lists end at the next flag. Every message is accounted for: recorded, lost on the wire, lost in the recorder, left out
+on purpose, or unknown; live, in the bag (`timeloom info -v`), on events/rosbag2_messages_lost (before Lyrical:
+_timeloom/rosbag2_messages_lost, once subscribed to) and by ~/get_recorder_statistics. The exit code is 3 when a message was lost; messages that were left out on purpose and what
+is unknown do not change it. Ctrl-C and SIGTERM close the bag.";
 
 /// Record the topics, services and actions of a running robot into a bag
 #[derive(Debug, Args)]
@@ -172,8 +173,8 @@ pub(super) struct OutputArguments {
         allow_negative_numbers = true
     )]
     pub(super) compression_threads_priority: Option<i32>,
-    /// 10 with statistics, 9 for readers that are strict, such as rosbags [default: 10]
-    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(9..=10))]
+    /// 4 to 10; 10 is refused by strict readers; every version holds the account [default: that of `ROS_DISTRO`, else 9]
+    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(4..=10))]
     pub(super) metadata_version: Option<u32>,
     /// The distribution in the metadata, whose layouts the services speak [default: `ROS_DISTRO`, else jazzy]
     #[arg(long, value_name = "NAME", value_parser = distro)]
@@ -242,6 +243,9 @@ pub(super) struct BehaviourArguments {
     /// Leave the keyboard alone
     #[arg(long)]
     pub(super) disable_keyboard_controls: bool,
+    /// Form of the account at the end: text on stderr, or json on stdout, too, one line for each bag
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(super) format: Format,
     /// What is printed on stderr: debug, info, warn, error or fatal [default: info]
     #[arg(long, value_enum, value_name = "LEVEL", hide_possible_values = true)]
     pub(super) log_level: Option<LogLevel>,

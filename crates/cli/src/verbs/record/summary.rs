@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use serde_json::json;
+use timeloom_bag::{LossCause, MissingCause, TopicStatistics};
 use timeloom_node::recorder::{EndReason, Report, TopicStatus};
 
 use crate::context::Context;
@@ -26,53 +28,116 @@ pub(crate) fn print(report: &Report, context: &mut Context) -> bool {
         report.directory.display()
     );
     context.printer.note(&text);
-    skipped(report, context);
-    unknown(report, context);
+    for topic in &report.topics {
+        if let Some(text) = causes(&topic.statistics) {
+            context.printer.aside(&format!("{}: {text}", topic.name));
+        }
+    }
+    for sentence in total.unknown.sentences() {
+        context.printer.aside(&format!("unknown: {sentence}"));
+    }
+    for name in &report.absent {
+        let text = format!("{name} was asked for and never appeared");
+        context.printer.warning(&text);
+    }
     if let Some(error) = &report.error {
         context.printer.loss(&error.to_string());
     }
+    if let Some(text) = losses(&total) {
+        context.printer.loss(&text);
+    }
+    is_lossy(report)
+}
+
+/// Whether something was lost: exit code 3. What is unknown or was left out on purpose is no loss.
+pub(crate) fn is_lossy(report: &Report) -> bool {
+    report.total().messages_lost() > 0 || report.error.is_some()
+}
+
+/// The account of a recording as JSON, on one line.
+pub(crate) fn json(report: &Report) -> serde_json::Value {
+    let topics = report.topics.iter().map(|topic| {
+        json!({
+            "name": topic.name,
+            "type": topic.type_name,
+            "statistics": topic.statistics,
+            "messages_published": topic.statistics.messages_published(),
+            "repeated": topic.repeated,
+        })
+    });
+    json!({
+        "directory": report.directory.display().to_string(),
+        "reason": report.reason.to_string(),
+        "elapsed_ns": report.elapsed.nanos(),
+        "files": report.metadata.files.len(),
+        "deleted_files": report.deleted_files,
+        "lossy": is_lossy(report),
+        "topics": topics.collect::<Vec<_>>(),
+        "absent": report.absent,
+        "error": report.error.as_ref().map(ToString::to_string),
+    })
+}
+
+/// What was lost, with all causes.
+fn losses(total: &TopicStatistics) -> Option<String> {
     let lost = total.messages_lost();
-    if lost > 0 {
-        let causes = total.lost_in_recorder;
-        let text = format!(
-            "{} lost: {} in transport, {} in the recorder (queue {}, compression {}, storage {})",
+    let causes = LossCause::ALL.map(|cause| {
+        let count = total.lost_in_recorder.get(cause);
+        format!("{} {}", cause.name(), grouped(count))
+    });
+    (lost > 0).then(|| {
+        format!(
+            "{} lost: {} in transport, {} in the recorder ({}); {} of all messages",
             counted(lost, "message"),
             grouped(total.messages_lost_in_transport),
             grouped(total.messages_lost_in_recorder()),
-            grouped(causes.queue),
-            grouped(causes.compression),
-            grouped(causes.storage),
-        );
-        context.printer.loss(&text);
-    }
-    lost > 0 || report.error.is_some()
+            causes.join(", "),
+            percent(total.percent_lost()),
+        )
+    })
 }
 
-fn skipped(report: &Report, context: &mut Context) {
-    let sum = |count: fn(&TopicStatus) -> u64| report.topics.iter().map(count).sum::<u64>();
-    let paused = match report.reason {
-        EndReason::Asked => "while paused",
-        _ => "while paused or after the end",
+/// Why messages of a topic are not in the bag; nothing when none is missing.
+fn causes(statistics: &TopicStatistics) -> Option<String> {
+    let of_kind = |is_loss: bool| {
+        let causes = MissingCause::all().filter(|cause| cause.is_loss() == is_loss);
+        let causes = causes.map(|cause| (cause, statistics.missing(cause)));
+        let causes = causes.filter(|(_, count)| *count > 0);
+        let causes = causes.map(|(cause, count)| format!("{} {}", label(cause), grouped(count)));
+        causes.collect::<Vec<_>>().join(", ")
     };
-    let parts = [
-        (paused, sum(|topic| topic.skipped.paused)),
-        ("by the throttle", sum(|topic| topic.skipped.throttled)),
-        (
-            "that no snapshot asked for",
-            sum(|topic| topic.skipped.overwritten),
-        ),
-        ("in files that were deleted", report.deleted_messages),
-    ];
-    for (how, count) in parts.into_iter().filter(|(_, count)| *count > 0) {
-        let text = format!("left out {}: {}", how, counted(count, "message"));
-        context.printer.aside(&text);
+    let mut parts = Vec::new();
+    if statistics.messages_lost() > 0 {
+        let share = percent(statistics.percent_lost());
+        parts.push(format!("lost {share} ({})", of_kind(true)));
     }
+    if statistics.messages_left_out() > 0 {
+        parts.push(format!("left out ({})", of_kind(false)));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// What nobody can know is said, and not called zero.
-fn unknown(report: &Report, context: &mut Context) {
-    for sentence in report.total().unknown.sentences() {
-        context.printer.aside(&format!("unknown: {sentence}"));
+/// The name of a cause for people.
+fn label(cause: MissingCause) -> String {
+    cause.name().replace('_', " ")
+}
+
+/// A share like `0.02 %`: never zero for something.
+fn percent(share: f64) -> String {
+    if share > 0.0 && share < 0.01 {
+        return "<0.01 %".to_owned();
+    }
+    format!("{share:.2} %")
+}
+
+/// What is not known of a topic, in a cell: `≤12` for at most so many, `open` without a bound.
+fn unknown(statistics: &TopicStatistics) -> String {
+    let unknown = &statistics.unknown;
+    match (unknown.at_most(), unknown.is_open()) {
+        (0, false) => "0".to_owned(),
+        (0, true) => "open".to_owned(),
+        (most, false) => format!("≤{}", grouped(most)),
+        (most, true) => format!("≤{}, open", grouped(most)),
     }
 }
 
@@ -84,8 +149,8 @@ pub(super) fn table(
     let width = topics.iter().map(|topic| topic.name.len()).max();
     let width = width.unwrap_or(0).clamp(5, 48);
     let mut text = format!(
-        "  {:<width$} {:>9} {:>12} {:>12} {:>13} {:>13}\n",
-        "topic", "Hz", "bandwidth", "recorded", "lost on wire", "lost here",
+        "  {:<width$} {:>9} {:>12} {:>12} {:>13} {:>11} {:>11} {:>11}\n",
+        "topic", "Hz", "bandwidth", "recorded", "lost on wire", "lost here", "left out", "unknown",
     );
     for topic in topics {
         let statistics = &topic.statistics;
@@ -95,12 +160,14 @@ pub(super) fn table(
         };
         let line = writeln!(
             text,
-            "  {:<width$} {hertz:>9.1} {:>12} {:>12} {:>13} {:>13}",
+            "  {:<width$} {hertz:>9.1} {:>12} {:>12} {:>13} {:>11} {:>11} {:>11}",
             topic.name,
             format!("{}/s", bytes_of(bandwidth)),
             grouped(statistics.messages_recorded),
             grouped(statistics.messages_lost_in_transport),
             grouped(statistics.messages_lost_in_recorder()),
+            grouped(statistics.messages_left_out()),
+            unknown(statistics),
         );
         // Writing to a string does not fail.
         line.unwrap_or_default();
@@ -135,6 +202,34 @@ fn bytes_of(count: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn causes_percentages_and_unknowns_are_named() {
+        let mut statistics = TopicStatistics {
+            messages_recorded: 97,
+            messages_lost_in_transport: 1,
+            ..TopicStatistics::default()
+        };
+        assert_eq!(unknown(&statistics), "0");
+        statistics.lost_in_recorder.queue = 2;
+        assert_eq!(
+            causes(&statistics).unwrap(),
+            "lost 3.00 % (transport 1, queue 2)"
+        );
+        statistics.left_out.type_conflict = 1_000;
+        statistics.unknown.before_first = 12;
+        assert_eq!(
+            causes(&statistics).unwrap(),
+            "lost 0.27 % (transport 1, queue 2); left out (type conflict 1,000)"
+        );
+        assert_eq!(unknown(&statistics), "≤12");
+        statistics.unknown.open_publishers = 1;
+        assert_eq!(unknown(&statistics), "≤12, open");
+        assert_eq!(percent(0.000_1), "<0.01 %");
+        assert_eq!(causes(&TopicStatistics::default()), None);
+        assert!(losses(&TopicStatistics::default()).is_none());
+        assert!(losses(&statistics).unwrap().contains("backpressure 0"));
+    }
 
     #[test]
     fn sizes_have_units() {

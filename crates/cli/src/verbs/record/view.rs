@@ -122,7 +122,7 @@ fn line(status: &Status) -> String {
     let percent = status.queue_bytes * 100 / status.queue_limit.max(1);
     format!(
         "{state} {:02}:{:02}:{:02}  {} topics  {} messages  {}  cache {percent} %  lost: {} in transport, {} in \
-         recorder",
+         recorder  left out: {}",
         seconds / 3600,
         seconds / 60 % 60,
         seconds % 60,
@@ -131,5 +131,6 @@ fn line(status: &Status) -> String {
         bytes(total.bytes_written),
         grouped(total.messages_lost_in_transport),
         grouped(total.messages_lost_in_recorder()),
+        grouped(total.messages_left_out()),
     )
 }

@@ -161,20 +161,19 @@ impl AnalysisArguments {
         context: &Context,
     ) -> anyhow::Result<()> {
         let reader = context.bags.open(bag)?;
-        let metadata = reader.info().metadata.clone();
         let is_part = self.range.start.is_some() || self.range.end.is_some();
         let scope = if is_part {
             AccountScope::Part
         } else {
             AccountScope::Whole
         };
-        for record in metadata.iter().flat_map(|metadata| &metadata.topics) {
-            let name = record.topic.name.as_str();
+        for (info, account) in reader.info().topics.iter().zip(reader.accounts()) {
+            let name = info.name.as_str();
             let (topic, of) = match main_topic(name) {
-                Some(main) if is_lineage_type(&record.topic.type_name) => (main, AccountOf::Tags),
+                Some(main) if is_lineage_type(&info.type_name) => (main, AccountOf::Tags),
                 _ => (name, AccountOf::Messages),
             };
-            if let Some(statistics) = &record.statistics {
+            if let Some(statistics) = account.as_ref().map(|it| it.statistics) {
                 let account = RecorderAccount {
                     recorded: statistics.messages_recorded,
                     in_transport: statistics.messages_lost_in_transport,

@@ -23,8 +23,6 @@ impl Writer {
             held: Vec::new(),
             holds_until_ns: holds.then(|| self.now_ns().saturating_add(patience)),
             pending: Some(new),
-            told_transport: 0,
-            told_queue: 0,
             refused: 0,
         });
         if !holds {

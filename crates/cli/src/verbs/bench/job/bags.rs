@@ -29,7 +29,7 @@ fn options(storage: &str) -> anyhow::Result<BagOptions> {
     Ok(BagOptions {
         storage: StorageOptions::preset(StorageId::from_name(storage)?, "")?,
         // What everybody can read: rosbags refuses 10.
-        metadata_version: 9,
+        metadata_version: Some(9),
         ..BagOptions::default()
     })
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use timeloom_bag::{
-    BagOptions, BagReader, BagWriter, LossCause, Message, MessageDefinition, Query,
-    StorageReader as _, TopicId, TopicInfo,
+    BagOptions, BagReader, BagWriter, Message, MessageDefinition, Query, StorageReader as _,
+    TopicId, TopicInfo,
 };
 use timeloom_msg::{Definitions, Schema};
 use timeloom_sync::{DeviceTime, Mapping};
@@ -188,22 +188,9 @@ fn original_topic(topic: &TopicInfo, header: &Schema) -> anyhow::Result<TopicInf
 
 /// The new bag keeps the account of what the old one never got.
 fn keep_losses(writer: &mut BagWriter, reader: &BagReader, ids: &[TopicId]) {
-    let records = reader
-        .bags()
-        .iter()
-        .filter_map(|bag| bag.metadata.as_ref())
-        .flat_map(|metadata| &metadata.topics);
-    for record in records {
-        let at = reader.info().topics.iter().position(|topic| {
-            topic.name == record.topic.name && topic.type_name == record.topic.type_name
-        });
-        let (Some(lost), Some(id)) = (&record.statistics, at.and_then(|at| ids.get(at))) else {
-            continue;
-        };
-        writer.lost_in_transport(*id, lost.messages_lost_in_transport);
-        let causes = lost.lost_in_recorder;
-        writer.lost_in_recorder(*id, LossCause::Queue, causes.queue);
-        writer.lost_in_recorder(*id, LossCause::Compression, causes.compression);
-        writer.lost_in_recorder(*id, LossCause::Storage, causes.storage);
+    for (account, id) in reader.accounts().iter().zip(ids) {
+        if let Some(account) = account {
+            writer.add_missing(*id, account);
+        }
     }
 }

@@ -1,0 +1,68 @@
+//! The account of the topics of opened bags.
+
+use super::layout::BagLayout;
+use super::merge::Member;
+use crate::metadata::TopicRecord;
+use crate::storage::FileInfo;
+use crate::{TopicAccount, TopicInfo};
+
+/// The account of each topic of `info` over all bags; `None` where no bag has one.
+///
+/// A finished bag has it in its metadata. Otherwise each file says what it knows.
+pub(super) fn accounts(
+    info: &FileInfo,
+    bags: &[BagLayout],
+    members: &[Member],
+) -> Vec<Option<TopicAccount>> {
+    let mut accounts: Vec<Option<TopicAccount>> = vec![None; info.topics.len()];
+    for (number, bag) in bags.iter().enumerate() {
+        let files = || members.iter().filter(move |member| member.bag == number);
+        let finished = bag.metadata.as_ref().filter(|it| !it.is_unfinished());
+        let records = finished.map(|metadata| metadata.topics.as_slice());
+        let records = records.filter(|them| them.iter().any(|it| it.statistics.is_some()));
+        for (topic, account) in info.topics.iter().zip(&mut accounts) {
+            let found = match records {
+                Some(records) => of_records(records, topic),
+                None => of_files(files(), topic),
+            };
+            if let Some(found) = found {
+                account.get_or_insert_default().merge(&found);
+            }
+        }
+    }
+    accounts
+}
+
+fn is_same(a: &TopicInfo, b: &TopicInfo) -> bool {
+    a.name == b.name && a.type_name == b.type_name
+}
+
+fn of_records(records: &[TopicRecord], topic: &TopicInfo) -> Option<TopicAccount> {
+    let mut records = records.iter();
+    records
+        .find(|record| is_same(&record.topic, topic))?
+        .account()
+}
+
+fn of_files<'m>(
+    files: impl Iterator<Item = &'m Member>,
+    topic: &TopicInfo,
+) -> Option<TopicAccount> {
+    let mut sum: Option<TopicAccount> = None;
+    let mut recorded = 0;
+    for member in files {
+        let info = &member.info;
+        let at = info.topics.iter().position(|known| is_same(known, topic));
+        let count = at.and_then(|at| info.message_counts.get(at));
+        recorded += count.copied().unwrap_or(0);
+        if let Some(file) = &info.account {
+            let account = file.topic(topic);
+            sum.get_or_insert_default().merge(&account);
+        }
+    }
+    // An unfinished file does not say how many messages it holds; its index does.
+    sum.map(|mut account| {
+        account.statistics.messages_recorded = recorded;
+        account
+    })
+}

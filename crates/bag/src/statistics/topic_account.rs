@@ -1,0 +1,72 @@
+//! The counts of a topic together with the times at which messages went missing.
+
+use serde::Serialize;
+
+use super::{LossTimeline, MissingCause, TopicStatistics};
+
+/// The account of a topic: how many, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct TopicAccount {
+    /// How many messages were recorded, lost, left out, and what is not known.
+    pub statistics: TopicStatistics,
+    /// When messages were lost or left out.
+    pub timeline: LossTimeline,
+}
+
+impl TopicAccount {
+    /// Counts messages that went missing at a log time.
+    pub fn miss(&mut self, cause: MissingCause, messages: u64, when_ns: i64) {
+        self.statistics.miss(cause, messages);
+        self.timeline.add(when_ns, cause, messages);
+    }
+
+    /// Adds another stretch of the same topic.
+    pub fn merge(&mut self, other: &Self) {
+        self.statistics.merge(&other.statistics);
+        self.timeline.merge(&other.timeline);
+    }
+
+    /// What of the missing messages lies between two log times, both included.
+    ///
+    /// A message whose time is not known, or not well enough, is counted as
+    /// [`unplaced`](super::UnknownMessages::unplaced): it may be in this part, or not. What is not known of the whole
+    /// is not known of a part.
+    #[must_use]
+    pub fn missing_within(&self, start_ns: i64, end_ns: i64) -> Self {
+        let (inside, mut unplaced) = self.timeline.within(start_ns, end_ns);
+        let mut part = Self::default();
+        for cause in MissingCause::all() {
+            part.statistics.miss(cause, inside.total(cause));
+            let timed = self.timeline.total(cause);
+            let untimed = self.statistics.missing(cause).saturating_sub(timed);
+            unplaced = unplaced.saturating_add(untimed);
+        }
+        part.timeline = inside;
+        part.statistics.unknown = self.statistics.unknown;
+        let unknown = &mut part.statistics.unknown.unplaced;
+        *unknown = unknown.saturating_add(unplaced);
+        part
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_knows_its_losses_and_says_what_it_does_not_know() {
+        const SECOND: i64 = 1_000_000_000;
+        let mut account = TopicAccount::default();
+        account.miss(MissingCause::Transport, 5, 10 * SECOND);
+        account.miss(MissingCause::Transport, 7, 20 * SECOND);
+        account.statistics.miss(MissingCause::Transport, 3);
+        account.statistics.unknown.before_first = 2;
+        let part = account.missing_within(15 * SECOND, 30 * SECOND).statistics;
+        assert_eq!(part.messages_lost_in_transport, 7);
+        assert_eq!((part.unknown.unplaced, part.unknown.before_first), (3, 2));
+        let edge = account.missing_within(20 * SECOND + 1, 30 * SECOND);
+        let edge = edge.statistics;
+        assert_eq!(edge.messages_lost_in_transport, 0);
+        assert_eq!(edge.unknown.unplaced, 3 + 7);
+    }
+}

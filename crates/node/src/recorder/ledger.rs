@@ -1,0 +1,81 @@
+use std::collections::BTreeMap;
+
+use timeloom_bag::{MissingCause, TopicAccount, TopicStatistics};
+
+/// The messages of one topic that are not in the bag: in all, and since the bag's account was brought up to date.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    total: TopicAccount,
+    news: News,
+}
+
+/// What the bag's account does not have yet.
+#[derive(Debug, Default)]
+pub(super) struct News {
+    pub(super) missing: TopicAccount,
+    /// Counted as missing before, and come after all.
+    pub(super) taken_back: BTreeMap<MissingCause, u64>,
+}
+
+impl Ledger {
+    /// Counts messages as missing, at a log time.
+    pub(super) fn miss(&mut self, cause: MissingCause, messages: u64, when_ns: i64) {
+        if messages > 0 {
+            self.total.miss(cause, messages, when_ns);
+            self.news.missing.miss(cause, messages, when_ns);
+        }
+    }
+
+    /// Takes back messages that were counted as missing and came.
+    fn take_back(&mut self, cause: MissingCause, messages: u64) {
+        self.total.statistics.find(cause, messages);
+        self.total.timeline.take_back(cause, messages);
+        *self.news.taken_back.entry(cause).or_default() += messages;
+    }
+
+    /// Follows a count that rises and falls.
+    pub(super) fn follow(&mut self, cause: MissingCause, before: u64, now: u64, when_ns: i64) {
+        if now >= before {
+            self.miss(cause, now - before, when_ns);
+        } else {
+            self.take_back(cause, before - now);
+        }
+    }
+
+    /// What is missing in all; nothing is recorded here.
+    pub(super) fn statistics(&self) -> &TopicStatistics {
+        &self.total.statistics
+    }
+
+    /// What the bag's account is to be told; it then has everything.
+    pub(super) fn take_news(&mut self) -> News {
+        std::mem::take(&mut self.news)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use timeloom_bag::LeftOutCause;
+
+    #[test]
+    fn a_count_is_followed_up_and_down() {
+        let mut ledger = Ledger::default();
+        let (wire, paused) = (
+            MissingCause::Transport,
+            MissingCause::LeftOut(LeftOutCause::Paused),
+        );
+        ledger.miss(paused, 2, 0);
+        ledger.follow(wire, 0, 5, 1);
+        ledger.follow(wire, 5, 3, 2);
+        ledger.follow(paused, 4, 3, 2);
+        let total = ledger.statistics();
+        assert_eq!((total.messages_lost(), total.left_out.paused), (3, 1));
+        let news = ledger.take_news();
+        assert_eq!(news.missing.statistics.messages_lost_in_transport, 5);
+        assert_eq!(news.taken_back, BTreeMap::from([(wire, 2), (paused, 1)]));
+        let news = ledger.take_news();
+        assert_eq!(news.missing, TopicAccount::default());
+        assert!(news.taken_back.is_empty());
+    }
+}
