@@ -83,7 +83,7 @@ fn of_remote_error(error: &timeloom_remote::Error) -> Option<String> {
         Error::NotListable { .. } => {
             "name the .mcap or .db3 file itself, or put metadata.yaml beside it".into()
         }
-        Error::Changed { .. } => "somebody wrote it meanwhile: run the command again".into(),
+        Error::Changed { .. } => "it was modified while it was read: run the command again".into(),
         Error::NoSpace { .. } => {
             "set TMPDIR to a directory on a larger disk, or convert the bag to MCAP where it is: that is read in parts"
                 .into()

@@ -20,6 +20,7 @@ mod kill;
 #[cfg(target_os = "linux")]
 mod memory;
 mod metadata;
+mod metadata_version;
 mod oracle;
 mod recover;
 mod support;

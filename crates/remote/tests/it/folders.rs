@@ -1,5 +1,7 @@
 //! Bags that are folders.
 
+use std::path::Path;
+
 use timeloom_bag::{BagInfo, BagReader, Error, StorageReader as _};
 
 use crate::bag::{all, all_local, file_of, golden, place};
@@ -18,7 +20,9 @@ fn golden_bags_read_as_they_do_here() {
         let uri = server.url("a%20folder/bag");
         let place = place();
         let info = BagInfo::open_in(place.clone(), uri.as_ref()).unwrap();
-        assert_eq!(info, BagInfo::open(&bag).unwrap(), "{}", bag.display());
+        let mut here = BagInfo::open(&bag).unwrap();
+        here.size_bytes -= size_beside_databases(&bag);
+        assert_eq!(info, here, "{}", bag.display());
         assert_eq!(
             all(place, &uri).unwrap(),
             all_local(&bag),
@@ -28,6 +32,17 @@ fn golden_bags_read_as_they_do_here() {
         count += 1;
     }
     assert!(count >= 10, "{count}");
+}
+
+/// Size of the files that sqlite3 keeps beside a database: a web server lists no files, so they are not found there.
+fn size_beside_databases(bag: &Path) -> u64 {
+    let files = std::fs::read_dir(bag).unwrap().map(|entry| entry.unwrap());
+    let beside = files.filter(|file| {
+        let name = file.file_name();
+        let name = name.to_str().unwrap();
+        name.ends_with("-shm") || name.ends_with("-wal")
+    });
+    beside.map(|file| file.metadata().unwrap().len()).sum()
 }
 
 #[test]
