@@ -31,6 +31,8 @@ class Running:
                 stderr=err,
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
+                # A shell that runs the trial in the background has it ignore SIGINT, and children inherit that.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
                 env=trial.environment(env),
             )
         trial.running.append(self)

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use timeloom_wire::Error;
-use timeloom_wire::environment::{Backend, DiscoveryRange, Environment, NoteKind, RouterCheck};
+use timeloom_wire::environment::{
+    Backend, DiscoveryRange, Environment, Note, NoteKind, RouterCheck,
+};
 
 fn read(variables: &[(&str, &str)]) -> Result<Environment, Error> {
     Environment::read(&|name| {
@@ -231,7 +233,7 @@ fn profiles_of_fast_dds_matter_to_fast_dds_alone() {
     let noted = |rmw: &str| {
         let profiles = ("FASTDDS_DEFAULT_PROFILES_FILE", "/a.xml");
         let environment = read(&[profiles, ("RMW_IMPLEMENTATION", rmw)]).unwrap();
-        assert!(environment.notes.iter().all(|note| note.is_about_data()));
+        assert!(environment.notes.iter().all(Note::is_about_data));
         !environment.notes.is_empty()
     };
     assert!(noted("") && noted("rmw_fastrtps_cpp"));
