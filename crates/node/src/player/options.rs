@@ -188,10 +188,13 @@ pub struct SettleWait {
 
 impl SettleWait {
     /// What discovery on a network takes.
+    ///
+    /// Fast DDS may ignore the first request for its endpoints, because it does not know the asking participant yet;
+    /// the next request comes a second later.
     pub const NETWORK: Self = Self {
-        least: Duration::from_millis(500),
+        least: Duration::from_millis(1500),
         quiet: Duration::from_millis(200),
-        most: Duration::from_secs(2),
+        most: Duration::from_secs(3),
     };
 }
 
