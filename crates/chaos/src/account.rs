@@ -79,7 +79,7 @@ struct Missing {
     head: u64,
     holes: u64,
     tail: u64,
-    /// All messages of publishers of which there is none.
+    /// All messages of publishers without any recorded message.
     unseen: u64,
     /// What is missing at the end of each publisher, or all of it.
     ends: Vec<u64>,

@@ -49,7 +49,7 @@ impl Robot {
             .peer
             .can(&json!({"do": "matched", "names": self.names}))?;
         if !matched {
-            return Err("nobody subscribes".into());
+            return Err("no subscription".into());
         }
         self.go_at_once(dice, largest)
     }
@@ -65,7 +65,7 @@ impl Robot {
         Ok(())
     }
 
-    /// Stops publishing, with nobody there to acknowledge.
+    /// Stops publishing without waiting for acknowledgements.
     pub(crate) fn stop_at_once(&mut self) -> Result<(), Failure> {
         self.peer.ask(&json!({"do": "stop", "names": self.names}))?;
         Ok(())

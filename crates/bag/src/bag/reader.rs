@@ -125,7 +125,7 @@ impl BagReader {
         }
     }
 
-    /// The account of each topic by dense id, of all bags together; `None` for topics of which no bag keeps one.
+    /// The account of each topic by dense id, of all bags together; `None` where no bag keeps an account.
     ///
     /// For a recording that never ended it says what its recorder saved, and that the rest is not known.
     pub fn accounts(&self) -> &[Option<TopicAccount>] {

@@ -69,7 +69,7 @@ fn storage(number: usize) -> McapOptions {
     }
 }
 
-/// A writer, what it was told, and what must be in its bag.
+/// A writer, the steps it went through, and the expected content of its bag.
 struct Session {
     writer: BagWriter,
     topics: Vec<TopicInfo>,

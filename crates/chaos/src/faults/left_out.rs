@@ -73,7 +73,7 @@ pub(crate) fn paused(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &m
     )
 }
 
-/// Throttled, or in files of which only the newest stay, or in a ring that is written now and then.
+/// Throttled, in old files that are deleted, or in a ring that is written on demand.
 pub(crate) fn thinned(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let how = *dice.pick(&[
         "--topic-throttle-frequency /chaos/weak=20 /chaos/strong=7",

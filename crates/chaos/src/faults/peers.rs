@@ -49,7 +49,7 @@ fn lives(
     account::judge(stage, place, &ended, tally)
 }
 
-/// The process of a publisher is gone before its lease ends, and the wire was bad: nobody says what its end was.
+/// The process of a publisher is gone before its lease ends, and packets were lost: its last number is not known.
 pub(crate) fn vanish(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
     let recorder = stage.record(place, &arguments)?;
@@ -103,7 +103,7 @@ pub(crate) fn qos(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut 
             "reliable": reliable, "latched": latched, "depth": depth,
         }))?;
         if !peer.can(&json!({"do": "matched", "names": [name]}))? {
-            return Err("nobody subscribes".into());
+            return Err("no subscription".into());
         }
         let rate = dice.between(50, 300);
         peer.ask(&json!({"do": "start", "name": name, "rate": rate, "sizes": [40, 900]}))?;
@@ -132,7 +132,7 @@ pub(crate) fn kinds(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mu
     let arguments = format!("--topics {topic} -o bag {}", storage(dice));
     let recorder = stage.record(place, &arguments)?;
     if !peer.can(&json!({"do": "matched", "names": names}))? {
-        return Err("nobody subscribes".into());
+        return Err("no subscription".into());
     }
     for name in names {
         peer.ask(&json!({"do": "start", "name": name, "rate": 150, "sizes": [50]}))?;
@@ -153,7 +153,7 @@ pub(crate) fn kind(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut
     let arguments = format!("--topics /chaos/twofold -o bag {}", storage(dice));
     let recorder = stage.record(place, &arguments)?;
     if !peer.can(&json!({"do": "matched", "names": ["text"]}))? {
-        return Err("nobody subscribes".into());
+        return Err("no subscription".into());
     }
     let start = json!({"do": "start", "name": "text", "rate": 200, "sizes": [50, 500]});
     peer.ask(&start)?;

@@ -53,7 +53,7 @@ impl Robot {
             .peer
             .can(&json!({"do": "matched", "names": self.names}))?
         {
-            return Err("nobody subscribes".into());
+            return Err("no subscription".into());
         }
         self.go_at_once(dice)
     }

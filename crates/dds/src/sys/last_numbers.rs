@@ -22,7 +22,7 @@ struct Told {
 #[derive(Clone, Copy, Default)]
 struct Number {
     number: u64,
-    /// How many questions there had been when it was told last.
+    /// Number of requests sent before the last answer.
     questions: u64,
 }
 

@@ -184,7 +184,7 @@ impl Active {
         for conflict in &mut self.conflicts {
             let own = publishers.iter().filter(|info| conflict.records(info));
             let offers: Vec<_> = own.map(|info| info.qos).collect();
-            // Without a subscription they are unknown, as those are of which nothing comes.
+            // Without a subscription their messages are unknown, like those of a publisher that never arrives.
             let _counted = conflict.subscribe(shared, &offers);
         }
         new

@@ -206,7 +206,7 @@ impl Discovery {
         }
     }
 
-    /// Puts a topic into the account of which nothing is recorded, since it has several types.
+    /// Adds a topic to the account that is not recorded because it has several types.
     fn count_only(
         &mut self,
         topic: &str,
@@ -254,7 +254,7 @@ impl Discovery {
         self.subscribe(topic, type_name, &publishers, &[]);
     }
 
-    /// Begins to record a topic of which there are publishers, or were a moment ago.
+    /// Begins to record a topic that has publishers, or had some a moment ago.
     fn subscribe(
         &mut self,
         topic: &str,
