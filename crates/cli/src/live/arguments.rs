@@ -16,7 +16,7 @@ const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Network")]
 pub(crate) struct LiveArguments {
-    /// How long to look for others at most; it ends after half a second once nothing new comes
+    /// How long to look for others at most; it ends earlier once nothing new comes
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     pub(crate) spin_time: Duration,
     /// Speak on 127.0.0.1 only, whatever the environment says

@@ -12,7 +12,7 @@ use timeloom_wire::{Graph, Node, NodeName, Participant};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::live::view::{View, nodes_are_known};
+use crate::live::view::{LISTING, SUBSCRIBING, View, nodes_are_known};
 use crate::live::{Interrupt, LiveArguments};
 use crate::suggestion::nearest;
 
@@ -161,13 +161,13 @@ impl Live {
     pub(crate) fn settled(&self) -> Graph {
         let own = self.node.name();
         let whole = |graph: &Graph| nodes_are_known(graph, own);
-        self.view.settle(self.spin_time, whole);
+        self.view.settle(LISTING, self.spin_time, whole);
         self.view.graph()
     }
 
     /// The graph once no more endpoints come, whosever they are: who waits longer loses messages.
     pub(crate) fn settled_endpoints(&self) -> Graph {
-        self.view.settle(self.spin_time, |_| true);
+        self.view.settle(SUBSCRIBING, self.spin_time, |_| true);
         self.view.graph()
     }
 

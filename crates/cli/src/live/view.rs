@@ -9,8 +9,10 @@ use crate::live::Interrupt;
 
 /// Nothing new for so long means that all have told what they have.
 const QUIET: Duration = Duration::from_millis(200);
-/// Nobody is taken for absent before, as with ros2: some need longer to answer than others.
-const LEAST: Duration = Duration::from_millis(500);
+/// How long a listing looks at least: Fast DDS may need more than a second to announce its endpoints.
+pub(crate) const LISTING: Duration = Duration::from_millis(1200);
+/// How long a verb looks at least that subscribes afterwards: while it looks, it misses messages.
+pub(crate) const SUBSCRIBING: Duration = Duration::from_millis(500);
 
 /// What others have told us of the graph.
 pub(crate) struct View {
@@ -81,8 +83,8 @@ impl View {
         }
     }
 
-    /// Blocks until nothing new comes and the graph is `whole`, or for `limit` of time.
-    pub(crate) fn settle(&self, limit: Duration, whole: impl Fn(&Graph) -> bool) {
+    /// Blocks for `least` and until nothing new comes and the graph is `whole`, or for `limit` of time.
+    pub(crate) fn settle(&self, least: Duration, limit: Duration, whole: impl Fn(&Graph) -> bool) {
         let end = self.clock.now().saturating_add(limit);
         loop {
             let left = |from| end.checked_since(from).unwrap_or_default();
@@ -94,7 +96,7 @@ impl View {
                 return;
             }
             let news = self.changed.wait_for(left(now).min(QUIET));
-            let early = self.clock.now() < self.begun.saturating_add(LEAST);
+            let early = self.clock.now() < self.begun.saturating_add(least);
             if !news && !early && whole(&self.graph()) {
                 return;
             }
