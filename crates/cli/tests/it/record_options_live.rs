@@ -106,6 +106,8 @@ fn selections_take_what_they_name() {
     publish(&mut robot, &topics, 10);
     writers(&mut robot, &["/later"]);
     robot.ask(&json!({"do": "matched", "name": "/later", "count": 2}));
+    // The publisher knows both subscriptions; they need a moment to know the publisher.
+    robot.ask(&json!({"do": "sleep", "seconds": 0.3}));
     publish(&mut robot, &["/later"], 5);
     robot.ask(&json!({"do": "sleep", "seconds": 0.3}));
     let expected = [
