@@ -23,7 +23,7 @@ impl Definitions {
         Self::parse_sections(name, text, Form::Idl)
     }
 
-    /// Reads what a bag stores for a type, whatever it says about the encoding.
+    /// Reads the definition that a bag stores for a type. The stated encoding is only a hint.
     ///
     /// Real bags call the text of a service `unknown`.
     ///

@@ -199,7 +199,7 @@ impl Intake {
         }
     }
 
-    /// What the bag's account is to be told.
+    /// Changes that the bag's account does not have yet.
     pub(super) fn take_news(&self) -> News {
         self.account().ledger.take_news()
     }

@@ -47,7 +47,7 @@ impl Ledger {
         &self.total.statistics
     }
 
-    /// What the bag's account is to be told; it then has everything.
+    /// Takes the changes that the bag's account does not have yet.
     pub(super) fn take_news(&mut self) -> News {
         std::mem::take(&mut self.news)
     }

@@ -53,7 +53,7 @@ impl Publishers {
         old.map(|(gid, _)| gid).collect()
     }
 
-    /// Whether somebody left whose end is not settled yet.
+    /// Whether a publisher left whose end is not settled yet.
     pub(super) fn has_left(&self) -> bool {
         self.known.values().any(Option::is_some)
     }

@@ -24,7 +24,7 @@ use crate::{Error, Result};
 /// One bag from its first to its last message.
 pub(super) struct Session {
     pub(super) shared: Arc<Shared>,
-    /// Taken by whoever ends it.
+    /// Taken by the caller that ends it.
     threads: Mutex<Option<Threads>>,
 }
 

@@ -120,7 +120,7 @@ impl TransportAccount {
         let writer = self.writers.entry(gid).or_default();
         let before = writer.missing();
         change(writer);
-        // What is told of nobody in particular is compared with the sum of the others.
+        // Losses without a writer are compared with the sum over all writers.
         if gid != Gid::UNKNOWN {
             self.sums.replace(&before, &writer.missing());
         }

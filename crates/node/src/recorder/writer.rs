@@ -24,7 +24,7 @@ const REST: Duration = Duration::from_millis(100);
 /// A stretch of messages that is written at once; its bytes are then given back.
 const STRETCH_BYTES: usize = 1 << 20;
 const STRETCH_MESSAGES: usize = 1024;
-/// Splits that are kept for whoever publishes them; without a notifier the oldest go.
+/// Splits that wait for the notifier; without one, the oldest are dropped.
 const MOST_EVENTS: usize = 1024;
 
 /// The thread that writes the bag.

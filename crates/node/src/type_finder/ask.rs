@@ -215,7 +215,7 @@ impl<'a> Ask<'a> {
     fn graph(&self) -> Graph {
         let graph = Arc::new(Mutex::new(Graph::default()));
         let seen = Arc::clone(&graph);
-        // The graph is told while the watch is made.
+        // Creating the watch reports the current graph.
         drop(self.participant.watch_graph(Box::new(move |event| {
             let mut graph = seen.lock().unwrap_or_else(PoisonError::into_inner);
             graph.apply(event);
