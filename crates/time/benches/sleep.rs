@@ -77,10 +77,10 @@ fn asynchronous(bench: &mut Bench) -> u64 {
         .expect("no tokio runtime");
     let results = in_turns(&mut [
         Sleeper::new("in tokio", |at| {
-            reached(runtime.block_on(clock.sleep_until_async(at, &options)));
+            reached(runtime.block_on(clock.sleep_until_async_with(at, &options)));
         }),
         Sleeper::new("in a plain block_on", |at| {
-            reached(block_on(clock.sleep_until_async(at, &options)));
+            reached(block_on(clock.sleep_until_async_with(at, &options)));
         }),
         Sleeper::new("tokio::time", |at| tokio_sleep(&runtime, left(&clock, at))),
     ]);

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use crate::clock_core::{ClockCore, Steering};
 use crate::clock_state::{ClockState, Operation};
 use crate::duration::Duration;
+use crate::into_duration::IntoDuration;
 use crate::jump_handler::{JumpHandle, JumpHandler};
-use crate::kind::{Kind, KindId, SimAware, SourceState};
+use crate::kind::{Kind, KindId, Ros, SimAware, SourceState};
 use crate::now_future::NowFuture;
 use crate::reporter::ClockWarning;
 use crate::sleep::Sleep;
@@ -15,15 +16,22 @@ use crate::snapshot_cell::Contended;
 use crate::sync::lock;
 use crate::time::Time;
 use crate::time_base::{Passthrough, TimeBase};
-use crate::wait::{OnJump, WaitOptions, Woke};
+use crate::wait::{WaitOptions, Woke};
 use crate::wait_cell::Party;
 use crate::wait_state::{Goal, Wait};
 
 /// A clock of one kind: [`System`](crate::System), [`Steady`](crate::Steady), [`Ros`](crate::Ros) or
 /// [`RosSteady`](crate::RosSteady).
 ///
-/// Clones are the same clock. Reading takes no lock. A ROS clock shows system time until a
+/// Clones are the same clock. Reading takes no lock. A ROS clock, the default, shows system time until a
 /// [`TimeHub`](crate::TimeHub) with an active source steers it.
+///
+/// ```
+/// use timeloom_time::{Clock, Time};
+/// let clock: Clock = Clock::new();
+/// let stamp: Time = clock.now();
+/// assert!(stamp <= clock.now());
+/// ```
 ///
 /// ```
 /// use timeloom_time::{Clock, Duration, Steady};
@@ -32,7 +40,7 @@ use crate::wait_state::{Goal, Wait};
 /// assert!(clock.sleep_for(Duration::from_millis(2)).is_reached());
 /// assert!(clock.now() - begin >= Duration::from_millis(2), "never early");
 /// ```
-pub struct Clock<K: Kind> {
+pub struct Clock<K: Kind = Ros> {
     core: Arc<ClockCore>,
     kind: PhantomData<fn() -> K>,
 }
@@ -111,7 +119,7 @@ impl<K: Kind> Clock<K> {
     pub fn try_now(&self) -> Result<Time<K>, NoTime> {
         loop {
             match self.core.try_now() {
-                Ok(0) => return Err(NoTime::NotStarted),
+                Ok(0) if !self.core.is_started() => return Err(NoTime::NotStarted),
                 Ok(now) => return Ok(Time::from_nanos(now)),
                 Err(Contended::Jumping) => return Err(NoTime::JumpInProgress),
                 Err(Contended::Writing) => crate::sync::spin(),
@@ -124,23 +132,30 @@ impl<K: Kind> Clock<K> {
         NowFuture::new(self.clone())
     }
 
-    /// Whether the clock shows a time at all: false while an active source has sent nothing.
+    /// Whether the clock shows a time at all: false while an active source has sent nothing, or zero only, which
+    /// means "not initialised". A source that goes back to zero later, such as a simulator that is reset, has not
+    /// stopped.
     pub fn started(&self) -> bool {
-        self.core.now() > 0
+        self.core.is_started()
     }
 
-    /// How often time has jumped or its source has changed. Times of one epoch are comparable.
+    /// How often time has jumped or its source has changed. Times of one epoch are comparable; ticks of a source do
+    /// not begin another one.
     pub fn epoch(&self) -> u64 {
         lock(&self.core.control).state.epoch
     }
 
-    /// Blocks until the clock has [started](Self::started); jumps do not end the wait.
+    /// Blocks until the clock has [started](Self::started); jumps do not end the wait, unless
+    /// [asked for](WaitOptions::on_jump).
     pub fn wait_until_started(&self, options: &WaitOptions) -> Woke<K> {
-        let options = options.clone().on_jump(OnJump::Ignore);
-        self.block(Goal::At(1), &options)
+        self.block(Goal::Start, options)
     }
 
-    /// Blocks until the clock shows `until` or later; returns when it jumps ([`OnJump::Return`]).
+    /// Blocks until the clock shows `until` or later; returns when it jumps
+    /// ([`OnJump::Return`](crate::OnJump::Return)).
+    ///
+    /// A sleep that begins before time has [started](Self::started) goes on when it does, as in rclcpp, unless the
+    /// options say what to do at jumps.
     ///
     /// A paused clock, or one whose source sends nothing, may never get there: give a
     /// [`real_timeout`](WaitOptions::real_timeout) with [`sleep_until_with`](Self::sleep_until_with).
@@ -154,25 +169,57 @@ impl<K: Kind> Clock<K> {
     }
 
     /// Blocks until `duration` has passed on this clock; when it jumps, the rest is slept on the new time
-    /// ([`OnJump::Rebase`]).
-    pub fn sleep_for(&self, duration: Duration) -> Woke<K> {
+    /// ([`OnJump::Rebase`](crate::OnJump::Rebase)).
+    ///
+    /// ```
+    /// use timeloom_time::{Clock, Duration, Steady};
+    /// let clock = Clock::<Steady>::new();
+    /// assert!(clock.sleep_for(Duration::from_millis(1)).is_reached());
+    /// assert!(clock.sleep_for(std::time::Duration::from_millis(1)).is_reached());
+    /// ```
+    pub fn sleep_for(&self, duration: impl IntoDuration) -> Woke<K> {
         self.sleep_for_with(duration, &WaitOptions::default())
     }
 
     /// Like [`sleep_for`](Self::sleep_for), with options.
-    pub fn sleep_for_with(&self, duration: Duration, options: &WaitOptions) -> Woke<K> {
-        self.block(Goal::After(duration.nanos()), options)
+    pub fn sleep_for_with(&self, duration: impl IntoDuration, options: &WaitOptions) -> Woke<K> {
+        self.block(Goal::After(duration.into_duration().nanos()), options)
     }
 
     /// A future that is ready when the clock shows `until`, or when the wait ends otherwise. Works in any
     /// runtime; the wait begins with the call.
-    pub fn sleep_until_async(&self, until: Time<K>, options: &WaitOptions) -> Sleep<K> {
+    ///
+    /// ```
+    /// use timeloom_time::{Clock, Duration, Steady, VirtualTime};
+    /// let world = VirtualTime::new();
+    /// let clock = Clock::<Steady>::on(&world.base());
+    /// assert!(world.block_on(clock.sleep_for_async(Duration::from_secs(60))).is_reached());
+    /// ```
+    pub fn sleep_until_async(&self, until: Time<K>) -> Sleep<K> {
+        self.sleep_until_async_with(until, &WaitOptions::default())
+    }
+
+    /// Like [`sleep_until_async`](Self::sleep_until_async), with options.
+    pub fn sleep_until_async_with(&self, until: Time<K>, options: &WaitOptions) -> Sleep<K> {
         Sleep::new(&self.core, Goal::At(until.nanos()), options)
     }
 
-    /// The same for a duration.
-    pub fn sleep_for_async(&self, duration: Duration, options: &WaitOptions) -> Sleep<K> {
-        Sleep::new(&self.core, Goal::After(duration.nanos()), options)
+    /// The same for a duration: when the clock jumps, the rest is slept on the new time.
+    pub fn sleep_for_async(&self, duration: impl IntoDuration) -> Sleep<K> {
+        self.sleep_for_async_with(duration, &WaitOptions::default())
+    }
+
+    /// Like [`sleep_for_async`](Self::sleep_for_async), with options.
+    pub fn sleep_for_async_with(
+        &self,
+        duration: impl IntoDuration,
+        options: &WaitOptions,
+    ) -> Sleep<K> {
+        Sleep::new(
+            &self.core,
+            Goal::After(duration.into_duration().nanos()),
+            options,
+        )
     }
 
     /// A file descriptor that becomes readable when the wait is over, for `epoll` and the like.
@@ -230,14 +277,16 @@ impl<K: SimAware> Clock<K> {
 
     /// Lets a source steer this clock by hand, without a [`TimeHub`](crate::TimeHub).
     ///
-    /// Handlers and waits hear of the change before this returns. No effect if active already.
+    /// Handlers and waits hear of the change before this returns. No effect if active already. A clock that is
+    /// attached to a hub stays with it: this and the two calls below then do nothing but
+    /// [report](Self::set_reporter) [`ClockWarning::OverrideRefused`].
     pub fn activate_override(&self) {
-        self.core.apply(Operation::Activate);
+        self.override_by(Operation::Activate);
     }
 
     /// Back to the machine's clock. No effect if not active. The value set before is forgotten.
     pub fn deactivate_override(&self) {
-        self.core.apply(Operation::Deactivate);
+        self.override_by(Operation::Deactivate);
     }
 
     /// What the clock shows while the override is active; before that it is kept for later.
@@ -245,7 +294,14 @@ impl<K: SimAware> Clock<K> {
     /// Blocks while another thread's jump handlers run. Inside a handler of this clock it takes effect when
     /// the jump is over.
     pub fn set_override(&self, time: Time<K>) {
-        self.core.apply(Operation::Tick(time.nanos()));
+        self.override_by(Operation::Tick(time.nanos()));
+    }
+
+    fn override_by(&self, operation: Operation) {
+        if self.core.has_hub() {
+            return self.core.reporter.report(&ClockWarning::OverrideRefused);
+        }
+        self.core.apply(operation);
     }
 }
 

@@ -5,6 +5,7 @@ use std::task::Waker;
 use crate::clock_state::{BaseNow, ClockState, Mode, Operation};
 use crate::duration::Duration;
 use crate::follow::Follow;
+use crate::hub::Hub;
 use crate::jump_handler::Registered;
 use crate::raw_jump::RawJump;
 use crate::reporter::{ClockWarning, Reporter};
@@ -13,7 +14,6 @@ use crate::sync::{
     AtomicBool, AtomicI64, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, ThreadId, lock, spin,
 };
 use crate::time_base::{Passthrough, TimeBase};
-use crate::time_hub::Hub;
 use crate::wait_cell::WaitCell;
 use crate::wait_queue::WaitQueue;
 
@@ -43,7 +43,7 @@ pub(crate) struct ClockCore {
     pub(crate) reporter: Reporter,
     /// The hub that steers this clock, if any.
     hub: Mutex<Weak<Hub>>,
-    this: Weak<Self>,
+    pub(crate) this: Weak<Self>,
 }
 
 /// What writers share.
@@ -55,19 +55,20 @@ pub(crate) struct Control {
     pub(crate) handler_forward: i64,
     /// The jump whose handlers run at the moment.
     pub(crate) turn: Option<Turn>,
-    /// Operations that a handler asked for; done when its jump is.
+    /// Operations that came during a jump, from its handlers or from a thread that does not wait; done when it is over.
     pub(crate) deferred: VecDeque<Operation>,
     /// Tasks that wait for the end of a blocking jump.
     pub(crate) blocked: Vec<Waker>,
-    pub(crate) generation: u64,
+    pub(crate) generation: Generation,
     /// How long the handlers of a jump may take before it happens without them.
     pub(crate) patience: Duration,
 }
 
 /// A jump in progress.
 pub(crate) struct Turn {
-    pub(crate) generation: u64,
-    pub(crate) thread: ThreadId,
+    pub(crate) generation: Generation,
+    /// The thread that calls the handlers; `None` before it has begun to.
+    pub(crate) thread: Option<ThreadId>,
     pub(crate) jump: RawJump,
     /// The state to publish; `None` once it is out.
     pub(crate) pending: Option<ClockState>,
@@ -189,11 +190,56 @@ impl ClockCore {
         }
     }
 
-    /// Changes the clock. Blocks while another thread's jump handlers run; inside a handler of this clock
-    /// the change is deferred until the jump is over.
+    /// Changes the clock, with its handlers called on this thread. Blocks while another thread's jump handlers run;
+    /// inside a handler of this clock the change is deferred until the jump is over.
     pub(crate) fn apply(&self, operation: Operation) {
+        if self.refuses(operation) {
+            return;
+        }
+        let Some(mut control) = self.take_turn(operation) else {
+            return;
+        };
+        if !control.deferred.is_empty() {
+            control.deferred.push_back(operation);
+            drop(control);
+            self.apply_deferred(Runner::Here);
+            return self.wait_until_settled();
+        }
+        if self.apply_one(control, operation, Runner::Here) != Applied::Smoothly {
+            self.apply_deferred(Runner::Here);
+        }
+    }
+
+    /// Changes the clock, with its handlers called on a thread of their own. Never blocks: while a jump is in
+    /// progress, the change is deferred until it is over.
+    pub(crate) fn post(&self, operation: Operation) -> Posted {
+        if self.refuses(operation) {
+            return Posted::Done;
+        }
+        let mut control = lock(&self.control);
+        if control.is_overdue() {
+            control = self.give_up(control);
+        }
+        if control.turn.is_some() || !control.deferred.is_empty() {
+            control.defer(operation);
+            drop(control);
+            self.apply_deferred(Runner::Elsewhere);
+            return Posted::Pending;
+        }
+        match self.apply_one(control, operation, Runner::Elsewhere) {
+            Applied::Smoothly => Posted::Done,
+            Applied::Jumped => {
+                self.apply_deferred(Runner::Elsewhere);
+                Posted::Done
+            }
+            Applied::Jumping => Posted::Pending,
+        }
+    }
+
+    fn refuses(&self, operation: Operation) -> bool {
         if self.steering == Steering::Calls && operation.is_of_source() {
-            return self.reporter.report(&ClockWarning::SourceRefused);
+            self.reporter.report(&ClockWarning::SourceRefused);
+            return true;
         }
         // A source that takes over has its full patience from then on.
         if matches!(
@@ -202,28 +248,30 @@ impl ClockCore {
         ) {
             self.updates.fetch_add(1, Ordering::Relaxed);
         }
-        let Some(control) = self.take_turn(operation) else {
-            return;
-        };
-        if self.apply_one(control, operation) == Applied::Jump {
-            self.apply_deferred();
-        }
+        false
     }
 
-    /// Does all that handlers asked for, in their order.
-    fn apply_deferred(&self) {
+    /// Does all that was deferred, in its order, unless a jump is in progress: whoever ends that one goes on.
+    pub(crate) fn apply_deferred(&self, runner: Runner) {
         loop {
-            let Some(operation) = lock(&self.control).deferred.pop_front() else {
+            let mut control = lock(&self.control);
+            if control.turn.is_some() {
                 return;
+            }
+            let Some(operation) = control.deferred.pop_front() else {
+                drop(control);
+                return self.turned.notify_all();
             };
-            let Some(control) = self.take_turn(operation) else {
-                return;
-            };
-            self.apply_one(control, operation);
+            self.apply_one(control, operation, runner);
         }
     }
 
-    fn apply_one(&self, mut control: MutexGuard<'_, Control>, operation: Operation) -> Applied {
+    fn apply_one(
+        &self,
+        mut control: MutexGuard<'_, Control>,
+        operation: Operation,
+        runner: Runner,
+    ) -> Applied {
         let window = self.snapshot.write();
         let base = if control.state.is_fixed() && matches!(operation, Operation::Tick(_)) {
             // From one fixed time to the next no clock need be read.
@@ -238,11 +286,10 @@ impl ClockCore {
         if let Some(mut jump) = transition.jump
             && self.is_jump(&control, &jump)
         {
-            // A tick forward that somebody calls a jump is one for all.
-            transition.state.epoch = control.state.epoch + 1;
-            jump.epoch = transition.state.epoch;
-            self.jump(control, window, transition.state, jump);
-            return Applied::Jump;
+            // All are told of a tick that one of them calls a jump, in the order of the jumps.
+            transition.state.revision = control.state.revision + 1;
+            jump.revision = transition.state.revision;
+            return self.jump(control, window, transition.state, jump, runner);
         }
         control.state = transition.state;
         window.commit(&transition.state, false);
@@ -254,7 +301,7 @@ impl ClockCore {
     /// Whether anybody calls this a jump; a tick forward mostly is none.
     fn is_jump(&self, control: &Control, jump: &RawJump) -> bool {
         let delta = jump.delta();
-        jump.epoch > control.state.epoch
+        jump.revision > control.state.revision
             || delta >= self.wait_forward.load(Ordering::Acquire)
             || delta >= control.handler_forward
     }
@@ -286,6 +333,11 @@ impl ClockCore {
         self.steering == Steering::Source && self.is_steered()
     }
 
+    /// Whether the clock shows a time.
+    pub(crate) fn is_started(&self) -> bool {
+        lock(&self.control).state.is_started()
+    }
+
     /// Whether something else than the machine's clock says what time it is.
     pub(crate) fn is_steered(&self) -> bool {
         lock(&self.control).state.mode == Mode::Steered
@@ -311,6 +363,24 @@ impl ClockCore {
         std::ptr::eq(lock(&self.hub).as_ptr(), hub)
     }
 
+    /// Whether calls steer this clock.
+    pub(crate) fn is_controlled(&self) -> bool {
+        self.steering == Steering::Calls
+    }
+
+    /// Whether a hub steers this clock.
+    pub(crate) fn has_hub(&self) -> bool {
+        lock(&self.hub).strong_count() > 0
+    }
+
+    /// Notes that a hub has let go of this clock; no effect if it has another one by now.
+    pub(crate) fn leave_hub(&self, hub: &Hub) {
+        let mut own = lock(&self.hub);
+        if std::ptr::eq(own.as_ptr(), hub) {
+            *own = Weak::new();
+        }
+    }
+
     /// Has steps of the system clock noticed from now on, if this clock shows it.
     pub(crate) fn watch_system_steps(&self) {
         if self.passthrough == Passthrough::System
@@ -332,10 +402,33 @@ pub(crate) enum Steering {
 
 /// How an operation went.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Applied {
+pub(crate) enum Applied {
     Smoothly,
-    Jump,
+    /// The clock jumped; all handlers were called.
+    Jumped,
+    /// The clock jumps; its handlers are being called on another thread.
+    Jumping,
 }
+
+/// How an operation went that nobody waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Posted {
+    Done,
+    /// Handlers are being called; it is done when [`settled`](ClockCore::wait_until_settled).
+    Pending,
+}
+
+/// Which thread calls the handlers of a jump.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Runner {
+    /// The one that changes the clock.
+    Here,
+    /// One of [`HandlerThreads`](crate::handler_threads): the one that changes the clock must not be held up.
+    Elsewhere,
+}
+
+/// Numbers the jumps of a clock that had handlers to call.
+pub(crate) type Generation = u64;
 
 pub(crate) fn signal_all(cells: &[Arc<WaitCell>]) {
     for cell in cells {

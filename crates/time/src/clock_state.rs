@@ -24,8 +24,14 @@ pub(crate) struct ClockState {
     pub(crate) paused: bool,
     /// A controlled clock stands here until it is raised; `i64::MAX` for none.
     pub(crate) ceiling: i64,
+    /// Whether the segment is a time; false until a source sends something else than zero.
+    pub(crate) started: bool,
+    /// The last step forward of a source; zero while none is known.
+    pub(crate) last_step: i64,
     /// Counts jumps and source changes: two readings of one epoch are comparable.
     pub(crate) epoch: u64,
+    /// Counts what handlers and waits were told of: jumps, source changes, and the ticks that one of them calls a jump.
+    pub(crate) revision: u64,
 }
 
 /// Readings of the time base at the moment of a change.
@@ -94,8 +100,16 @@ impl ClockState {
             rate: PlaybackRate::REAL_TIME,
             paused: false,
             ceiling: i64::MAX,
+            started: false,
+            last_step: 0,
             epoch: 0,
+            revision: 0,
         }
+    }
+
+    /// Whether what the clock shows is a time.
+    pub(crate) fn is_started(&self) -> bool {
+        self.mode == Mode::Passthrough || self.started
     }
 
     /// What the clock shows.
@@ -143,14 +157,17 @@ impl ClockState {
     }
 
     fn steer(&self, segment: Segment, jump: bool, base: BaseNow) -> Transition {
-        let state = Self { segment, ..*self };
+        let mut state = Self { segment, ..*self };
+        let new = segment.eval(base.steady);
+        // Zero means that there is no time yet. After the first time that was one, it is a time as well: a simulator
+        // that is reset starts there.
+        state.started = self.started || new != 0;
         if self.mode == Mode::Passthrough {
             return Transition { state, jump: None };
         }
         let old = self.now(base);
-        let new = state.now(base);
-        // From zero the first sample starts the clock: that is no leap of fifty years.
-        let change = if old == 0 && new != 0 {
+        // The first sample starts the clock: that is no leap of fifty years.
+        let change = if state.started && !self.started {
             ClockChange::RosTimeStarted
         } else {
             ClockChange::NoChange
@@ -158,18 +175,31 @@ impl ClockState {
         if new < old || jump || change != ClockChange::NoChange {
             state.jumped(change, JumpCause::Source, old, new)
         } else {
-            // A tick forward: only handlers and waits that ask for forward jumps care.
-            let tick = RawJump {
-                change,
-                cause: JumpCause::Source,
-                old,
-                new,
-                epoch: self.epoch,
+            state.tick(old, new)
+        }
+    }
+
+    /// A step forward: only handlers and waits that ask for forward jumps care.
+    fn tick(mut self, old: i64, new: i64) -> Transition {
+        if new <= old {
+            return Transition {
+                state: self,
+                jump: None,
             };
-            Transition {
-                state,
-                jump: (new > old).then_some(tick),
-            }
+        }
+        let jump = RawJump {
+            change: ClockChange::NoChange,
+            cause: JumpCause::Source,
+            old,
+            new,
+            usual_step: self.last_step,
+            epoch: self.epoch,
+            revision: self.revision,
+        };
+        self.last_step = new.saturating_sub(old);
+        Transition {
+            state: self,
+            jump: Some(jump),
         }
     }
 
@@ -186,6 +216,8 @@ impl ClockState {
             Mode::Steered => ClockChange::RosTimeActivated,
             Mode::Passthrough => {
                 state.segment = Segment::fixed(0);
+                state.started = false;
+                state.last_step = 0;
                 ClockChange::RosTimeDeactivated
             }
         };
@@ -195,7 +227,7 @@ impl ClockState {
     fn run(&self, paused: bool, rate: PlaybackRate, base: BaseNow) -> Transition {
         let now = self.segment.eval(base.steady);
         let segment = if paused {
-            Segment::fixed(now)
+            Segment::fixed(now).anchored_at(base.steady)
         } else {
             Segment::running(now, base.steady, rate).with_cap(self.ceiling.max(now))
         };
@@ -210,7 +242,7 @@ impl ClockState {
 
     fn jump_to(&self, time: i64, base: BaseNow) -> Transition {
         let segment = if self.paused {
-            Segment::fixed(time)
+            Segment::fixed(time).anchored_at(base.steady)
         } else {
             Segment::running(time, base.steady, self.rate).with_cap(self.ceiling.max(time))
         };
@@ -261,12 +293,15 @@ impl ClockState {
 
     fn jumped(mut self, change: ClockChange, cause: JumpCause, old: i64, new: i64) -> Transition {
         self.epoch += 1;
+        self.revision += 1;
         let jump = RawJump {
             change,
             cause,
             old,
             new,
+            usual_step: self.last_step,
             epoch: self.epoch,
+            revision: self.revision,
         };
         Transition {
             state: self,

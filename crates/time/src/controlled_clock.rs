@@ -53,6 +53,7 @@ impl ControlledClock {
             mode: Mode::Steered,
             segment: Segment::fixed(start.nanos()).anchored_at(base.steady()),
             paused: true,
+            started: true,
             ..ClockState::passthrough()
         };
         Self(Clock::of(ClockCore::new(

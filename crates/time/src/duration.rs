@@ -1,7 +1,6 @@
 //! Signed lengths of time.
 
 use core::fmt::{self, Write as _};
-use core::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 use crate::error::TimeError;
 
@@ -98,6 +97,52 @@ impl Duration {
     /// The duration in nanoseconds.
     pub const fn nanos(self) -> i64 {
         self.0
+    }
+
+    /// The duration in nanoseconds, under the name that `std` has for it.
+    pub const fn as_nanos(self) -> i64 {
+        self.0
+    }
+
+    /// The whole microseconds, rounded towards zero.
+    pub const fn as_micros(self) -> i64 {
+        self.0 / 1_000
+    }
+
+    /// The whole milliseconds, rounded towards zero.
+    ///
+    /// ```
+    /// use timeloom_time::Duration;
+    /// let length = Duration::from_nanos(-1_999_999_999);
+    /// assert_eq!((length.as_secs(), length.as_millis(), length.as_micros()), (-1, -1_999, -1_999_999));
+    /// assert_eq!(length.subsec_nanos(), -999_999_999);
+    /// ```
+    pub const fn as_millis(self) -> i64 {
+        self.0 / 1_000_000
+    }
+
+    /// The whole seconds, rounded towards zero.
+    pub const fn as_secs(self) -> i64 {
+        self.0 / NANOS_PER_SEC
+    }
+
+    /// What is left beside the [whole seconds](Self::as_secs), with the sign of the duration.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the remainder is below 1e9"
+    )]
+    pub const fn subsec_nanos(self) -> i32 {
+        (self.0 % NANOS_PER_SEC) as i32
+    }
+
+    /// A duration of `secs` seconds, rounded to the nearest nanosecond, as `std` has it.
+    ///
+    /// # Panics
+    ///
+    /// If `secs` is not a number, infinite, or beyond ±292 years; see
+    /// [`try_from_secs_f64`](Self::try_from_secs_f64).
+    pub fn from_secs_f64(secs: f64) -> Self {
+        Self::try_from_secs_f64(secs).expect("seconds that are no duration")
     }
 
     /// The duration in seconds, as near as a double can be.
@@ -238,73 +283,6 @@ fn mul_f64(nanos: i64, factor: f64) -> Option<i64> {
     };
     let negative = (nanos < 0) != factor.is_sign_negative();
     i64::try_from(if negative { -scaled } else { scaled }).ok()
-}
-
-impl Add for Duration {
-    type Output = Self;
-    /// # Panics
-    ///
-    /// On overflow, in every build.
-    fn add(self, other: Self) -> Self {
-        self.checked_add(other)
-            .expect("overflow when adding durations")
-    }
-}
-
-impl Sub for Duration {
-    type Output = Self;
-    /// # Panics
-    ///
-    /// On overflow, in every build.
-    fn sub(self, other: Self) -> Self {
-        self.checked_sub(other)
-            .expect("overflow when subtracting durations")
-    }
-}
-
-impl Neg for Duration {
-    type Output = Self;
-    /// # Panics
-    ///
-    /// For [`Duration::MIN`], in every build.
-    fn neg(self) -> Self {
-        self.checked_neg()
-            .expect("overflow when negating a duration")
-    }
-}
-
-impl Mul<i64> for Duration {
-    type Output = Self;
-    /// # Panics
-    ///
-    /// On overflow, in every build.
-    fn mul(self, factor: i64) -> Self {
-        self.checked_mul(factor)
-            .expect("overflow when multiplying a duration")
-    }
-}
-
-impl Div<i64> for Duration {
-    type Output = Self;
-    /// # Panics
-    ///
-    /// If the divisor is zero, or on overflow, in every build.
-    fn div(self, divisor: i64) -> Self {
-        self.checked_div(divisor)
-            .expect("overflow or zero when dividing a duration")
-    }
-}
-
-impl AddAssign for Duration {
-    fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
-    }
-}
-
-impl SubAssign for Duration {
-    fn sub_assign(&mut self, other: Self) {
-        *self = *self - other;
-    }
 }
 
 impl TryFrom<core::time::Duration> for Duration {

@@ -63,6 +63,10 @@ pub enum TimeError {
         /// The frequency in hertz.
         hertz: f64,
     },
+    /// A text is no duration.
+    NotADuration,
+    /// A text is no point in time.
+    NotATime,
     /// A jump threshold of the wrong sign, or zero.
     JumpThresholdSign {
         /// `forward` or `backward`.
@@ -145,6 +149,10 @@ impl fmt::Display for TimeError {
                 f,
                 "rate of {hertz:e} Hz has no period between 1 ns and 292 years"
             ),
+            Self::NotADuration => {
+                f.write_str("expected a duration such as 1.5s, -250ms, 1h30m or plain seconds")
+            }
+            Self::NotATime => f.write_str("expected seconds such as 1700000000.25"),
             Self::JumpThresholdSign {
                 direction,
                 nanoseconds,

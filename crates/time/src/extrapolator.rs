@@ -1,61 +1,11 @@
 //! Time between the samples of a time source, as `playback_time.md` asks for.
 
 use crate::duration::Duration;
+use crate::segment::Segment;
 
-/// A piece of extrapolated time: a line with a floor and a cap.
-///
-/// At steady time `s` it shows `ros_ref + (s - steady_ref) * rate`, kept within
-/// `floor..=cap`. All fields but the rate are nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ExtrapolatedSegment {
-    /// The time of the last sample.
-    pub ros_ref: i64,
-    /// The steady time at which the last sample arrived.
-    pub steady_ref: i64,
-    /// Source time per steady time; zero while the source is paused or its rate is unknown.
-    pub rate: f64,
-    /// The lowest value shown: the last sample, or what was shown before it, if that was more.
-    pub floor: i64,
-    /// The highest value shown, reached when the next sample does not come; never below `floor`.
-    pub cap: i64,
-}
-
-impl ExtrapolatedSegment {
-    /// The time shown at `steady`. It never decreases while `steady` increases.
-    pub fn eval(&self, steady: i64) -> i64 {
-        let elapsed = i128::from(steady) - i128::from(self.steady_ref);
-        // A cast from a float saturates, and so does the sum.
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "the cast saturates, and the value is clamped"
-        )]
-        let line = self
-            .ros_ref
-            .saturating_add((elapsed as f64 * self.rate) as i64);
-        line.min(self.cap).max(self.floor)
-    }
-
-    /// The same segment that never shows less than `shown`: for a clock whose readers may have
-    /// seen a little more than this segment's own arithmetic says.
-    #[must_use]
-    pub fn with_floor(self, shown: i64) -> Self {
-        Self {
-            floor: self.floor.max(shown),
-            cap: self.cap.max(shown),
-            ..self
-        }
-    }
-
-    /// A segment that stands still at `ros`.
-    fn still(steady: i64, ros: i64) -> Self {
-        Self {
-            ros_ref: ros,
-            steady_ref: steady,
-            rate: 0.0,
-            floor: ros,
-            cap: ros,
-        }
-    }
+/// Time that stands at `ros` from `steady` on.
+fn still(steady: i64, ros: i64) -> Segment {
+    Segment::fixed(ros).anchored_at(steady)
 }
 
 /// What a sample did to the extrapolated time. Each variant carries the segment that is valid
@@ -63,18 +13,18 @@ impl ExtrapolatedSegment {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Update {
     /// The first sample: time has started.
-    Start(ExtrapolatedSegment),
+    Start(Segment),
     /// Time went on, and caught up with the sample if it was behind.
-    Continue(ExtrapolatedSegment),
+    Continue(Segment),
     /// Time was ahead of the sample. It stands still until the source has caught up.
-    Hold(ExtrapolatedSegment),
+    Hold(Segment),
     /// The source jumped: back to before its last sample, or far forward.
-    Jump(ExtrapolatedSegment),
+    Jump(Segment),
 }
 
 impl Update {
     /// The segment that is valid from now on.
-    pub fn segment(&self) -> ExtrapolatedSegment {
+    pub fn segment(&self) -> Segment {
         match *self {
             Self::Start(segment)
             | Self::Continue(segment)
@@ -116,7 +66,7 @@ pub struct Extrapolator<const N: usize = 8> {
     last: Option<Sample>,
     /// The usual step of the source before the history was cleared.
     usual_step: Option<i64>,
-    segment: Option<ExtrapolatedSegment>,
+    segment: Option<Segment>,
     forward_jump: Duration,
     deadline_percent: u32,
 }
@@ -179,12 +129,12 @@ impl<const N: usize> Extrapolator<N> {
     /// as not having moved.
     pub fn sample(&mut self, steady: i64, ros: i64) -> Update {
         let Some((last, segment)) = self.last.zip(self.segment) else {
-            return Update::Start(self.restart(ExtrapolatedSegment::still(steady, ros)));
+            return Update::Start(self.restart(still(steady, ros)));
         };
         let steady = steady.max(last.steady);
         let step = ros.saturating_sub(last.ros);
         if step < 0 || self.is_jump(step) {
-            let segment = self.restart(ExtrapolatedSegment::still(steady, ros));
+            let segment = self.restart(still(steady, ros));
             if step > 0 {
                 // A very fast source seems to jump at its first step, but not at every step.
                 self.usual_step = self.usual_step.or(Some(step));
@@ -196,7 +146,7 @@ impl<const N: usize> Extrapolator<N> {
         }
         let shown = segment.eval(steady);
         let next = if step == 0 {
-            self.restart(ExtrapolatedSegment::still(steady, ros).with_floor(shown))
+            self.restart(still(steady, ros).with_floor(shown))
         } else {
             self.push(steady.saturating_sub(last.steady), step);
             self.resume(steady, ros, step, shown)
@@ -216,7 +166,7 @@ impl<const N: usize> Extrapolator<N> {
     }
 
     /// The segment that is valid now; `None` before the first sample.
-    pub fn segment(&self) -> Option<ExtrapolatedSegment> {
+    pub fn segment(&self) -> Option<Segment> {
         self.segment
     }
 
@@ -253,7 +203,7 @@ impl<const N: usize> Extrapolator<N> {
     }
 
     /// Clears the history and stands still.
-    fn restart(&mut self, segment: ExtrapolatedSegment) -> ExtrapolatedSegment {
+    fn restart(&mut self, segment: Segment) -> Segment {
         self.usual_step = self.usual_step();
         self.len = 0;
         self.oldest = 0;
@@ -261,21 +211,18 @@ impl<const N: usize> Extrapolator<N> {
     }
 
     /// Goes on from a sample at the median rate.
-    fn resume(&mut self, steady: i64, ros: i64, step: i64, shown: i64) -> ExtrapolatedSegment {
+    fn resume(&mut self, steady: i64, ros: i64, step: i64, shown: i64) -> Segment {
         let usual = self.usual_step().unwrap_or(step);
         // One interval after a pause or a jump says little: it may contain a seek. What was usual
         // before keeps it from being continued.
         let remembered = self.usual_step.filter(|_| self.len < 2).unwrap_or(usual);
         let ahead = step.min(usual).min(remembered);
-        let segment = ExtrapolatedSegment {
-            rate: self.rate(),
-            cap: ros.saturating_add(ahead),
-            ..ExtrapolatedSegment::still(steady, ros)
-        };
+        let cap = ros.saturating_add(ahead);
+        let segment = Segment::bounded(ros, steady, self.rate(), ros, cap);
         self.place(segment.with_floor(shown))
     }
 
-    fn place(&mut self, segment: ExtrapolatedSegment) -> ExtrapolatedSegment {
+    fn place(&mut self, segment: Segment) -> Segment {
         self.last = Some(Sample {
             steady: segment.steady_ref,
             ros: segment.ros_ref,
@@ -362,10 +309,7 @@ mod tests {
     #[test]
     fn one_sample_stands_still() {
         let (clock, update) = fed(&[(0, 100)]);
-        assert_eq!(
-            update,
-            Update::Start(ExtrapolatedSegment::still(0, 100 * MS))
-        );
+        assert_eq!(update, Update::Start(Segment::still(0, 100 * MS)));
         assert_eq!(update.segment().eval(i64::MAX), 100 * MS);
         assert_eq!(clock.deadline(), None);
         assert!(!clock.is_overdue(i64::MAX));
@@ -388,7 +332,7 @@ mod tests {
     fn a_repeated_sample_is_a_pause() {
         let (clock, update) = fed(&[(0, 0), (10, 10), (15, 10)]);
         let segment = update.segment();
-        assert!(segment.rate.abs() < f64::EPSILON);
+        assert!(segment.rate().abs() < f64::EPSILON);
         assert_eq!(segment.eval(1_000 * MS), 15 * MS, "holds what was shown");
         assert_eq!(clock.expected_period(), None);
         // The very same reading twice says nothing new.
@@ -411,10 +355,7 @@ mod tests {
     #[test]
     fn jumps_clear_the_history() {
         let (clock, update) = fed(&[(0, 50), (10, 60), (20, 59)]);
-        assert_eq!(
-            update,
-            Update::Jump(ExtrapolatedSegment::still(20 * MS, 59 * MS))
-        );
+        assert_eq!(update, Update::Jump(Segment::still(20 * MS, 59 * MS)));
         assert_eq!(clock.expected_period(), None);
         let (_, update) = fed(&[(0, 0), (10, 10), (20, 10_010)]);
         assert!(

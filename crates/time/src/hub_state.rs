@@ -2,7 +2,6 @@ use crate::clock_state::Operation;
 use crate::extrapolator::{Extrapolator, Update};
 use crate::kind::SourceState;
 use crate::reporter::ClockWarning;
-use crate::segment::Segment;
 use crate::time_hub::{SOURCE_SILENCE, TimeHubOptions, TwoSources};
 use crate::time_source::SourceId;
 
@@ -47,6 +46,10 @@ impl HubState {
         self.active
     }
 
+    pub(crate) fn set_two_sources(&mut self, policy: TwoSources) {
+        self.options.two_sources = policy;
+    }
+
     pub(crate) fn set_source_state(&mut self, state: SourceState) {
         self.active = state;
     }
@@ -60,7 +63,7 @@ impl HubState {
         self.extrapolator
             .as_ref()?
             .segment()
-            .map(|segment| segment.rate)
+            .map(|segment| segment.rate())
     }
 
     pub(crate) fn is_overdue(&self, steady: i64) -> Option<bool> {
@@ -92,15 +95,8 @@ impl HubState {
             return Operation::Tick(sample.time);
         };
         let update = extrapolator.sample(sample.steady, sample.time);
-        let segment = update.segment();
         Operation::Steer {
-            segment: Segment::bounded(
-                segment.ros_ref,
-                segment.steady_ref,
-                segment.rate,
-                segment.floor,
-                segment.cap,
-            ),
+            segment: update.segment(),
             jump: matches!(update, Update::Jump(_)),
         }
     }

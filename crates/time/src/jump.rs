@@ -2,7 +2,7 @@ use core::fmt;
 
 use crate::duration::Duration;
 use crate::error::TimeError;
-use crate::kind::Kind;
+use crate::kind::{Kind, Ros};
 use crate::time::Time;
 
 /// What happened to a clock's source at a jump.
@@ -33,7 +33,7 @@ pub enum JumpCause {
 
 /// A discontinuity in a clock's time, as handlers and waits see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimeJump<K: Kind> {
+pub struct TimeJump<K: Kind = Ros> {
     /// Whether the source changed too.
     pub change: ClockChange,
     /// Who did it.
@@ -173,7 +173,6 @@ impl<K: Kind> fmt::Display for TimeJump<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kind::Ros;
 
     fn fires(threshold: JumpThreshold, delta: i64) -> bool {
         threshold.matches(&TimeJump::<Ros> {

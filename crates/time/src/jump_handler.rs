@@ -3,7 +3,7 @@ use std::sync::{Arc, Weak};
 
 use crate::clock_core::ClockCore;
 use crate::jump::{JumpThreshold, TimeJump};
-use crate::kind::Kind;
+use crate::kind::{Kind, Ros};
 use crate::raw_jump::RawJump;
 use crate::sync::{Condvar, Mutex, ThreadId, current, lock, wait_timeout};
 
@@ -31,7 +31,7 @@ use crate::sync::{Condvar, Mutex, ThreadId, current, lock, wait_timeout};
 /// drop(handle); // no more calls
 /// ```
 #[must_use = "a handler does nothing until it is added to a clock"]
-pub struct JumpHandler<K: Kind> {
+pub struct JumpHandler<K: Kind = Ros> {
     name: String,
     threshold: JumpThreshold,
     before: Option<Callback<TimeJump<K>>>,
@@ -94,6 +94,8 @@ struct Calls {
     threads: Vec<ThreadId>,
     /// No more calls: the handle is gone, though a jump in progress may still have this handler on its list.
     removed: bool,
+    /// A call did not return in time. While it has not, there are no others: each would hang as well.
+    hangs: bool,
 }
 
 impl Registered {
@@ -117,7 +119,7 @@ impl Registered {
         };
         let me = current().id();
         let mut calls = lock(&self.calls);
-        if calls.removed {
+        if calls.removed || calls.hangs {
             return Ok(());
         }
         calls.threads.push(me);
@@ -127,9 +129,16 @@ impl Registered {
         if let Some(mine) = calls.threads.iter().position(|thread| *thread == me) {
             calls.threads.swap_remove(mine);
         }
+        calls.hangs &= !calls.threads.is_empty();
         drop(calls);
         self.ended.notify_all();
         outcome.map_err(|panic| panic_message(panic.as_ref()))
+    }
+
+    /// Notes that a call does not return; there are no others until it does.
+    pub(crate) fn give_up(&self) {
+        let mut calls = lock(&self.calls);
+        calls.hangs = !calls.threads.is_empty();
     }
 
     /// Allows no more calls and waits until no other thread is inside one, for at most `patience`.

@@ -8,13 +8,16 @@
 //!
 //! A callback that hangs must not stop time: whoever waits for the turn longer than the clock's patience
 //! commits the jump, tells the waits and takes the turn. The thread that hung finds its generation gone.
+//! Steps 3 to 7 are done by the thread that changes the clock, or, when that must not be held up, by one of
+//! `handler_threads.rs`.
 
 use std::sync::Arc;
 use std::task::Waker;
 
-use crate::clock_core::{ClockCore, Control, Turn, signal_all};
+use crate::clock_core::{Applied, ClockCore, Control, Generation, Runner, Turn, signal_all};
 use crate::clock_state::{ClockState, Operation};
 use crate::follow::Follow;
+use crate::handler_threads::HandlerThreads;
 use crate::jump::JumpCause;
 use crate::jump_handler::Registered;
 use crate::machine;
@@ -30,7 +33,7 @@ impl ClockCore {
     pub(crate) fn take_turn(&self, operation: Operation) -> Option<MutexGuard<'_, Control>> {
         let mut control = lock(&self.control);
         while let Some(turn) = &control.turn {
-            if turn.thread == current().id() {
+            if turn.is_mine() {
                 control.deferred.push_back(operation);
                 return None;
             }
@@ -39,12 +42,33 @@ impl ClockCore {
         Some(control)
     }
 
+    /// Waits until the jump in progress and what was deferred behind it are over, at most for a jump more than
+    /// patience allows. Returns at once inside a handler of this clock.
+    pub(crate) fn wait_until_settled(&self) {
+        let mut control = lock(&self.control);
+        let patience = control.patience.nanos();
+        let until = machine::steady().saturating_add(patience.saturating_mul(2));
+        loop {
+            let left = until.saturating_sub(machine::steady());
+            match &control.turn {
+                Some(turn) if turn.is_mine() => return,
+                Some(_) if left > 0 => control = self.wait_for_turn(control),
+                // Whoever ended the jump does what was deferred.
+                None if left > 0 && !control.deferred.is_empty() => {
+                    let left = std::time::Duration::from_nanos(left.unsigned_abs());
+                    control = wait_timeout(&self.turned, control, left).0;
+                }
+                _ => return,
+            }
+        }
+    }
+
     /// Waits for the jump in progress to get further; ends it when patience does.
     fn wait_for_turn<'a>(&'a self, control: MutexGuard<'a, Control>) -> MutexGuard<'a, Control> {
         let Some(turn) = &control.turn else {
             return control;
         };
-        let left = turn.deadline.saturating_sub(machine::steady());
+        let left = turn.patience_left();
         if left <= 0 {
             return self.give_up(control);
         }
@@ -52,12 +76,18 @@ impl ClockCore {
         wait_timeout(&self.turned, control, left).0
     }
 
-    /// Ends a jump whose handler hangs.
-    fn give_up<'a>(&'a self, mut control: MutexGuard<'a, Control>) -> MutexGuard<'a, Control> {
+    /// Ends a jump whose handler hangs, and does what was deferred behind it.
+    pub(crate) fn give_up<'a>(
+        &'a self,
+        mut control: MutexGuard<'a, Control>,
+    ) -> MutexGuard<'a, Control> {
         let committed = self.commit(&mut control);
         let Some(turn) = control.turn.take() else {
             return control;
         };
+        if let Some(handler) = &turn.running {
+            handler.give_up();
+        }
         let cells = self.tell_waits(&control, &turn.jump);
         drop(control);
         committed.tell();
@@ -68,6 +98,7 @@ impl ClockCore {
                 handler: handler.name.clone(),
             });
         }
+        self.apply_deferred(Runner::Elsewhere);
         lock(&self.control)
     }
 
@@ -75,10 +106,7 @@ impl ClockCore {
     /// true if it did.
     pub(crate) fn rescue(&self) -> bool {
         let control = lock(&self.control);
-        let overdue = control
-            .turn
-            .as_ref()
-            .is_some_and(|turn| turn.deadline <= machine::steady());
+        let overdue = control.is_overdue();
         if overdue {
             drop(self.give_up(control));
         }
@@ -87,14 +115,14 @@ impl ClockCore {
 
     /// Whether this thread runs a jump handler of this clock.
     pub(crate) fn in_handler(&self) -> bool {
-        let me = current().id();
         let control = lock(&self.control);
-        control.turn.as_ref().is_some_and(|turn| turn.thread == me)
+        control.turn.as_ref().is_some_and(Turn::is_mine)
     }
 
     /// Machine steady time until which a wait must leave the jump in progress alone.
     pub(crate) fn jump_deadline(&self) -> Option<i64> {
-        lock(&self.control).turn.as_ref().map(|turn| turn.deadline)
+        let control = lock(&self.control);
+        control.turn.as_ref().map(Turn::give_up_at)
     }
 
     /// The slow path of `now`: during a jump back, the old time for the jumping thread and a wait for others.
@@ -103,7 +131,7 @@ impl ClockCore {
         loop {
             match &control.turn {
                 Some(turn) if turn.pending.is_some() => {
-                    if turn.thread == current().id() {
+                    if turn.is_mine() {
                         return turn.jump.old;
                     }
                     control = self.wait_for_turn(control);
@@ -119,19 +147,20 @@ impl ClockCore {
     pub(crate) fn wait_for_commit(&self, waker: &Waker) -> Option<i64> {
         let mut control = lock(&self.control);
         let turn = control.turn.as_ref()?;
-        let deadline = turn.pending.is_some().then_some(turn.deadline)?;
+        let deadline = turn.pending.is_some().then(|| turn.give_up_at())?;
         control.blocked.push(waker.clone());
         Some(deadline)
     }
 
-    /// Runs a jump from start to end.
+    /// Makes a jump: wholly, or, when the handlers are called elsewhere, up to them.
     pub(crate) fn jump(
         &self,
         mut control: MutexGuard<'_, Control>,
         window: WriteWindow<'_>,
         state: ClockState,
         jump: RawJump,
-    ) {
+        runner: Runner,
+    ) -> Applied {
         let handlers: Vec<_> = control
             .handlers
             .iter()
@@ -145,31 +174,58 @@ impl ClockCore {
             let cells = self.tell_waits(&control, &jump);
             drop(control);
             tell_all(&followers);
-            return signal_all(&cells);
+            signal_all(&cells);
+            return Applied::Jumped;
         }
-        // While time is held, the old time cannot overtake the new.
-        let goes_back = jump.delta() < 0 || jump.cause == JumpCause::Control;
+        // While time is held, the old time cannot overtake the new. A change of source may take time back, too.
+        let goes_back = jump.shift() < 0 || jump.cause == JumpCause::Control;
         let hold = goes_back && handlers.iter().any(|handler| handler.wants_before());
         window.commit(&control.state, hold);
-        let generation = control.begin(state, jump);
+        let calls = HandlerCalls {
+            generation: control.begin(state, jump),
+            handlers,
+            jump,
+        };
         drop(control);
-        self.run_handlers(&handlers, generation, &jump, Registered::call_before);
+        // Patience is machine time: on virtual time nobody would give up on another thread.
+        let elsewhere = runner == Runner::Elsewhere && !self.base.is_virtual();
+        let Some(core) = self.this.upgrade().filter(|_| elsewhere) else {
+            self.call_handlers(&calls);
+            return Applied::Jumped;
+        };
+        HandlerThreads::global().run(move || {
+            core.call_handlers(&calls);
+            core.apply_deferred(Runner::Here);
+        });
+        Applied::Jumping
+    }
+
+    /// Steps 3 to 7.
+    fn call_handlers(&self, calls: &HandlerCalls) {
+        let (handlers, generation, jump) = (&calls.handlers, calls.generation, &calls.jump);
+        let mut control = lock(&self.control);
+        let patience = control.patience.nanos();
+        if let Some(turn) = control.turn_of(generation) {
+            // Patience is with handlers, not with the scheduler that lets their thread begin.
+            turn.deadline = machine::steady().saturating_add(patience);
+            turn.thread = Some(current().id());
+        }
+        drop(control);
+        self.run_handlers(handlers, generation, jump, Registered::call_before);
         self.commit_if_mine(generation);
-        self.run_handlers(&handlers, generation, &jump, Registered::call_after);
-        self.finish(generation, &jump);
+        self.run_handlers(handlers, generation, jump, Registered::call_after);
+        self.finish(generation, jump);
     }
 
     fn run_handlers(
         &self,
         handlers: &[Arc<Registered>],
-        generation: u64,
+        generation: Generation,
         jump: &RawJump,
         call: impl Fn(&Registered, &RawJump) -> Result<(), String>,
     ) {
         for handler in handlers {
-            if let Some(turn) = lock(&self.control).turn.as_mut()
-                && turn.generation == generation
-            {
+            if let Some(turn) = lock(&self.control).turn_of(generation) {
                 turn.running = Some(Arc::clone(handler));
             }
             if let Err(message) = call(handler, jump) {
@@ -180,13 +236,9 @@ impl ClockCore {
         }
     }
 
-    fn commit_if_mine(&self, generation: u64) {
+    fn commit_if_mine(&self, generation: Generation) {
         let mut control = lock(&self.control);
-        if control
-            .turn
-            .as_ref()
-            .is_some_and(|turn| turn.generation == generation)
-        {
+        if control.turn_of(generation).is_some() {
             let committed = self.commit(&mut control);
             drop(control);
             committed.tell();
@@ -216,13 +268,9 @@ impl ClockCore {
         }
     }
 
-    fn finish(&self, generation: u64, jump: &RawJump) {
+    fn finish(&self, generation: Generation, jump: &RawJump) {
         let mut control = lock(&self.control);
-        let mine = control
-            .turn
-            .as_ref()
-            .is_some_and(|turn| turn.generation == generation);
-        let cells = if mine {
+        let cells = if control.turn_of(generation).is_some() {
             control.turn = None;
             self.tell_waits(&control, jump)
         } else {
@@ -275,11 +323,11 @@ impl ClockCore {
 
 impl Control {
     /// Takes the turn for a jump to `state`.
-    fn begin(&mut self, state: ClockState, jump: RawJump) -> u64 {
+    fn begin(&mut self, state: ClockState, jump: RawJump) -> Generation {
         self.generation += 1;
         self.turn = Some(Turn {
             generation: self.generation,
-            thread: current().id(),
+            thread: None,
             jump,
             pending: Some(state),
             deadline: machine::steady().saturating_add(self.patience.nanos()),
@@ -287,7 +335,68 @@ impl Control {
         });
         self.generation
     }
+
+    /// The jump in progress, if it is still this one.
+    fn turn_of(&mut self, generation: Generation) -> Option<&mut Turn> {
+        self.turn
+            .as_mut()
+            .filter(|turn| turn.generation == generation)
+    }
+
+    /// Whether patience with the handlers of the jump in progress is over.
+    pub(crate) fn is_overdue(&self) -> bool {
+        let turn = self.turn.as_ref();
+        turn.is_some_and(|turn| turn.patience_left() <= 0)
+    }
+
+    /// Has an operation done after the jump in progress.
+    pub(crate) fn defer(&mut self, operation: Operation) {
+        // A source that sends on while a handler hangs: of the ticks forward the last one says all.
+        if self.deferred.len() >= MOST_DEFERRED
+            && let (Some(Operation::Tick(last)), Operation::Tick(time)) =
+                (self.deferred.back_mut(), operation)
+            && *last <= time
+        {
+            *last = time;
+        } else {
+            self.deferred.push_back(operation);
+        }
+    }
 }
+
+impl Turn {
+    /// Nanoseconds until patience with the handlers is over; some in any case before they are called.
+    fn patience_left(&self) -> i64 {
+        let left = self.deadline.saturating_sub(machine::steady());
+        if self.thread.is_none() {
+            left.max(BEFORE_CALLS)
+        } else {
+            left
+        }
+    }
+
+    /// The machine's steady time at which patience is over, or to look again.
+    fn give_up_at(&self) -> i64 {
+        machine::steady().saturating_add(self.patience_left())
+    }
+
+    /// Whether this thread calls the handlers.
+    pub(crate) fn is_mine(&self) -> bool {
+        self.thread == Some(current().id())
+    }
+}
+
+/// What is to be called for a jump.
+struct HandlerCalls {
+    handlers: Vec<Arc<Registered>>,
+    generation: Generation,
+    jump: RawJump,
+}
+
+/// How long to wait at least, in nanoseconds, for a thread that has not begun to call handlers.
+const BEFORE_CALLS: i64 = 1_000_000;
+/// More operations wait only behind a handler that hangs.
+const MOST_DEFERRED: usize = 1_000;
 
 /// Who is to be told of a jump that is out, once no lock is held.
 struct Committed {

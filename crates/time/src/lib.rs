@@ -3,8 +3,11 @@
 
 mod any_time;
 mod duration;
+mod duration_operators;
 mod error;
 mod extrapolator;
+mod from_text;
+mod into_duration;
 mod jump;
 mod kind;
 mod playback_rate;
@@ -13,6 +16,8 @@ mod segment;
 mod time;
 mod wire;
 
+#[cfg(feature = "std")]
+mod any_clock;
 #[cfg(feature = "std")]
 mod cancel;
 #[cfg(feature = "std")]
@@ -29,6 +34,10 @@ mod event;
 mod external_clock;
 #[cfg(feature = "std")]
 mod follow;
+#[cfg(feature = "std")]
+mod handler_threads;
+#[cfg(feature = "std")]
+mod hub;
 #[cfg(feature = "std")]
 mod hub_state;
 #[cfg(feature = "std")]
@@ -55,12 +64,16 @@ mod raw_jump;
 mod reporter;
 #[cfg(feature = "std")]
 mod scheduled;
+#[cfg(feature = "serde")]
+mod serde;
 #[cfg(feature = "std")]
 mod sleep;
 #[cfg(feature = "std")]
 mod sleep_descriptor;
 #[cfg(feature = "std")]
 mod snapshot_cell;
+#[cfg(feature = "std")]
+mod std_time;
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub mod sync;
@@ -71,7 +84,11 @@ mod time_hub;
 #[cfg(feature = "std")]
 mod time_source;
 #[cfg(feature = "std")]
+mod timeout;
+#[cfg(feature = "std")]
 mod timer;
+#[cfg(feature = "stream")]
+mod timer_stream;
 #[cfg(feature = "std")]
 mod timer_tick;
 #[cfg(feature = "std")]
@@ -88,7 +105,8 @@ mod wait_state;
 pub use any_time::AnyTime;
 pub use duration::Duration;
 pub use error::{KindOperation, TimeError};
-pub use extrapolator::{ExtrapolatedSegment, Extrapolator, Update};
+pub use extrapolator::{Extrapolator, Update};
+pub use into_duration::IntoDuration;
 pub use jump::{ClockChange, JumpCause, JumpThreshold, TimeJump};
 pub use kind::{Kind, KindId, Ros, RosSteady, SimAware, SourceState, Steady, System, Wire};
 pub use playback_rate::{InvalidRate, PlaybackRate};
@@ -97,8 +115,11 @@ pub use segment::Segment;
 pub use time::Time;
 pub use wire::{WireDuration, WireTime};
 
+#[cfg(feature = "stream")]
+pub use self::timer_stream::TimerStream;
 #[cfg(feature = "std")]
 pub use self::{
+    any_clock::{AnyClock, AnyWoke},
     cancel::CancelToken,
     clock::{Clock, NoTime},
     controlled_clock::{ControlledClock, ReferencePair},
@@ -115,6 +136,7 @@ pub use self::{
     time_base::TimeBase,
     time_hub::{TimeHub, TimeHubOptions, TwoSources},
     time_source::{ClockSink, SourceId, TimeSource},
+    timeout::{Timeout, timeout},
     timer::{Timer, TimerBuilder},
     timer_tick::TimerTick,
     virtual_time::VirtualTime,

@@ -35,7 +35,7 @@ fn running(reference: i64) -> ClockState {
     ClockState {
         mode: Mode::Steered,
         segment: Segment::running(reference, reference, PlaybackRate::REAL_TIME),
-        epoch: u64::try_from(reference).unwrap(),
+        revision: u64::try_from(reference).unwrap(),
         ..ClockState::passthrough()
     }
 }
@@ -55,13 +55,13 @@ fn a_snapshot_is_never_torn() {
             match cell.load() {
                 Ok(seen) => {
                     assert_eq!(seen.segment.ros_ref, seen.segment.steady_ref);
-                    assert_eq!(i64::try_from(seen.epoch).unwrap(), seen.segment.ros_ref);
+                    assert_eq!(i64::try_from(seen.revision).unwrap(), seen.segment.ros_ref);
                 }
                 Err(contended) => assert_eq!(contended, Contended::Writing),
             }
         }
         writer.join().unwrap();
-        assert_eq!(cell.load().unwrap().epoch, 3);
+        assert_eq!(cell.load().unwrap().revision, 3);
     });
 }
 

@@ -6,14 +6,14 @@ use std::task::{Context, Poll, Waker};
 use atomic_waker::AtomicWaker;
 
 use crate::clock::{Clock, NoTime};
-use crate::kind::Kind;
+use crate::kind::{Kind, Ros};
 use crate::time::Time;
 use crate::time_base::{TimeBase, TimerKey};
 use crate::wait_cell::{Party, WaitCell};
 
 /// The current time as a future; see [`Clock::now_async`].
 #[must_use = "futures do nothing unless awaited"]
-pub struct NowFuture<K: Kind> {
+pub struct NowFuture<K: Kind = Ros> {
     clock: Clock<K>,
     watchdog: Watchdog,
 }

@@ -119,6 +119,13 @@ impl Slope {
         }
     }
 
+    /// The number that the slope was made of, or where it was clamped.
+    pub(crate) fn as_f64(self) -> f64 {
+        // At most 126: a power of two that a double holds exactly.
+        let scale = f64::from_bits((1023 - u64::from(self.shift)) << FRACTION_BITS);
+        self.mantissa as f64 * scale
+    }
+
     /// `floor(delta * slope)`, exactly.
     #[inline]
     pub(crate) fn scale(self, delta: i64) -> i128 {

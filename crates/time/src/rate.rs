@@ -1,7 +1,7 @@
 use crate::clock::Clock;
 use crate::duration::Duration;
 use crate::error::TimeError;
-use crate::kind::Kind;
+use crate::kind::{Kind, Ros};
 use crate::schedule::{MissedTick, Schedule, Tick};
 use crate::timer::Timer;
 use crate::wait::{WaitOptions, Woke};
@@ -27,7 +27,7 @@ use crate::wait::{WaitOptions, Woke};
 /// # Ok::<_, timeloom_time::TimeError>(())
 /// ```
 #[derive(Debug)]
-pub struct Rate<K: Kind>(Timer<K>);
+pub struct Rate<K: Kind = Ros>(Timer<K>);
 
 impl<K: Kind> Rate<K> {
     /// A loop with this period; missed grid points are skipped.
@@ -61,12 +61,13 @@ impl<K: Kind> Rate<K> {
     /// Blocks until the next grid point; at once, with the count of grid points missed, if it has passed.
     ///
     /// # Errors
-    /// Why there is none: [`Woke::ShutDown`].
+    /// Why there is none: [`Woke::ShutDown`], also when the grid point has passed.
     pub fn sleep(&mut self) -> Result<Tick<K>, Woke<K>> {
         self.0.wait()
     }
 
-    /// Like [`sleep`](Self::sleep), with a timeout, a token, a precision.
+    /// Like [`sleep`](Self::sleep), with a timeout, a token, a precision, and what to do at jumps: with
+    /// [`OnJump::Return`](crate::OnJump::Return) the sleep ends at a jump that meets the threshold.
     ///
     /// # Errors
     /// Why there is none.

@@ -10,8 +10,15 @@ pub(crate) struct RawJump {
     pub(crate) cause: JumpCause,
     pub(crate) old: i64,
     pub(crate) new: i64,
+    /// The step forward of the source before this one; zero if none is known.
+    pub(crate) usual_step: i64,
     pub(crate) epoch: u64,
+    /// Orders the jumps of a clock, and the ticks that somebody calls a jump.
+    pub(crate) revision: u64,
 }
+
+/// A step of a source is a leap only if it is this many times larger than the step before.
+const UNUSUAL: i64 = 8;
 
 impl RawJump {
     /// The jump's size by rcl's rule: a change of source has none.
@@ -20,6 +27,19 @@ impl RawJump {
             ClockChange::NoChange => self.shift(),
             _ => 0,
         }
+    }
+
+    /// Whether a wait with this threshold takes note: of every seek and every step of the system clock, and of what a
+    /// source does as far as the threshold says.
+    pub(crate) fn counts(&self, threshold: JumpThreshold) -> bool {
+        self.cause != JumpCause::Source || threshold.matches_raw(self)
+    }
+
+    /// Whether time passed in steps of about this size before: it passed in this one, too.
+    pub(crate) fn is_usual_step(&self) -> bool {
+        self.cause == JumpCause::Source
+            && self.delta() > 0
+            && self.delta() <= self.usual_step.saturating_mul(UNUSUAL)
     }
 
     /// By how much a remaining duration must be moved to survive the jump.
@@ -61,7 +81,9 @@ mod tests {
             cause: JumpCause::Source,
             old: 0,
             new: 1_700_000_000_000_000_000,
+            usual_step: 0,
             epoch: 1,
+            revision: 1,
         };
         assert_eq!(started.delta(), 0);
         assert_eq!(started.shift(), started.new);

@@ -38,6 +38,8 @@ pub enum ClockWarning {
     },
     /// A time source was to steer a clock that calls control; the clock stays with its calls.
     SourceRefused,
+    /// A clock that a [`TimeHub`](crate::TimeHub) steers was to be set by hand; it stays with its hub.
+    OverrideRefused,
     /// A clock that follows an external source was asked to do something only a controlled clock can.
     ControlRefused {
         /// What was asked.
@@ -73,6 +75,9 @@ impl fmt::Display for ClockWarning {
             ),
             Self::SourceRefused => {
                 f.write_str("this clock is controlled by calls; a time source can't steer it")
+            }
+            Self::OverrideRefused => {
+                f.write_str("this clock is attached to a time hub; detach it to set it by hand")
             }
             Self::ControlRefused { action } => {
                 write!(

@@ -2,7 +2,7 @@
 
 use crate::duration::Duration;
 use crate::error::TimeError;
-use crate::kind::Kind;
+use crate::kind::{Kind, Ros};
 use crate::time::Time;
 
 /// What to do with the ticks that went by while nobody looked.
@@ -19,7 +19,7 @@ pub enum MissedTick {
 
 /// One due tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Tick<K: Kind> {
+pub struct Tick<K: Kind = Ros> {
     /// When the tick was due.
     pub expected: Time<K>,
     /// When it was taken.
@@ -54,7 +54,7 @@ impl<K: Kind> Tick<K> {
 /// # Ok::<(), timeloom_time::TimeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Schedule<K: Kind> {
+pub struct Schedule<K: Kind = Ros> {
     period: Duration,
     next: Time<K>,
     last_call: Time<K>,
@@ -323,7 +323,6 @@ fn clamp(nanos: i128) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kind::Ros;
 
     #[test]
     fn products_of_the_largest_numbers_do_not_overflow() {

@@ -130,6 +130,37 @@ impl Segment {
         }
     }
 
+    /// Clock time of the reference pair: the last sample of an extrapolated source.
+    pub const fn ros_ref(&self) -> i64 {
+        self.ros_ref
+    }
+
+    /// Steady time of the reference pair.
+    pub const fn steady_ref(&self) -> i64 {
+        self.steady_ref
+    }
+
+    /// Clock time per steady time; zero while time stands.
+    ///
+    /// ```
+    /// use timeloom_time::{PlaybackRate, Segment};
+    /// assert_eq!(Segment::running(0, 0, PlaybackRate::new(0.1).unwrap()).rate(), 0.1);
+    /// assert_eq!(Segment::fixed(7).rate(), 0.0);
+    /// ```
+    pub fn rate(&self) -> f64 {
+        self.slope.as_f64()
+    }
+
+    /// The lowest clock time that is shown.
+    pub const fn floor(&self) -> i64 {
+        self.floor
+    }
+
+    /// The highest clock time that is shown.
+    pub const fn cap(&self) -> i64 {
+        self.cap
+    }
+
     /// The latest clock time this segment can show without any further control or sample.
     pub const fn horizon(&self) -> i64 {
         if self.slope.mantissa == 0 && self.ros_ref < self.cap {

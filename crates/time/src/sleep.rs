@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use atomic_waker::AtomicWaker;
 
 use crate::clock_core::ClockCore;
-use crate::kind::Kind;
+use crate::kind::{Kind, Ros};
 use crate::scheduled::Scheduled;
 use crate::wait::{RawWoke, WaitOptions, Woke};
 use crate::wait_cell::Party;
@@ -18,7 +18,7 @@ use crate::wait_state::{Goal, Plan, Wait};
 /// Needs no particular runtime: one thread of this process serves the deadlines of all such waits. Dropping
 /// it ends the wait.
 #[must_use = "futures do nothing unless awaited"]
-pub struct Sleep<K: Kind> {
+pub struct Sleep<K: Kind = Ros> {
     wait: Wait,
     timer: Scheduled,
     done: Option<RawWoke>,

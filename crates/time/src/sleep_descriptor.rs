@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 
 use crate::clock_core::ClockCore;
-use crate::kind::Kind;
+use crate::kind::{Kind, Ros};
 use crate::machine;
 use crate::scheduled::Scheduled;
 use crate::wait::{RawWoke, WaitOptions, Woke};
@@ -23,7 +23,7 @@ use crate::wait_state::{Goal, Plan, Wait};
 /// assert_eq!(wait.check(), Some(Woke::Reached));
 /// # std::io::Result::Ok(())
 /// ```
-pub struct SleepDescriptor<K: Kind> {
+pub struct SleepDescriptor<K: Kind = Ros> {
     wait: Wait,
     timer: Scheduled,
     done: Option<RawWoke>,

@@ -18,7 +18,7 @@ pub(crate) struct SnapshotCell {
     mantissa: AtomicU64,
     floor: AtomicI64,
     cap: AtomicI64,
-    epoch: AtomicU64,
+    revision: AtomicU64,
 }
 
 /// What a reader needs to plan a wait.
@@ -26,7 +26,7 @@ pub(crate) struct SnapshotCell {
 pub(crate) struct Snapshot {
     pub(crate) mode: Mode,
     pub(crate) segment: Segment,
-    pub(crate) epoch: u64,
+    pub(crate) revision: u64,
 }
 
 /// Why a lock-free read gave no answer.
@@ -59,7 +59,7 @@ impl SnapshotCell {
             mantissa: AtomicU64::new(0),
             floor: AtomicI64::new(0),
             cap: AtomicI64::new(0),
-            epoch: AtomicU64::new(0),
+            revision: AtomicU64::new(0),
         };
         cell.write().commit(state, false);
         cell
@@ -119,7 +119,7 @@ impl SnapshotCell {
                 Mode::Steered
             },
             segment: self.segment(head),
-            epoch: self.epoch.load(Ordering::Relaxed),
+            revision: self.revision.load(Ordering::Relaxed),
         })
     }
 
@@ -188,7 +188,7 @@ impl WriteWindow<'_> {
             .store(segment.slope.mantissa, Ordering::Relaxed);
         cell.floor.store(segment.floor, Ordering::Relaxed);
         cell.cap.store(segment.cap, Ordering::Relaxed);
-        cell.epoch.store(state.epoch, Ordering::Relaxed);
+        cell.revision.store(state.revision, Ordering::Relaxed);
         let sequence = self.head >> SEQUENCE_AT << SEQUENCE_AT;
         self.head = sequence | flags_of(state, jumping);
     }
@@ -227,7 +227,7 @@ mod tests {
         ClockState {
             mode: Mode::Steered,
             segment,
-            epoch: 3,
+            revision: 3,
             ..ClockState::passthrough()
         }
     }
@@ -246,7 +246,7 @@ mod tests {
                 Snapshot {
                     mode: Mode::Steered,
                     segment,
-                    epoch: 3
+                    revision: 3
                 }
             );
             assert_eq!(cell.now(|| 40, || unreachable!()), Ok(segment.eval(40)));

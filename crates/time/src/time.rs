@@ -70,7 +70,7 @@ use crate::kind::{Kind, Ros, SimAware, SourceState, System};
 /// make that check at run time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
-pub struct Time<K: Kind>(i64, PhantomData<fn() -> K>);
+pub struct Time<K: Kind = Ros>(i64, PhantomData<fn() -> K>);
 
 impl<K: Kind> Time<K> {
     /// The zero of the clock. For ROS time it means "not initialised": no time source has spoken
@@ -84,6 +84,24 @@ impl<K: Kind> Time<K> {
     /// The point `nanos` nanoseconds after the zero of the clock.
     pub const fn from_nanos(nanos: i64) -> Self {
         Self(nanos, PhantomData)
+    }
+
+    /// The point `secs` seconds after the zero of the clock; beyond ±292 years it is [`MIN`](Self::MIN) or
+    /// [`MAX`](Self::MAX).
+    ///
+    /// ```
+    /// use timeloom_time::Time;
+    /// assert_eq!(<Time>::from_secs(2), Time::from_millis(2_000));
+    /// assert_eq!(<Time>::from_secs(2).as_secs(), 2);
+    /// ```
+    pub const fn from_secs(secs: i64) -> Self {
+        Self::from_nanos(Duration::from_secs(secs).nanos())
+    }
+
+    /// The point `millis` milliseconds after the zero of the clock; beyond ±292 years it is [`MIN`](Self::MIN) or
+    /// [`MAX`](Self::MAX).
+    pub const fn from_millis(millis: i64) -> Self {
+        Self::from_nanos(Duration::from_millis(millis).nanos())
     }
 
     /// The point `sec` seconds and `nanosec` nanoseconds after the zero of the clock.
@@ -118,6 +136,16 @@ impl<K: Kind> Time<K> {
     /// The nanoseconds since the zero of the clock.
     pub const fn nanos(self) -> i64 {
         self.0
+    }
+
+    /// The whole seconds since the zero of the clock, rounded down as in messages.
+    pub const fn as_secs(self) -> i64 {
+        self.0.div_euclid(NANOS_PER_SEC)
+    }
+
+    /// The time since the zero of the clock.
+    pub const fn since_zero(self) -> Duration {
+        Duration::from_nanos(self.0)
     }
 
     /// The seconds since the zero of the clock, as near as a double can be: today's dates are

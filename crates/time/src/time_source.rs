@@ -1,9 +1,10 @@
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use crate::hub::{Handlers, Hub};
 use crate::kind::Ros;
 use crate::time::Time;
-use crate::time_hub::Hub;
 
 /// Brings time from somewhere else: a topic, shared memory, a socket, a lock-step partner.
 ///
@@ -40,7 +41,13 @@ pub trait TimeSource: Send {
 }
 
 /// Who sends time: a name for people and the bytes that tell one sender from another (a writer's GUID).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+///
+/// ```
+/// use timeloom_time::SourceId;
+/// assert_eq!(SourceId::new("?", [7; 16]), SourceId::new("/player", [7; 16]), "the GUID decides");
+/// assert_ne!(SourceId::named("gazebo"), SourceId::named("player"), "or else the name");
+/// ```
+#[derive(Clone, Debug)]
 pub struct SourceId {
     name: Arc<str>,
     gid: [u8; 16],
@@ -64,6 +71,25 @@ impl SourceId {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// What decides: the GUID, or the name of a source that has none.
+    fn key(&self) -> ([u8; 16], Option<&str>) {
+        (self.gid, (self.gid == [0; 16]).then_some(&*self.name))
+    }
+}
+
+impl PartialEq for SourceId {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for SourceId {}
+
+impl Hash for SourceId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
 }
 
 /// Where one source puts its time; see [`TimeHub::sink`](crate::TimeHub::sink).
@@ -78,15 +104,41 @@ impl ClockSink {
         Self { hub, source }
     }
 
-    /// It is `time` now. When this returns, all attached clocks show it and their jump handlers were called.
+    /// It is `time` now. When this returns, all attached clocks show it and their jump handlers were called; a
+    /// handler that hangs is left behind after its clock's patience.
     pub fn tick(&self, time: Time<Ros>) {
-        self.hub.tick(&self.source, time, None);
+        self.put(time, None, Handlers::Awaited);
     }
 
     /// Like [`tick`](Self::tick), with the sample's sequence number: a sample that the transport delivers
     /// late, after a newer one of this source, is dropped and reported.
     pub fn tick_numbered(&self, time: Time<Ros>, sequence: u64) {
-        self.hub.tick(&self.source, time, Some(sequence));
+        self.put(time, Some(sequence), Handlers::Awaited);
+    }
+
+    /// Like [`tick`](Self::tick), for a thread that must not wait, such as a middleware's receive thread: never
+    /// blocks, and returns before jump handlers are done. They run elsewhere, and what is posted meanwhile comes
+    /// after them.
+    ///
+    /// ```
+    /// use timeloom_time::{SourceId, Time, TimeBase, TimeHub};
+    /// let hub = TimeHub::new(&TimeBase::machine());
+    /// let clock = hub.clock();
+    /// hub.activate();
+    /// hub.sink(SourceId::named("/clock")).post(Time::from_secs(5));
+    /// assert_eq!(clock.now(), Time::from_secs(5));
+    /// ```
+    pub fn post(&self, time: Time<Ros>) {
+        self.put(time, None, Handlers::NotAwaited);
+    }
+
+    /// Like [`post`](Self::post), with the sample's sequence number; see [`tick_numbered`](Self::tick_numbered).
+    pub fn post_numbered(&self, time: Time<Ros>, sequence: u64) {
+        self.put(time, Some(sequence), Handlers::NotAwaited);
+    }
+
+    fn put(&self, time: Time<Ros>, sequence: Option<u64>, handlers: Handlers) {
+        self.hub.tick(&self.source, time, sequence, handlers);
     }
 }
 

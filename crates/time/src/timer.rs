@@ -1,24 +1,25 @@
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use crate::cancel::CancelToken;
 use crate::clock::Clock;
 use crate::duration::Duration;
 use crate::error::TimeError;
 use crate::follow::Follow;
-use crate::jump::{ClockChange, TimeJump};
-use crate::kind::Kind;
+use crate::jump::{ClockChange, JumpThreshold, TimeJump};
+use crate::kind::{Kind, Ros};
 use crate::raw_jump::RawJump;
 use crate::schedule::{MissedTick, Schedule, Tick};
 use crate::sync::{Mutex, lock};
 use crate::time::Time;
 use crate::timer_tick::TimerTick;
-use crate::wait::{OnJump, WaitOptions, Woke};
+use crate::wait::{OnJump, RawWoke, WaitOptions, Woke};
 
 /// Ticks of a clock at a fixed period, on a grid that overruns do not shift.
 ///
 /// When the clock jumps back to before the last tick, the grid begins anew once; when its source changes,
-/// the time left to the next tick stays the same; a jump forward makes the tick due.
+/// the time left to the next tick stays the same; a jump forward makes the tick due. A wait goes on then, unless
+/// its options say [`OnJump::Return`].
 ///
 /// ```
 /// use timeloom_time::{Clock, Duration, Steady, Timer, VirtualTime};
@@ -29,7 +30,7 @@ use crate::wait::{OnJump, WaitOptions, Woke};
 /// assert_eq!(ticks.join().unwrap(), 0);
 /// # Ok::<_, timeloom_time::TimeError>(())
 /// ```
-pub struct Timer<K: Kind> {
+pub struct Timer<K: Kind = Ros> {
     clock: Clock<K>,
     shared: Arc<Shared<K>>,
 }
@@ -38,6 +39,8 @@ struct Shared<K: Kind> {
     schedule: Mutex<Schedule<K>>,
     /// Cancelled and replaced when the schedule changes under a wait.
     changed: Mutex<CancelToken>,
+    /// The waits that end at jumps.
+    listeners: Mutex<Vec<Weak<JumpListener>>>,
     on_reset: Mutex<OnReset>,
 }
 
@@ -48,6 +51,22 @@ struct OnReset {
     untold: u64,
 }
 
+/// One wait for a tick, blocking or not.
+pub(crate) struct TickWait {
+    options: WaitOptions,
+    /// Base steady time at which the wait gives up.
+    give_up: Option<i64>,
+    /// Of a wait that ends at jumps.
+    jump: Option<Arc<JumpListener>>,
+}
+
+/// Hears of the first jump that counts. Not left to the sleep: the schedule moves with the clock, which ends the sleep
+/// before it is told of the jump.
+struct JumpListener {
+    threshold: JumpThreshold,
+    first: Mutex<Option<RawJump>>,
+}
+
 /// What to do about the next tick.
 pub(crate) enum Step<K: Kind> {
     Due(Tick<K>),
@@ -55,12 +74,11 @@ pub(crate) enum Step<K: Kind> {
         until: Time<K>,
         changed: CancelToken,
     },
-    Stopped,
 }
 
 /// Makes a [`Timer`].
 #[derive(Debug, Clone)]
-pub struct TimerBuilder<K: Kind> {
+pub struct TimerBuilder<K: Kind = Ros> {
     clock: Clock<K>,
     period: Duration,
     policy: MissedTick,
@@ -137,6 +155,10 @@ impl<K: Kind> TimerBuilder<K> {
 
 impl<K: Kind> Follow for Shared<K> {
     fn jumped(&self, jump: &RawJump) {
+        lock(&self.listeners).retain(|listener| {
+            let listener = listener.upgrade();
+            listener.inspect(|listener| listener.note(jump)).is_some()
+        });
         let mut schedule = lock(&self.schedule);
         let TimeJump { old, new, .. } = jump.typed();
         match jump.change {
@@ -148,6 +170,14 @@ impl<K: Kind> Follow for Shared<K> {
     fn tell(&self) {
         let old = std::mem::take(&mut *lock(&self.changed));
         old.cancel();
+    }
+}
+
+impl JumpListener {
+    fn note(&self, jump: &RawJump) {
+        if jump.counts(self.threshold) {
+            lock(&self.first).get_or_insert(*jump);
+        }
     }
 }
 
@@ -172,6 +202,7 @@ impl<K: Kind> Timer<K> {
             Ok(Shared {
                 schedule: Mutex::new(make(Time::from_nanos(now))?),
                 changed: Mutex::new(CancelToken::new()),
+                listeners: Mutex::new(Vec::new()),
                 on_reset: Mutex::new(OnReset::default()),
             })
         })?;
@@ -189,33 +220,42 @@ impl<K: Kind> Timer<K> {
         })
     }
 
-    /// Blocks until the next tick.
+    /// Blocks until the next tick; jumps of the clock do not end the wait.
     ///
     /// # Errors
     /// Why there is none: [`Woke::Cancelled`] when the timer is cancelled or has had its one tick,
-    /// [`Woke::ShutDown`], or [`Woke::Jumped`] inside a jump handler of its clock.
+    /// [`Woke::ShutDown`], also when a tick is due, or [`Woke::Jumped`] inside a jump handler of its clock.
     pub fn wait(&self) -> Result<Tick<K>, Woke<K>> {
         self.wait_with(&WaitOptions::default())
     }
 
-    /// Like [`wait`](Self::wait), with a timeout, a token, a precision.
+    /// Like [`wait`](Self::wait), with a timeout, a token, a precision, and what to do at jumps: with
+    /// [`OnJump::Return`] the wait ends at a jump that meets the threshold, otherwise it goes on.
+    ///
+    /// ```
+    /// use timeloom_time::{Clock, Duration, OnJump, Time, Timer, VirtualTime, WaitOptions, Woke};
+    /// let world = VirtualTime::manual();
+    /// let clock: Clock = Clock::on(&world.base());
+    /// clock.set_override(Time::from_secs(10));
+    /// clock.activate_override();
+    /// let timer = Timer::builder(&clock, Duration::from_secs(1)).build()?;
+    /// let options = WaitOptions::new().on_jump(OnJump::Return);
+    /// let waiting = world.spawn("waits", move || timer.wait_with(&options));
+    /// world.settle();
+    /// clock.set_override(Time::from_secs(3));
+    /// assert!(matches!(waiting.join().unwrap(), Err(Woke::Jumped(jump)) if jump.new == Time::from_secs(3)));
+    /// # Ok::<_, timeloom_time::TimeError>(())
+    /// ```
     ///
     /// # Errors
     /// Why there is none.
     pub fn wait_with(&self, options: &WaitOptions) -> Result<Tick<K>, Woke<K>> {
-        let give_up = options
-            .real_timeout
-            .map(|timeout| self.steady().saturating_add(timeout.nanos()));
+        let wait = self.begin(options);
         loop {
-            match self.step() {
+            match self.step(&wait)? {
                 Step::Due(tick) => return Ok(tick),
-                Step::Stopped => return Err(Woke::Cancelled),
                 Step::Wait { until, changed } => {
-                    let mut options = Self::options(options, &changed);
-                    if let Some(give_up) = give_up {
-                        let left = give_up.saturating_sub(self.steady());
-                        options = options.real_timeout(Duration::from_nanos(left));
-                    }
+                    let options = self.sleep_options(&wait, &changed);
                     let woke = self.clock.sleep_until_with(until, &options);
                     self.check(woke, &changed)?;
                 }
@@ -225,14 +265,24 @@ impl<K: Kind> Timer<K> {
 
     /// The next tick as a future; the same outcomes as [`wait`](Self::wait).
     pub fn tick(&self) -> TimerTick<'_, K> {
-        TimerTick::new(self)
+        self.tick_with(&WaitOptions::default())
     }
 
-    /// Calls `callback` at every tick, on this thread, until the timer is cancelled or has had its one tick;
-    /// returns why it ended.
-    pub fn run(&self, mut callback: impl FnMut(Tick<K>)) -> Woke<K> {
+    /// Like [`tick`](Self::tick), with options; the same outcomes as [`wait_with`](Self::wait_with).
+    pub fn tick_with(&self, options: &WaitOptions) -> TimerTick<'_, K> {
+        TimerTick::new(self, self.begin(options))
+    }
+
+    /// Calls `callback` at every tick, on this thread, until the timer is cancelled, has had its one tick, or its
+    /// clock is shut down; returns why it ended.
+    pub fn run(&self, callback: impl FnMut(Tick<K>)) -> Woke<K> {
+        self.run_with(&WaitOptions::default(), callback)
+    }
+
+    /// Like [`run`](Self::run), with options: they hold for each wait.
+    pub fn run_with(&self, options: &WaitOptions, mut callback: impl FnMut(Tick<K>)) -> Woke<K> {
         loop {
-            match self.wait() {
+            match self.wait_with(options) {
                 Ok(tick) => callback(tick),
                 Err(woke) => return woke,
             }
@@ -244,19 +294,54 @@ impl<K: Kind> Timer<K> {
         self.with_schedule(Schedule::call)
     }
 
-    pub(crate) fn step(&self) -> Step<K> {
+    pub(crate) fn begin(&self, options: &WaitOptions) -> TickWait {
+        TickWait {
+            options: options.clone(),
+            give_up: options
+                .real_timeout
+                .map(|timeout| self.steady().saturating_add(timeout.nanos())),
+            jump: (options.on_jump == Some(OnJump::Return)).then(|| self.listen(options)),
+        }
+    }
+
+    fn listen(&self, options: &WaitOptions) -> Arc<JumpListener> {
+        let listener = Arc::new(JumpListener {
+            threshold: options.threshold.unwrap_or(JumpThreshold::DISRUPTIVE),
+            first: Mutex::new(None),
+        });
+        lock(&self.shared.listeners).push(Arc::downgrade(&listener));
+        listener
+    }
+
+    /// Looks at everything that can end the wait: also a timer that is always late must hear of it.
+    pub(crate) fn step(&self, wait: &TickWait) -> Result<Step<K>, Woke<K>> {
+        if self.clock.core().is_shut_down() {
+            return Err(Woke::ShutDown);
+        }
+        if wait.options.is_cancelled() {
+            return Err(Woke::Cancelled);
+        }
+        let jump = wait.jump.as_ref().and_then(|jump| *lock(&jump.first));
+        if let Some(jump) = jump {
+            return Err(RawWoke::Jumped(jump).typed());
+        }
         let changed = lock(&self.shared.changed).clone();
         let (tick, next) =
             self.with_schedule(|schedule, now| (schedule.call(now), schedule.next()));
         match (tick, next) {
-            (Some(tick), _) => Step::Due(tick),
-            (None, Some(until)) => Step::Wait { until, changed },
-            (None, None) => Step::Stopped,
+            (Some(tick), _) => Ok(Step::Due(tick)),
+            (None, Some(until)) => Ok(Step::Wait { until, changed }),
+            (None, None) => Err(Woke::Cancelled),
         }
     }
 
-    pub(crate) fn options(options: &WaitOptions, changed: &CancelToken) -> WaitOptions {
-        options.clone().on_jump(OnJump::Return).cancel(changed)
+    pub(crate) fn sleep_options(&self, wait: &TickWait, changed: &CancelToken) -> WaitOptions {
+        let mut options = wait.options.clone();
+        if let Some(give_up) = wait.give_up {
+            let left = give_up.saturating_sub(self.steady());
+            options = options.real_timeout(Duration::from_nanos(left));
+        }
+        options.on_jump(OnJump::Return).cancel(changed)
     }
 
     /// Whether a wait that ended this way is to be taken up again.

@@ -3,7 +3,7 @@ use std::fmt;
 use crate::cancel::CancelToken;
 use crate::duration::Duration;
 use crate::jump::{ClockChange, JumpThreshold, TimeJump};
-use crate::kind::Kind;
+use crate::kind::{Kind, Ros};
 use crate::raw_jump::RawJump;
 
 /// What a wait does when its clock jumps or changes its source.
@@ -92,6 +92,11 @@ impl WaitOptions {
         self
     }
 
+    /// Whether one of the tokens is cancelled.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancel.iter().any(CancelToken::is_cancelled)
+    }
+
     /// How close to its time the wait should end. Only blocking waits can be precise.
     #[must_use]
     pub fn precision(mut self, precision: Precision) -> Self {
@@ -104,7 +109,7 @@ impl WaitOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "a wait may end for other reasons than its time having come"]
 #[non_exhaustive]
-pub enum Woke<K: Kind> {
+pub enum Woke<K: Kind = Ros> {
     /// The time has come.
     Reached,
     /// The clock jumped; see [`OnJump::Return`].

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::clock_state::BaseNow;
-use crate::jump::{JumpCause, JumpThreshold};
+use crate::jump::{ClockChange, JumpCause, JumpThreshold};
 use crate::raw_jump::RawJump;
 use crate::wait::OnJump;
 use crate::wait_cell::WaitCell;
@@ -26,19 +26,56 @@ pub(crate) struct WaitEntry {
     pub(crate) cell: Arc<WaitCell>,
     pub(crate) on_jump: OnJump,
     pub(crate) threshold: JumpThreshold,
-    /// The clock's epoch as this wait knows it.
-    pub(crate) epoch: u64,
+    /// The clock's revision as this wait knows it.
+    pub(crate) revision: u64,
+    /// What the start of time does to the wait.
+    pub(crate) at_start: AtStart,
     /// The time base as this wait knows it.
     pub(crate) base: BaseNow,
     /// A jump that ends the wait.
     pub(crate) jump: Option<RawJump>,
 }
 
+/// What a wait does when its clock's source sends its first sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtStart {
+    /// The same as at any jump.
+    Jump,
+    /// Waits on for its point in time, as a sleep of rclcpp does: there was no time to jump from.
+    GoOn,
+    /// Ends: that is what it waited for.
+    Reach,
+}
+
 /// A clock is told of a step of the system clock a little after it; waits begun this long before it was told
 /// may have seen it.
 const STEP_NOTICE: i64 = 2_000_000_000;
 
+/// What a jump does to a wait.
+enum Effect {
+    Nothing,
+    End,
+    /// The end moves with the clock.
+    Move,
+    Reach,
+}
+
 impl WaitEntry {
+    fn takes(&self, jump: &RawJump) -> Effect {
+        let started = jump.change == ClockChange::RosTimeStarted;
+        if !jump.counts(self.threshold) && !(started && self.at_start == AtStart::Reach) {
+            return Effect::Nothing;
+        }
+        match (self.on_jump, self.at_start) {
+            (_, AtStart::Reach) if started => Effect::Reach,
+            (OnJump::Return, AtStart::GoOn) if started => Effect::Nothing,
+            (OnJump::Return, _) => Effect::End,
+            // A source that sends its time in steps: with a threshold below them no sleep would ever end.
+            (OnJump::Rebase, _) if !jump.is_usual_step() => Effect::Move,
+            (OnJump::Rebase | OnJump::Ignore, _) => Effect::Nothing,
+        }
+    }
+
     /// Whether the wait began after the system clock was set, but before the clock was told of it.
     fn knows_step(&self, jump: &RawJump, base: BaseNow) -> bool {
         // By whether it is nearer to having seen all of the step or nothing of it: offsets are measured.
@@ -105,26 +142,27 @@ impl WaitQueue {
     pub(crate) fn deliver(&mut self, jump: &RawJump, base: BaseNow) -> Vec<Arc<WaitCell>> {
         let mut moved = Vec::new();
         for ((target, id), entry) in &mut self.entries {
-            if entry.epoch >= jump.epoch {
+            if entry.revision >= jump.revision {
                 continue;
             }
-            entry.epoch = jump.epoch;
+            entry.revision = jump.revision;
             if entry.knows_step(jump, base) {
                 continue;
             }
             entry.base = base;
-            let counts = jump.cause != JumpCause::Source || entry.threshold.matches_raw(jump);
-            match entry.on_jump {
-                OnJump::Return if counts => entry.jump = entry.jump.or(Some(*jump)),
-                OnJump::Rebase if counts => moved.push((*target, *id)),
-                _ => {}
+            match entry.takes(jump) {
+                Effect::End => entry.jump = entry.jump.or(Some(*jump)),
+                Effect::Move => {
+                    moved.push((*target, *id, target.saturating_add(jump.shift())));
+                }
+                Effect::Reach => moved.push((*target, *id, i64::MIN)),
+                Effect::Nothing => {}
             }
         }
-        for (target, id) in moved {
+        for (target, id, moved_to) in moved {
             if let Some(entry) = self.entries.remove(&(target, id)) {
-                let target = target.saturating_add(jump.shift());
-                self.targets.insert(id, target);
-                self.entries.insert((target, id), entry);
+                self.targets.insert(id, moved_to);
+                self.entries.insert((moved_to, id), entry);
             }
         }
         self.up_to(i64::MAX)
@@ -134,7 +172,6 @@ impl WaitQueue {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::jump::ClockChange;
     use crate::wait_cell::Party;
 
     const BASE: BaseNow = BaseNow {
@@ -147,7 +184,8 @@ mod tests {
             cell: WaitCell::new(Party::Thread, None),
             on_jump,
             threshold: JumpThreshold::DISRUPTIVE,
-            epoch: 0,
+            revision: 0,
+            at_start: AtStart::Jump,
             base: BASE,
             jump: None,
         }
@@ -159,7 +197,9 @@ mod tests {
             cause: JumpCause::Source,
             old,
             new,
+            usual_step: 0,
             epoch: 1,
+            revision: 1,
         }
     }
 
@@ -211,7 +251,7 @@ mod tests {
         let fresh = queue.insert(
             50,
             WaitEntry {
-                epoch: 1,
+                revision: 1,
                 ..entry(OnJump::Return)
             },
         );

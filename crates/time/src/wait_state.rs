@@ -1,18 +1,19 @@
 use std::sync::Arc;
 
-use crate::cancel::CancelToken;
 use crate::clock_core::ClockCore;
 use crate::jump::JumpThreshold;
-use crate::sync::{current, lock};
+use crate::sync::lock;
 use crate::wait::{OnJump, Precision, RawWoke, WaitOptions};
 use crate::wait_cell::{Party, WaitCell};
-use crate::wait_queue::{WaitEntry, WaitId};
+use crate::wait_queue::{AtStart, WaitEntry, WaitId};
 
 /// What to wait for, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
     At(i64),
     After(i64),
+    /// The first sample of the clock's source.
+    Start,
 }
 
 /// One wait, whoever does it: the thread that blocks in [`block`](Self::block), a task or an event
@@ -83,7 +84,7 @@ impl Wait {
     fn enter(&mut self, goal: Goal) {
         let control = lock(&self.core.control);
         if let Some(turn) = &control.turn
-            && turn.thread == current().id()
+            && turn.is_mine()
         {
             // Inside a jump handler time cannot go on before the handler returns.
             self.at_once = Some(RawWoke::Jumped(turn.jump));
@@ -91,9 +92,17 @@ impl Wait {
         }
         let base = self.core.base_now();
         let now = control.state.now(base);
-        let (target, on_jump) = match goal {
-            Goal::At(target) => (target, OnJump::Return),
-            Goal::After(duration) => (now.saturating_add(duration), OnJump::Rebase),
+        let asked = self.options.on_jump.is_some() || self.options.threshold.is_some();
+        let (target, on_jump, at_start) = match goal {
+            Goal::At(target) if asked => (target, OnJump::Return, AtStart::Jump),
+            Goal::At(target) => (target, OnJump::Return, AtStart::GoOn),
+            Goal::After(duration) => {
+                let target = now.saturating_add(duration);
+                (target, OnJump::Rebase, AtStart::Jump)
+            }
+            Goal::Start if control.state.is_started() => (now, OnJump::Ignore, AtStart::Reach),
+            // What is shown before the start is zero.
+            Goal::Start => (now.saturating_add(1), OnJump::Ignore, AtStart::Reach),
         };
         if target <= now {
             self.at_once = Some(RawWoke::Reached);
@@ -106,7 +115,8 @@ impl Wait {
                 cell: Arc::clone(&self.cell),
                 on_jump: self.options.on_jump.unwrap_or(on_jump),
                 threshold: self.options.threshold.unwrap_or(JumpThreshold::DISRUPTIVE),
-                epoch: control.state.epoch,
+                revision: control.state.revision,
+                at_start,
                 base,
                 jump: None,
             },
@@ -121,7 +131,7 @@ impl Wait {
         if self.core.is_shut_down() {
             return Plan::Done(RawWoke::ShutDown);
         }
-        if self.options.cancel.iter().any(CancelToken::is_cancelled) {
+        if self.options.is_cancelled() {
             return Plan::Done(RawWoke::Cancelled);
         }
         if let Some(woke) = self.at_once {
@@ -180,7 +190,7 @@ impl Wait {
         }
         match self.core.load() {
             // The jump's handlers come first; then this wait is told and signalled.
-            Some(snapshot) if snapshot.epoch == entry.epoch => {
+            Some(snapshot) if snapshot.revision == entry.revision => {
                 if self.core.eval(&snapshot) >= target {
                     Look::Done(RawWoke::Reached)
                 } else {

@@ -346,3 +346,32 @@ fn a_wait_beyond_the_ceiling_ends_when_it_is_raised() {
     assert!(waiter.join().unwrap().is_reached());
     assert_eq!(clock.now(), at_ms(15));
 }
+
+#[test]
+fn the_reference_pair_is_a_pair_also_when_time_stands() {
+    let world = VirtualTime::manual();
+    let clock = ControlledClock::new(&world.base(), at(1_000));
+    let steady = Clock::<Steady>::on(&world.base());
+    clock.resume().unwrap();
+    world.advance(ns(500));
+    clock.pause().unwrap();
+    let reference = clock.reference();
+    assert_eq!((reference.ros, reference.steady), (at(1_500), steady.now()));
+    world.advance(ns(70));
+    clock.jump(at(9_000)).unwrap();
+    let reference = clock.reference();
+    assert_eq!((reference.ros, reference.steady), (at(9_000), steady.now()));
+}
+
+#[test]
+fn a_controlled_clock_has_a_time_also_at_zero() {
+    let clock = ControlledClock::new(&VirtualTime::manual().base(), at(0));
+    assert!(clock.clock().started());
+    assert_eq!(clock.clock().try_now(), Ok(at(0)));
+    assert!(
+        clock
+            .clock()
+            .wait_until_started(&WaitOptions::new().real_timeout(ns(0)))
+            .is_reached()
+    );
+}

@@ -133,7 +133,7 @@ fn check(truth: &Truth, arrivals: &[Arrival], delayed: i64) -> Result<(), TestCa
         let segment = update.segment();
         // The same reading twice is no step.
         if before != Some(segment) {
-            last_step = before.map_or(0, |before| arrival.ros - before.ros_ref);
+            last_step = before.map_or(0, |before| arrival.ros - before.ros_ref());
         }
         if let Update::Start(_) | Update::Jump(_) = update {
             prop_assert_eq!(segment.eval(arrival.steady), arrival.ros);
@@ -141,7 +141,7 @@ fn check(truth: &Truth, arrivals: &[Arrival], delayed: i64) -> Result<(), TestCa
         } else {
             largest_step = largest_step.max(last_step);
         }
-        prop_assert!(segment.floor <= segment.cap && segment.rate >= 0.0);
+        prop_assert!(segment.floor() <= segment.cap() && segment.rate() >= 0.0);
         let ahead_limit = shown.max(arrival.ros + last_step.max(0));
         let behind_limit = next.step + delayed + 1;
         for steady in probes(arrival.steady, next.steady) {
@@ -236,7 +236,7 @@ proptest! {
         prop_assert_eq!(clock.is_overdue(death + hour), clock.expected_period().is_some());
         if stretches[stretches.len() - 1].step() > 0 {
             prop_assert!(clock.is_overdue(death + hour));
-            prop_assert_eq!(segment.eval(death + hour), segment.cap);
+            prop_assert_eq!(segment.eval(death + hour), segment.cap());
         }
     }
 

@@ -6,13 +6,15 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use timeloom_time::{
-    Clock, ClockWarning, JumpHandle, JumpHandler, JumpThreshold, Ros, SourceId, TimeBase, TimeHub,
-    VirtualTime, WaitOptions, Woke,
+    Clock, ClockWarning, JumpHandle, JumpHandler, JumpThreshold, NoTime, OnJump, Ros, SourceId,
+    TimeBase, TimeHub, VirtualTime, WaitOptions, Woke,
 };
 
 use crate::support::{at, deltas, ms, overridden, secs, warnings_of, watch};
 
 const DISRUPTIVE: JumpThreshold = JumpThreshold::DISRUPTIVE;
+/// Longer than any of this takes on a busy machine.
+const LONG: std::time::Duration = std::time::Duration::from_secs(40);
 
 /// When the callback blocks.
 #[derive(Clone, Copy)]
@@ -106,7 +108,7 @@ fn a_wait_hears_of_the_jump_though_a_handler_hangs_after_it() {
     clock.set_handler_patience(ms(2));
     let warnings = warnings_of(&clock);
     let (handle, release, inside) = add_hanging(&clock, Phase::After);
-    let sleep = clock.sleep_until_async(at(1_000), &WaitOptions::new());
+    let sleep = clock.sleep_until_async(at(1_000));
     let jumper = clock.clone();
     let jumping = thread::spawn(move || jumper.set_override(at(40)));
     inside.recv().unwrap();
@@ -215,4 +217,109 @@ fn handlers_that_jump_each_others_clocks_do_not_deadlock() {
     }
     assert_eq!(clocks.each_ref().map(Clock::now), [at(10); 2]);
     drop(handles);
+}
+
+/// The source has one thread, as a subscription has.
+#[test]
+fn a_source_with_one_thread_brings_time_on_though_a_handler_hangs() {
+    for phase in [Phase::Before, Phase::After] {
+        let hub = TimeHub::new(&TimeBase::machine());
+        let clock = hub.clock();
+        clock.set_handler_patience(ms(2));
+        hub.activate();
+        let sink = hub.sink(SourceId::named("sim"));
+        sink.tick(at(100));
+        let warnings = warnings_of(&clock);
+        let (handle, release, inside) = add_hanging(&clock, phase);
+        let (sent, done) = channel();
+        let ticking = thread::spawn(move || {
+            for now in [40, 50, 60] {
+                sink.tick(at(now));
+            }
+            sent.send(()).unwrap();
+        });
+        inside.recv().unwrap();
+        let went_on = done.recv_timeout(LONG);
+        let (now, told) = (clock.now(), warnings.take());
+        drop(release);
+        ticking.join().unwrap();
+        assert!(went_on.is_ok(), "the thread of the source is stuck");
+        assert_eq!(now, at(60));
+        assert!(told.iter().all(|warning| *warning == hangs()), "{told:?}");
+        drop(handle);
+    }
+}
+
+/// What a receive thread does: it must not wait for anybody's handler.
+#[test]
+fn a_posted_sample_waits_for_no_handler_and_keeps_its_order() {
+    let hub = TimeHub::new(&TimeBase::machine());
+    let (busy, free) = (hub.clock(), hub.clock());
+    busy.set_handler_patience(secs(3_600));
+    hub.activate();
+    let sink = hub.sink(SourceId::named("sim"));
+    sink.post(at(100));
+    let (handle, release, inside) = add_hanging(&busy, Phase::Before);
+    let (seen, log) = watch(&busy, JumpThreshold::ANY);
+    for now in [40, 50, 30, 60] {
+        sink.post(at(now));
+    }
+    assert_eq!(
+        free.now(),
+        at(60),
+        "clocks without handlers are not held up"
+    );
+    assert_eq!(busy.try_now(), Err(NoTime::JumpInProgress));
+    inside.recv().unwrap();
+    drop(release);
+    let reached = WaitOptions::new()
+        .on_jump(OnJump::Ignore)
+        .real_timeout(secs(40));
+    assert_eq!(busy.sleep_until_with(at(60), &reached), Woke::Reached);
+    drop((handle, seen));
+    assert_eq!(deltas(&log), [-60, 10, -20, 30]);
+}
+
+#[test]
+fn a_handler_that_hangs_is_not_called_again_until_it_returns() {
+    let clock = overridden(at(100));
+    clock.set_handler_patience(ms(2));
+    let warnings = warnings_of(&clock);
+    let (handle, release, inside) = add_hanging(&clock, Phase::Before);
+    let jumper = clock.clone();
+    let jumping = thread::spawn(move || jumper.set_override(at(40)));
+    inside.recv().unwrap();
+    for now in [30, 20] {
+        clock.set_override(at(now));
+        assert_eq!(clock.now(), at(now));
+    }
+    assert_eq!(warnings.take(), [hangs()], "one call hangs, not three");
+    drop(release);
+    jumping.join().unwrap();
+    clock.set_override(at(10));
+    assert!(inside.try_recv().is_ok(), "called again");
+    drop(handle);
+}
+
+/// A handler may steer the hub that calls it, also from the thread that handlers have.
+#[test]
+fn a_handler_on_its_own_thread_may_use_the_hub() {
+    let hub = TimeHub::new(&TimeBase::machine());
+    let (first, second) = (hub.clock(), hub.clock());
+    hub.activate();
+    let sink = hub.sink(SourceId::named("sim"));
+    sink.tick(at(100));
+    let (tick, inner) = (sink.clone(), hub.clone());
+    let handle =
+        first.add_jump_handler(JumpHandler::new("steers", DISRUPTIVE).after(move |jump| {
+            if jump.new == at(50) {
+                tick.tick(at(60));
+                inner.deactivate();
+                inner.activate();
+                tick.tick(at(70));
+            }
+        }));
+    sink.tick(at(50));
+    assert_eq!((first.now(), second.now()), (at(70), at(70)));
+    drop(handle);
 }

@@ -367,3 +367,47 @@ fn a_seek_calls_handlers_that_ask_for_its_direction() {
     assert_eq!(deltas(&back), [-1_500]);
     assert_eq!(deltas(&far), [1_999_500]);
 }
+
+/// A change of source that takes time back is a backward jump for whoever reads the clock.
+#[test]
+fn readers_block_while_a_switch_to_simulated_time_is_prepared() {
+    let clock = Clock::<Ros>::on(&VirtualTime::manual().base());
+    clock.set_handler_patience(secs(40));
+    clock.set_override(at(5));
+    let (entered, inside) = channel();
+    let (release, released) = channel::<()>();
+    let released = Mutex::new(released);
+    let _handle =
+        clock.add_jump_handler(JumpHandler::new("clears", DISRUPTIVE).before(move |_| {
+            entered.send(()).unwrap();
+            let _ended = released.lock().unwrap().recv();
+        }));
+    let switching = clock.clone();
+    let switching = thread::spawn(move || switching.activate_override());
+    inside.recv().unwrap();
+    assert_eq!(clock.try_now(), Err(NoTime::JumpInProgress));
+    let reader = clock.clone();
+    let reading = thread::spawn(move || reader.now());
+    drop(release);
+    assert_eq!(reading.join().unwrap(), at(5), "not the system time");
+    switching.join().unwrap();
+    assert_eq!(clock.try_now(), Ok(at(5)));
+}
+
+#[test]
+fn ticks_are_no_new_epoch_because_somebody_wants_to_hear_of_them() {
+    let clock = overridden(at(100));
+    let epoch = clock.epoch();
+    let (_handle, log) = watch(&clock, ANY);
+    for now in [110, 120, 130] {
+        clock.set_override(at(now));
+    }
+    assert_eq!(deltas(&log), [10; 3]);
+    assert_eq!(
+        clock.epoch(),
+        epoch,
+        "times before and after are comparable"
+    );
+    clock.set_override(at(40));
+    assert_eq!(clock.epoch(), epoch + 1);
+}

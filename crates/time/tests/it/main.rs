@@ -6,6 +6,7 @@ mod external_clock;
 mod extrapolator;
 mod hanging_handlers;
 mod jumps;
+mod overruns;
 mod rate;
 mod rcl_time;
 mod rcl_timer;

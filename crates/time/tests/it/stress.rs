@@ -82,7 +82,7 @@ fn no_single_step_of_a_clock_leaves_a_sleeper_asleep() {
                 let woke = if which == 0 {
                     clock.sleep_until(at(step))
                 } else {
-                    world.block_on(clock.sleep_until_async(at(step), &WaitOptions::new()))
+                    world.block_on(clock.sleep_until_async(at(step)))
                 };
                 if woke == Woke::ShutDown {
                     return;
@@ -246,7 +246,7 @@ fn a_machine_sleep_is_never_early_in_any_form() {
         assert!(clock.sleep_until_with(until, &precise).is_reached());
         assert!(clock.now() >= until);
         let until = clock.now() + Duration::from_micros(micros);
-        let woke = world.block_on(clock.sleep_until_async(until, &WaitOptions::new()));
+        let woke = world.block_on(clock.sleep_until_async(until));
         assert!(woke.is_reached() && clock.now() >= until);
     }
 }

@@ -4,13 +4,14 @@
 //! (attaching a steady clock does not compile), parameters and the quality of service of `/clock` (the node's and the wire's).
 
 use std::io;
+use std::sync::{Arc, Barrier};
 
 use timeloom_time::{
     Clock, ClockChange, ClockSink, ClockWarning, JumpHandler, JumpThreshold, Ros, RosSteady,
     SourceId, SourceState, TimeBase, TimeHub, TimeHubOptions, TimeSource, TwoSources, VirtualTime,
 };
 
-use crate::support::{Log, at, beyond, deltas, ms, overridden, secs, watch};
+use crate::support::{Log, at, beyond, deltas, ms, overridden, secs, warnings_of, watch};
 
 fn hub() -> (VirtualTime, TimeHub, ClockSink) {
     let world = VirtualTime::manual();
@@ -242,7 +243,60 @@ fn a_custom_source_runs_until_it_is_replaced_removed_or_its_hub_is_gone() {
         "a source that keeps its sink does not keep its hub"
     );
     sink.tick(at(99));
-    assert_eq!(clock.now(), at(99), "sinks and clocks go on");
+    assert_eq!(clock.source_state(), SourceState::Inactive);
+    assert!(
+        clock.now() > at(1_000_000_000),
+        "the machine's time, as after `TimeSource::detachClock`"
+    );
+}
+
+/// Each of two threads is inside `start` when the other one is.
+#[test]
+fn sources_that_are_set_at_the_same_time_are_all_stopped_but_one() {
+    struct Slow(Arc<Barrier>, Log<&'static str>);
+    impl TimeSource for Slow {
+        fn id(&self) -> SourceId {
+            SourceId::named("slow")
+        }
+        fn start(&mut self, _sink: ClockSink) -> io::Result<()> {
+            self.0.wait();
+            self.1.push("start");
+            Ok(())
+        }
+        fn stop(&mut self) {
+            self.1.push("stop");
+        }
+    }
+    let (_world, hub, _sink) = hub();
+    let (both, log) = (Arc::new(Barrier::new(2)), Log::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            let source = Slow(Arc::clone(&both), log.clone());
+            let hub = &hub;
+            scope.spawn(move || hub.set_source(Box::new(source)).unwrap());
+        }
+    });
+    let count = |entries: &[&str], what| entries.iter().filter(|entry| **entry == what).count();
+    let begun = log.take();
+    assert_eq!((count(&begun, "start"), count(&begun, "stop")), (2, 1));
+    drop(hub);
+    assert_eq!(log.take(), ["stop"]);
+}
+
+#[test]
+fn a_clock_whose_hub_is_gone_shows_the_machines_time() {
+    let (world, hub, sink) = hub();
+    let clock = hub.clock();
+    hub.activate();
+    sink.tick(at(5));
+    let other = hub.clone();
+    drop(hub);
+    assert_eq!(clock.now(), at(5), "one handle is left");
+    drop(other);
+    let before = clock.now();
+    assert!(before > at(1_000_000_000));
+    world.advance(ms(3));
+    assert_eq!(clock.now() - before, ms(3));
 }
 
 #[test]
@@ -292,6 +346,19 @@ fn two_sources_at_a_time_are_reported_and_followed_as_asked() {
         player.tick(at(40));
         assert_eq!(clock.now(), at(40), "the other has gone");
     }
+}
+
+/// The name of a node may be known only after its first sample.
+#[test]
+fn a_guid_is_one_source_whatever_it_is_called() {
+    let (_world, hub, _sink) = hub();
+    let warnings = reports(&hub);
+    for name in ["0102", "/player"] {
+        hub.sink(SourceId::new(name, [1; 16])).tick(at(5));
+    }
+    assert_eq!(warnings.take(), []);
+    assert_eq!(SourceId::new("a", [1; 16]), SourceId::new("b", [1; 16]));
+    assert_ne!(SourceId::named("a"), SourceId::named("b"));
 }
 
 /// Two writers of one name (two players) are two sources all the same.
@@ -360,6 +427,26 @@ fn a_clock_without_a_hub_is_steered_by_hand() {
     clock.deactivate_override();
     clock.activate_override();
     assert_eq!(clock.now(), at(0), "the value set before is forgotten");
+}
+
+#[test]
+fn a_clock_on_a_hub_is_not_set_by_hand() {
+    let (_world, hub, sink) = hub();
+    let clock = hub.clock();
+    let warnings = warnings_of(&clock);
+    hub.activate();
+    sink.tick(at(5));
+    clock.set_override(at(9));
+    clock.deactivate_override();
+    assert_eq!(clock.now(), at(5));
+    assert_eq!(
+        warnings.take(),
+        [ClockWarning::OverrideRefused, ClockWarning::OverrideRefused]
+    );
+    hub.detach(&clock);
+    clock.activate_override();
+    clock.set_override(at(9));
+    assert_eq!(clock.now(), at(9));
 }
 
 #[test]

@@ -175,7 +175,7 @@ fn bug_09_a_tick_wakes_those_who_are_due_and_nobody_else() {
     sink.tick(at(1));
     let wakes: Vec<Arc<Wakes>> = (0..100).map(|_| Arc::default()).collect();
     let mut sleeps: Vec<_> = (0..100)
-        .map(|index| Box::pin(clock.sleep_until_async(at(10_000 + index), &WaitOptions::new())))
+        .map(|index| Box::pin(clock.sleep_until_async(at(10_000 + index))))
         .collect();
     for (sleep, wakes) in sleeps.iter_mut().zip(&wakes) {
         let waker = Waker::from(Arc::clone(wakes));
@@ -448,9 +448,7 @@ fn bug_27_a_wait_on_a_paused_clock_wakes_nobody() {
     let wakes: Arc<Wakes> = Arc::default();
     let waker = Waker::from(Arc::clone(&wakes));
     let mut context = Context::from_waker(&waker);
-    let sleep = player
-        .clock()
-        .sleep_until_async(at_ms(1), &WaitOptions::new());
+    let sleep = player.clock().sleep_until_async(at_ms(1));
     let mut sleep = Box::pin(sleep);
     assert!(sleep.as_mut().poll(&mut context).is_pending());
     world.advance(secs(86_400));

@@ -112,7 +112,7 @@ fn a_future_runs_on_virtual_time_and_time_on_the_future() {
     let waited = world.block_on(async {
         let mut waits = 0;
         for _ in 0..100 {
-            let woke = clock.sleep_for_async(secs(60), &WaitOptions::new()).await;
+            let woke = clock.sleep_for_async(secs(60)).await;
             waits += i64::from(woke.is_reached());
         }
         waits
@@ -357,7 +357,7 @@ fn tasks_and_threads_wake_in_the_order_of_their_deadlines() {
                         let mut late = Duration::ZERO;
                         for step in 1..=20i64 {
                             let due = begin + Duration::from_micros(step * 10 + n);
-                            let woke = clock.sleep_until_async(due, &WaitOptions::new()).await;
+                            let woke = clock.sleep_until_async(due).await;
                             assert!(woke.is_reached());
                             late = late.max(clock.now() - due);
                         }

@@ -60,7 +60,7 @@ impl<K: Kind> Waiting<K> {
                 Kinds::Thread(Some(world.spawn("wait", sleep)))
             }
             Form::Async => {
-                let sleep = Box::pin(clock.sleep_until_async(until, options));
+                let sleep = Box::pin(clock.sleep_until_async_with(until, options));
                 // Set: a future is polled once before anybody waits for its waker.
                 Kinds::Future(sleep, Arc::new(Flag(AtomicBool::new(true))))
             }

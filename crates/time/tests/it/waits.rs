@@ -1,8 +1,9 @@
 //! Every way in which a wait ends, in every form, on every kind of clock.
 
 use timeloom_time::{
-    CancelToken, Clock, ControlledClock, Duration, Kind, OnJump, PlaybackRate, PlayerClock, Ros,
-    RosSteady, SourceId, Steady, System, Time, VirtualTime, WaitOptions, Woke,
+    CancelToken, Clock, ClockSink, ControlledClock, Duration, Kind, OnJump, PlaybackRate,
+    PlayerClock, Ros, RosSteady, SourceId, Steady, System, Time, TimeHub, VirtualTime, WaitOptions,
+    Woke,
 };
 
 use crate::support::{MS, SEC, at, at_ms, extrapolating, ms, ns, secs};
@@ -20,7 +21,7 @@ fn overridden_on(world: &VirtualTime, start: Time<Ros>) -> Clock<Ros> {
 }
 
 /// A clock that extrapolates a source of rate 1 and period 100 ms, at its third sample.
-fn extrapolated_on(world: &VirtualTime) -> Clock<Ros> {
+fn extrapolated_on(world: &VirtualTime) -> (Clock<Ros>, ClockSink, TimeHub) {
     let hub = extrapolating(&world.base());
     let clock = hub.clock();
     hub.activate();
@@ -31,7 +32,7 @@ fn extrapolated_on(world: &VirtualTime) -> Clock<Ros> {
             world.advance(ms(100));
         }
     }
-    clock
+    (clock, sink, hub)
 }
 
 fn controlled_on(world: &VirtualTime, rate: f64) -> ControlledClock {
@@ -86,7 +87,7 @@ fn every_wait_ends_at_its_instant_and_not_a_nanosecond_before() {
         ends_exactly(form, &world, &monotonic, monotonic.now() + ms(7), ms(7));
         let doubled = controlled_on(&world, 2.0);
         ends_exactly(form, &world, doubled.clock(), at(1_000 * MS + 21), ns(11));
-        let extrapolated = extrapolated_on(&world);
+        let (extrapolated, _sink, _hub) = extrapolated_on(&world);
         ends_exactly(form, &world, &extrapolated, at_ms(1_250), ms(50));
     }
 }
@@ -124,9 +125,14 @@ fn a_wait_for_the_past_or_the_present_is_over_at_once() {
 
 /// Cancel, shutdown and timeout end a wait on any clock, whatever its time does.
 fn ends_by_force<K: Kind>(name: &str, make: impl Fn(&VirtualTime) -> Clock<K>) {
+    ends_by_force_with(name, |world| (make(world), ()));
+}
+
+/// The same, with something that must live as long as the clock.
+fn ends_by_force_with<K: Kind, T>(name: &str, make: impl Fn(&VirtualTime) -> (Clock<K>, T)) {
     for form in FORMS {
         let world = VirtualTime::manual();
-        let clock = make(&world);
+        let (clock, _kept) = make(&world);
         let tokens = [CancelToken::new(), CancelToken::new()];
         for token in &tokens {
             let options = plain().cancel(&tokens[0]).cancel(&tokens[1]);
@@ -170,19 +176,30 @@ fn cancel_timeout_and_shutdown_end_a_wait_on_every_clock() {
         clock.pause().unwrap();
         clock.clock().clone()
     });
-    ends_by_force("extrapolated", extrapolated_on);
+    ends_by_force_with("extrapolated", |world| {
+        let (clock, sink, hub) = extrapolated_on(world);
+        (clock, (sink, hub))
+    });
 }
+
+/// Brings a clock its next time.
+type Tell = Box<dyn Fn(Time<Ros>)>;
 
 #[test]
 fn a_silent_source_is_noticed_after_one_to_two_times_the_patience() {
     for form in FORMS {
         let world = VirtualTime::manual();
-        for clock in [overridden_on(&world, at(5)), extrapolated_on(&world)] {
+        let plain_clock = overridden_on(&world, at(5));
+        let set = plain_clock.clone();
+        let by_hand: (_, Tell) = (plain_clock, Box::new(move |now| set.set_override(now)));
+        let (extrapolated, sink, _hub) = extrapolated_on(&world);
+        let by_source: (_, Tell) = (extrapolated, Box::new(move |now| sink.tick(now)));
+        for (clock, tell) in [by_hand, by_source] {
             let options = plain().stall_after(ms(100));
             let mut waiting = Waiting::begin(form, &world, &clock, Time::MAX, &options);
             for beat in 0..10 {
                 world.advance(ms(90));
-                clock.set_override(at_ms(2_000 + beat));
+                tell(at_ms(2_000 + beat));
                 waiting.goes_on();
             }
             world.advance(ms(99));
@@ -322,7 +339,7 @@ fn a_dropped_wait_leaves_nothing_behind() {
     let token = CancelToken::new();
     let options = plain().cancel(&token).real_timeout(secs(2));
     for _ in 0..1_000 {
-        drop(clock.sleep_until_async(clock.now() + secs(1), &options));
+        drop(clock.sleep_until_async_with(clock.now() + secs(1), &options));
         drop(clock.sleep_until_descriptor(clock.now() + secs(1), &options));
     }
     world.advance(secs(5));
@@ -352,7 +369,7 @@ fn the_ends_of_time_are_only_points_in_time() {
         let waiting = Waiting::begin(form, &world, &clock, at(-1), &plain());
         clock.set_override(at(-1));
         assert_eq!(waiting.end(), Woke::Reached);
-        assert!(!clock.started(), "negative time has not started");
+        assert!(clock.started(), "only zero is no time");
     }
 }
 
@@ -361,11 +378,11 @@ fn the_ends_of_time_are_only_points_in_time() {
 fn a_future_that_is_polled_late_has_missed_nothing() {
     let world = VirtualTime::manual();
     let clock = overridden_on(&world, at(100));
-    let late = clock.sleep_until_async(at(200), &plain());
+    let late = clock.sleep_until_async(at(200));
     clock.set_override(at(200));
     clock.set_override(at(201));
     assert_eq!(world.block_on(late), Woke::Reached);
-    let jumped = clock.sleep_until_async(at(300), &plain());
+    let jumped = clock.sleep_until_async(at(300));
     clock.set_override(at(50));
     clock.set_override(at(400));
     assert!(matches!(world.block_on(jumped), Woke::Jumped(jump) if jump.new == at(50)));

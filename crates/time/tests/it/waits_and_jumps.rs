@@ -206,8 +206,8 @@ fn a_wait_that_begins_after_a_system_step_is_not_moved_by_it() {
         let (log, begun, clock) = (Log::new(), Log::new(), second.clone());
         let waits = begun.clone();
         let handler = JumpHandler::new("first", JumpThreshold::ANY).after(move |_| {
-            waits.push(clock.sleep_for_async(secs(10), &WaitOptions::new()));
-            waits.push(clock.sleep_until_async(clock.now() + secs(10), &WaitOptions::new()));
+            waits.push(clock.sleep_for_async(secs(10)));
+            waits.push(clock.sleep_until_async(clock.now() + secs(10)));
         });
         let _first = first.add_jump_handler(handler);
         let _second = second.add_jump_handler(JumpHandler::new("second", JumpThreshold::ANY));
@@ -245,7 +245,8 @@ fn a_change_of_source_ends_a_wait_and_says_which() {
         let waiting = begin(&clock);
         clock.activate_override();
         ends(waiting, ClockChange::RosTimeActivated);
-        let waiting = begin(&clock);
+        let asked = options(OnJump::Return);
+        let waiting = Waiting::begin(form, &world, &clock, at(secs(100).nanos()), &asked);
         clock.set_override(at_ms(5));
         ends(waiting, ClockChange::RosTimeStarted);
         let waiting = begin(&clock);
@@ -327,4 +328,51 @@ fn a_wait_on_an_extrapolated_clock_hears_of_the_jump_of_its_source() {
         assert_eq!(rebases.end(), Woke::Reached, "two hundred were left");
         ignores.goes_on();
     }
+}
+
+/// As in rclcpp: the first sample is what such a sleep waits for.
+#[test]
+fn a_sleep_that_began_before_time_did_sleeps_on() {
+    for form in FORMS {
+        let world = VirtualTime::manual();
+        let clock = Clock::<Ros>::on(&world.base());
+        clock.activate_override();
+        let begin = |until| Waiting::begin(form, &world, &clock, until, &WaitOptions::new());
+        let (early, mut late) = (begin(at(400)), begin(at(600)));
+        clock.set_override(at(500));
+        assert_eq!(early.end(), Woke::Reached);
+        late.goes_on();
+        clock.set_override(at(600));
+        assert_eq!(late.end(), Woke::Reached);
+    }
+}
+
+#[test]
+fn a_simulator_that_is_reset_to_zero_has_not_stopped() {
+    for form in FORMS {
+        let world = VirtualTime::manual();
+        let clock = overridden_on(&world, at(1_000));
+        clock.set_override(at(0));
+        assert!(clock.started());
+        assert_eq!(clock.try_now(), Ok(at(0)));
+        let asked = options(OnJump::Return);
+        let mut waiting = Waiting::begin(form, &world, &clock, at(20), &asked);
+        clock.set_override(at(10));
+        waiting.goes_on();
+        clock.set_override(at(20));
+        assert_eq!(waiting.end(), Woke::Reached);
+    }
+}
+
+#[test]
+fn negative_time_is_a_time() {
+    let clock = overridden_on(&VirtualTime::manual(), at(-5));
+    assert!(clock.started());
+    assert_eq!(clock.try_now(), Ok(at(-5)));
+    let limited = WaitOptions::new().real_timeout(ns(0));
+    assert!(clock.wait_until_started(&limited).is_reached());
+    clock.deactivate_override();
+    clock.activate_override();
+    assert!(!clock.started());
+    assert_eq!(clock.wait_until_started(&limited), Woke::TimedOut);
 }
