@@ -6,8 +6,6 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 
-const SECOND: i64 = 1_000_000_000;
-
 /// A time as it was typed; where it lies is known once the bag is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TimeArgument {
@@ -105,75 +103,35 @@ fn number(text: &str) -> Option<i64> {
     let text = text.strip_suffix('s').unwrap_or(text);
     let (whole, _) = text.split_once('.').unwrap_or((text, ""));
     match whole.len() {
-        0..=11 => decimal(text, SECOND),
+        0..=11 => seconds(text),
         // Milliseconds and microseconds would be a guess.
         12..=17 => None,
         _ => text.parse().ok(),
     }
 }
 
-/// A duration such as `1m30s`, `2.5s`, `250ms` or plain seconds; in nanoseconds.
-pub(crate) fn span(text: &str) -> Option<i64> {
-    if text
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'.')
-    {
-        return decimal(text, SECOND);
+/// A decimal number of seconds without a sign, in nanoseconds.
+fn seconds(text: &str) -> Option<i64> {
+    if text.starts_with('-') {
+        return None;
     }
-    let mut rest = text;
-    let mut total = 0i64;
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let (value, tail) = rest.split_at_checked(digits)?;
-        let letters = tail
-            .find(|c: char| c.is_ascii_digit() || c == '.')
-            .unwrap_or(tail.len());
-        let (unit, tail) = tail.split_at_checked(letters)?;
-        let unit = match unit {
-            "ns" => 1,
-            "us" | "µs" => 1000,
-            "ms" => 1_000_000,
-            "s" => SECOND,
-            "m" | "min" => 60 * SECOND,
-            "h" => 3600 * SECOND,
-            "d" => 86_400 * SECOND,
-            _ => return None,
-        };
-        total = total.checked_add(decimal(value, unit)?)?;
-        rest = tail;
-    }
-    Some(total)
+    let time: timeloom_time::Time = text.parse().ok()?;
+    Some(time.nanos())
 }
 
-/// A decimal number times a unit, without rounding errors of floating point.
-fn decimal(text: &str, unit: i64) -> Option<i64> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    if whole.is_empty() && fraction.is_empty() {
+/// A duration such as `1m30s`, `2.5s`, `250ms` or plain seconds, without a sign; in nanoseconds.
+pub(crate) fn span(text: &str) -> Option<i64> {
+    if text.starts_with('-') {
         return None;
     }
-    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(whole) || !digits(fraction) || fraction.len() > 18 {
-        return None;
-    }
-    let whole: i64 = if whole.is_empty() {
-        0
-    } else {
-        whole.parse().ok()?
-    };
-    let scale = 10i128.pow(u32::try_from(fraction.len()).ok()?);
-    let part: i128 = if fraction.is_empty() {
-        0
-    } else {
-        fraction.parse().ok()?
-    };
-    let part = i64::try_from(part * i128::from(unit) / scale).ok()?;
-    whole.checked_mul(unit)?.checked_add(part)
+    text.parse().ok().map(timeloom_time::Duration::nanos)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const SECOND: i64 = 1_000_000_000;
     /// The golden bag `mcap_plain`.
     const START: i64 = 1_794_733_131_923_572_955;
     const END: i64 = 1_794_733_136_040_299_199;

@@ -16,6 +16,8 @@ mod ros_arguments;
 mod rosout;
 mod service;
 mod service_types;
+mod time_source_choice;
+mod timer;
 mod type_descriptions;
 mod type_service;
 mod typed_publisher;
@@ -24,7 +26,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use timeloom_msg::{Definitions, QosProfile, Schema, Value};
-use timeloom_time::{Clock, Ros, TimeHub};
+use timeloom_time::{Clock, Ros, TimeHub, TimeSource};
 use timeloom_wire::{Node, NodeName, Participant, TopicSpec};
 
 pub use client::Client;
@@ -37,6 +39,8 @@ pub use ros_arguments::RosArguments;
 pub use rosout::Severity;
 pub use service::Service;
 pub use service_types::ServiceTypes;
+pub use time_source_choice::TimeSourceChoice;
+pub use timer::NodeTimer;
 pub(crate) use type_descriptions::SERVICE as DESCRIBE;
 pub use type_service::TypeService;
 pub use typed_publisher::TypedPublisher;
@@ -75,7 +79,6 @@ struct Inner {
     parameters: Arc<Parameters>,
     logger: Logger,
     types: Arc<TypeDescriptions>,
-    clock: Clock<Ros>,
     hub: TimeHub,
     names: Names,
     node: Arc<dyn Node>,
@@ -85,7 +88,7 @@ struct Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         // A clock that somebody still holds must not stand still for ever.
-        let _off = self.source.set(None);
+        let _off = self.source.set(None, TimeSourceChoice::Default);
     }
 }
 
@@ -109,7 +112,7 @@ impl RosNode {
             let full = topic("/rosout")?;
             logger.publish_on(publish(full, "rcl_interfaces/msg/Log", QosProfile::ROSOUT)?);
         }
-        let hub = TimeHub::new(&base);
+        let hub = TimeHub::with_options(&base, options.time_hub);
         let words = Words {
             jobs: executor.queue().clone(),
             logger: logger.clone(),
@@ -121,7 +124,6 @@ impl RosNode {
             hub.clone(),
             words,
         ));
-        let clock = hub.clock();
         let mut events_qos = None;
         let events = if options.parameter_services {
             let full = topic(PARAMETER_EVENTS)?;
@@ -135,8 +137,8 @@ impl RosNode {
         let parameters = Arc::new(Parameters::new(
             name.full(),
             events,
-            clock.clone(),
             Arc::clone(&source),
+            options.time_source,
             logger.clone(),
         ));
         let made = Self(Arc::new(Inner {
@@ -146,7 +148,6 @@ impl RosNode {
             parameters,
             logger,
             types,
-            clock,
             hub,
             names,
             node,
@@ -176,7 +177,7 @@ impl RosNode {
         let text = "Whether time comes from /clock";
         let access = ParameterAccess::Writable;
         self.declare_parameter_with(USE_SIM_TIME, use_sim_time, text, access)?;
-        self.0.parameters.follow_use_sim_time()
+        self.0.parameters.follow_time()
     }
 
     /// Shows the `QoS` of a publisher as parameters.
@@ -258,13 +259,26 @@ impl RosNode {
     }
 
     /// Its clock: the machine's time, or that of `/clock` while `use_sim_time` is true.
+    ///
+    /// A [`TimeHub`] with another source may [attach](TimeHub::attach) it: then that hub steers it.
     pub fn clock(&self) -> Clock<Ros> {
-        self.0.clock.clone()
+        self.0.source.clock().clone()
     }
 
-    /// What feeds its clock; others may be attached.
+    /// What `/clock`, or a [source of the node's own](Self::set_time_source), feeds; other clocks may be attached.
     pub fn time_hub(&self) -> &TimeHub {
         &self.0.hub
+    }
+
+    /// Replaces `/clock` by another source of time: shared memory, a socket, a simulator in this process. None for
+    /// `/clock` again. As before, the clock follows it while `use_sim_time` is true.
+    ///
+    /// For all nodes of a process at once, set a source on [`TimeHub::process`] before they are made.
+    ///
+    /// # Errors
+    /// When the source cannot start; then the node follows `/clock`.
+    pub fn set_time_source(&self, source: Option<Box<dyn TimeSource>>) -> Result<()> {
+        self.0.source.set_own(source)
     }
 
     /// Says something on `/rosout` and to the [reporter](Self::set_reporter). Blocks as a publisher does.

@@ -56,7 +56,7 @@ pub enum AnyWoke {
 
 impl AnyWoke {
     /// Whether the awaited time has come.
-    pub const fn is_reached(&self) -> bool {
+    pub const fn is_reached(self) -> bool {
         matches!(self, Self::Reached)
     }
 }

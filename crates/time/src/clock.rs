@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::clock_core::{ClockCore, Steering};
 use crate::clock_state::{ClockState, Operation};
-use crate::duration::Duration;
 use crate::into_duration::IntoDuration;
 use crate::jump_handler::{JumpHandle, JumpHandler};
 use crate::kind::{Kind, KindId, Ros, SimAware, SourceState};
@@ -250,8 +249,8 @@ impl<K: Kind> Clock<K> {
     }
 
     /// How long the handlers of a jump may take before it happens without them; one second unless set.
-    pub fn set_handler_patience(&self, patience: Duration) {
-        lock(&self.core.control).patience = patience;
+    pub fn set_handler_patience(&self, patience: impl IntoDuration) {
+        lock(&self.core.control).patience = patience.into_duration();
     }
 
     /// Where this clock's warnings go; nowhere unless set.

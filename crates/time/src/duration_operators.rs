@@ -113,7 +113,7 @@ impl Mul<Duration> for f64 {
     }
 }
 
-impl Div<Duration> for Duration {
+impl Div for Duration {
     type Output = f64;
     /// How many times the divisor fits, as near as a double can be; infinite or not a number for a divisor of zero.
     ///

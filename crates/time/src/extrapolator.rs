@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn one_sample_stands_still() {
         let (clock, update) = fed(&[(0, 100)]);
-        assert_eq!(update, Update::Start(Segment::still(0, 100 * MS)));
+        assert_eq!(update, Update::Start(still(0, 100 * MS)));
         assert_eq!(update.segment().eval(i64::MAX), 100 * MS);
         assert_eq!(clock.deadline(), None);
         assert!(!clock.is_overdue(i64::MAX));
@@ -355,7 +355,7 @@ mod tests {
     #[test]
     fn jumps_clear_the_history() {
         let (clock, update) = fed(&[(0, 50), (10, 60), (20, 59)]);
-        assert_eq!(update, Update::Jump(Segment::still(20 * MS, 59 * MS)));
+        assert_eq!(update, Update::Jump(still(20 * MS, 59 * MS)));
         assert_eq!(clock.expected_period(), None);
         let (_, update) = fed(&[(0, 0), (10, 10), (20, 10_010)]);
         assert!(

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
-use crate::clock_state::{ClockState, Mode};
+use crate::clock_state::{ClockState, Mode, Operation};
 use crate::playback_rate::PlaybackRate;
 use crate::segment::Segment;
 use crate::snapshot_cell::{Contended, SnapshotCell};
-use crate::sync::model;
+use crate::sync::{lock, model};
 use crate::{
     CancelToken, Clock, Event, JumpHandler, JumpThreshold, OnJump, Ros, Time, TimeBase,
     WaitOptions, Woke,
@@ -145,6 +145,29 @@ fn a_sleeper_hears_of_a_jump_that_happens_around_its_start() {
             woke => assert_eq!(woke, Woke::Reached),
         }
         jumper.join().unwrap();
+    });
+}
+
+/// A receive thread posts while another thread's handlers run: whoever ends the jump does what was posted.
+#[test]
+fn nothing_that_is_posted_during_a_jump_is_lost() {
+    model(2, || {
+        let clock = told(100);
+        let handle = clock
+            .add_jump_handler(JumpHandler::new("before", JumpThreshold::DISRUPTIVE).before(|_| {}));
+        let jumper = {
+            let clock = clock.clone();
+            thread::spawn(move || clock.set_override(at(50)))
+        };
+        // Forward from either time: no handler asks for it.
+        clock.core().post(Operation::Tick(200));
+        jumper.join().unwrap();
+        let control = lock(&clock.core().control);
+        assert!(control.deferred.is_empty(), "posted and not done");
+        drop(control);
+        // Before the jump, or during it and after it.
+        assert!([at(50), at(200)].contains(&clock.now()));
+        drop(handle);
     });
 }
 

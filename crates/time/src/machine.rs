@@ -26,6 +26,10 @@ pub(crate) fn system() -> i64 {
 }
 
 /// An instant of `std` and the steady time at which it was, of the narrowest of a few pairs.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this file is where the machine's clocks are read"
+)]
 pub(crate) fn instant() -> &'static (Instant, i64) {
     static PAIR: OnceLock<(Instant, i64)> = OnceLock::new();
     PAIR.get_or_init(|| {

@@ -1,6 +1,7 @@
 use crate::clock::Clock;
 use crate::duration::Duration;
 use crate::error::TimeError;
+use crate::into_duration::IntoDuration;
 use crate::kind::{Kind, Ros};
 use crate::schedule::{MissedTick, Schedule, Tick};
 use crate::timer::Timer;
@@ -34,7 +35,7 @@ impl<K: Kind> Rate<K> {
     ///
     /// # Errors
     /// [`TimeError::PeriodNotPositive`].
-    pub fn new(clock: &Clock<K>, period: Duration) -> Result<Self, TimeError> {
+    pub fn new(clock: &Clock<K>, period: impl IntoDuration) -> Result<Self, TimeError> {
         Self::with_policy(clock, period, MissedTick::default())
     }
 
@@ -44,9 +45,10 @@ impl<K: Kind> Rate<K> {
     /// [`TimeError::PeriodNotPositive`].
     pub fn with_policy(
         clock: &Clock<K>,
-        period: Duration,
+        period: impl IntoDuration,
         policy: MissedTick,
     ) -> Result<Self, TimeError> {
+        let period = period.into_duration();
         Timer::new(clock, |now| Schedule::rate(now, period, policy)).map(Self)
     }
 

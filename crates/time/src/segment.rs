@@ -76,7 +76,7 @@ impl Segment {
 
     /// The same segment that never shows more than `most`.
     #[must_use]
-    pub(crate) const fn with_cap(self, most: i64) -> Self {
+    pub const fn with_cap(self, most: i64) -> Self {
         Self { cap: most, ..self }
     }
 

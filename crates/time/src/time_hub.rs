@@ -57,7 +57,7 @@ pub enum TwoSources {
 }
 
 /// How to make a [`TimeHub`].
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeHubOptions {
     /// Whether clocks run on between samples; off unless set, as the ROS design asks.
     ///

@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::duration::Duration;
 use crate::error::TimeError;
 use crate::follow::Follow;
+use crate::into_duration::IntoDuration;
 use crate::jump::{ClockChange, JumpThreshold, TimeJump};
 use crate::kind::{Kind, Ros};
 use crate::raw_jump::RawJump;
@@ -111,8 +112,8 @@ impl<K: Kind> TimerBuilder<K> {
 
     /// The first tick comes this long from now.
     #[must_use]
-    pub fn first_after(mut self, delay: Duration) -> Self {
-        self.first = First::After(delay);
+    pub fn first_after(mut self, delay: impl IntoDuration) -> Self {
+        self.first = First::After(delay.into_duration());
         self
     }
 
@@ -183,10 +184,10 @@ impl JumpListener {
 
 impl<K: Kind> Timer<K> {
     /// A timer on `clock` with this period; see the builder for its options.
-    pub fn builder(clock: &Clock<K>, period: Duration) -> TimerBuilder<K> {
+    pub fn builder(clock: &Clock<K>, period: impl IntoDuration) -> TimerBuilder<K> {
         TimerBuilder {
             clock: clock.clone(),
-            period,
+            period: period.into_duration(),
             policy: MissedTick::default(),
             first: First::AfterPeriod,
             once: false,

@@ -2,6 +2,7 @@ use std::fmt;
 
 use crate::cancel::CancelToken;
 use crate::duration::Duration;
+use crate::into_duration::IntoDuration;
 use crate::jump::{ClockChange, JumpThreshold, TimeJump};
 use crate::kind::{Kind, Ros};
 use crate::raw_jump::RawJump;
@@ -62,6 +63,10 @@ impl WaitOptions {
 
     /// Which jumps of a time source count; [`JumpThreshold::DISRUPTIVE`] unless set.
     ///
+    /// A source sends its time in steps. With [`OnJump::Rebase`], a step forward counts only if it is more than eight
+    /// times the step before: otherwise time has passed, and a threshold below the usual step would keep the wait
+    /// from ever ending.
+    ///
     /// A jump by a call (a seek) and a step of the system clock always count.
     #[must_use]
     pub fn jump_threshold(mut self, threshold: JumpThreshold) -> Self {
@@ -71,8 +76,8 @@ impl WaitOptions {
 
     /// Gives up after this much steady time, whatever the clock does (a paused clock never gets anywhere).
     #[must_use]
-    pub fn real_timeout(mut self, timeout: Duration) -> Self {
-        self.real_timeout = Some(timeout);
+    pub fn real_timeout(mut self, timeout: impl IntoDuration) -> Self {
+        self.real_timeout = Some(timeout.into_duration());
         self
     }
 
@@ -80,8 +85,8 @@ impl WaitOptions {
     ///
     /// Noticed after one to two times this duration. Has no effect while no source steers the clock.
     #[must_use]
-    pub fn stall_after(mut self, silence: Duration) -> Self {
-        self.stall = Some(silence);
+    pub fn stall_after(mut self, silence: impl IntoDuration) -> Self {
+        self.stall = Some(silence.into_duration());
         self
     }
 

@@ -4,6 +4,7 @@ use timeloom_msg::Value;
 use timeloom_msg::value::Array;
 use timeloom_pf::{DeviceInfo, Header, Point, Scan};
 use timeloom_time::{Ros, Time, WireTime};
+use timeloom_wire::MessageTime;
 
 use crate::Result;
 
@@ -56,9 +57,7 @@ pub(super) fn fill_scan(message: &mut Value, scan: &Scan, around: &Surroundings<
 
 /// Sets `header.stamp`.
 pub(super) fn fill_stamp(message: &mut Value, stamp: Time<Ros>) -> Result<()> {
-    let stamp = WireTime::saturating_from(stamp);
-    message.set("header.stamp.sec", stamp.sec)?;
-    Ok(message.set("header.stamp.nanosec", stamp.nanosec)?)
+    Ok(message.set_time("header.stamp", WireTime::saturating_from(stamp))?)
 }
 
 /// Fills a `pf_interfaces/PFR2000Header` or `PFR2300Header`.

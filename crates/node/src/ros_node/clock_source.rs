@@ -1,11 +1,14 @@
-//! Time from `/clock`: a subscription of its own, straight into the hub on the thread that receives.
+//! Simulated time of a node: from `/clock`, by a subscription of its own, straight into the hub on the thread that
+//! receives; or from a source that replaces it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeloom_msg::cdr::{Encapsulation, Endian};
 use timeloom_msg::{Definitions, QosProfile, TypeName};
-use timeloom_time::{ClockSink, ClockWarning, Ros, SourceId, Time, TimeHub, WireTime};
+use timeloom_time::{
+    Clock, ClockSink, ClockWarning, Ros, SourceId, Time, TimeHub, TimeSource, WireTime,
+};
 use timeloom_wire::{
     EndpointKind, Gid, GraphEvent, GraphWatch, Node, Participant, Receiver, Sample, Subscription,
     TopicSpec,
@@ -13,28 +16,64 @@ use timeloom_wire::{
 
 use super::executor::JobQueue;
 use super::rosout::{Logger, Severity};
-use crate::Result;
+use super::time_source_choice::{SIM_TIME_SOURCE, TimeSourceChoice};
+use crate::{Error, Result};
 
 /// The message of `/clock`.
 const TYPE: &str = "rosgraph_msgs/msg/Clock";
 /// How many publishers are remembered; more come only from a flood.
 const MOST_OWNERS: usize = 64;
 
-/// Listens to `/clock` while it is switched on.
+/// Brings simulated time while it is switched on.
 pub(super) struct ClockSource {
     node: Arc<dyn Node>,
     participant: Arc<dyn Participant>,
     topic: String,
     hub: TimeHub,
+    clock: Clock<Ros>,
     owners: Arc<Owners>,
     words: Words,
-    running: Mutex<Option<Running>>,
+    state: Mutex<State>,
 }
 
-/// The subscription, and who publishes.
-struct Running {
-    _subscription: Box<dyn Subscription>,
-    _watch: GraphWatch,
+#[derive(Default)]
+struct State {
+    /// The `QoS` of `/clock`, while switched on.
+    on: Option<QosProfile>,
+    choice: TimeSourceChoice,
+    /// Whether the node was given a source of its own, which runs on its hub.
+    own: bool,
+    running: Option<Running>,
+}
+
+/// Where time comes from at the moment.
+enum Running {
+    /// The subscription, and who publishes.
+    Topic {
+        _subscription: Box<dyn Subscription>,
+        _watch: GraphWatch,
+    },
+    Process,
+    Own,
+}
+
+/// The same, before it is made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Topic(QosProfile),
+    Process,
+    Own,
+}
+
+impl Running {
+    fn is(&self, wanted: Wanted) -> bool {
+        matches!(
+            (self, wanted),
+            (Self::Topic { .. }, Wanted::Topic(_))
+                | (Self::Process, Wanted::Process)
+                | (Self::Own, Wanted::Own)
+        )
+    }
 }
 
 /// The nodes that publish the clock, by what identifies their publishers.
@@ -66,6 +105,7 @@ impl ClockSource {
         words: Words,
     ) -> Self {
         let owners = Arc::new(Owners::default());
+        let clock = hub.clock();
         let (named, told) = (Arc::clone(&owners), words.clone());
         hub.set_reporter(move |warning| told.say(Severity::Warn, &named.words(warning)));
         Self {
@@ -73,10 +113,21 @@ impl ClockSource {
             participant,
             topic,
             hub,
+            clock,
             owners,
             words,
-            running: Mutex::default(),
+            state: Mutex::default(),
         }
+    }
+
+    /// The node's clock.
+    pub(super) fn clock(&self) -> &Clock<Ros> {
+        &self.clock
+    }
+
+    /// What `/clock` and a source of the node's own feed.
+    pub(super) fn hub(&self) -> &TimeHub {
+        &self.hub
     }
 
     /// The topic, after remapping.
@@ -84,31 +135,114 @@ impl ClockSource {
         &self.topic
     }
 
-    /// Switches it on with that `QoS`, or off. When this returns, the clocks of the hub follow `/clock`, or the
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Switches it on with that `QoS` of `/clock`, or off. When this returns, the clock follows its source, or the
     /// machine again.
     ///
     /// # Errors
-    /// When the middleware refuses the subscription; then nothing has changed.
-    pub(super) fn set(&self, on: Option<QosProfile>) -> Result<()> {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if running.is_some() == on.is_some() {
+    /// When the middleware refuses the subscription, or the process's source cannot be used; then nothing has changed.
+    pub(super) fn set(&self, on: Option<QosProfile>, choice: TimeSourceChoice) -> Result<()> {
+        let own = self.state().own;
+        self.change(on, choice, own)
+    }
+
+    /// Replaces `/clock` by a source of the node's own; none for `/clock` again.
+    ///
+    /// # Errors
+    /// What the source says when it cannot start; then there is none.
+    pub(super) fn set_own(&self, source: Option<Box<dyn TimeSource>>) -> Result<()> {
+        let started = match source {
+            Some(source) => self.hub.set_source(source).map(|()| true),
+            None => Ok(false),
+        };
+        let own = matches!(started, Ok(true));
+        let (on, choice) = {
+            let state = self.state();
+            (state.on, state.choice)
+        };
+        self.change(on, choice, own)?;
+        if !own {
+            self.hub.remove_source();
+        }
+        let action = "start the time source";
+        started
+            .map(drop)
+            .map_err(|source| Error::Io { action, source })
+    }
+
+    fn wanted(
+        &self,
+        on: Option<QosProfile>,
+        choice: TimeSourceChoice,
+        own: bool,
+    ) -> Result<Option<Wanted>> {
+        let Some(qos) = on else {
+            return Ok(None);
+        };
+        let is_virtual = self.clock.base().is_virtual();
+        Ok(Some(match choice {
+            _ if own => Wanted::Own,
+            TimeSourceChoice::Topic => Wanted::Topic(qos),
+            TimeSourceChoice::Default if is_virtual || !TimeHub::process().has_source() => {
+                Wanted::Topic(qos)
+            }
+            TimeSourceChoice::Process if is_virtual => {
+                return Err(Error::Parameter {
+                    name: SIM_TIME_SOURCE.to_owned(),
+                    reason:
+                        "the process's source is on the machine's time, this node on virtual time"
+                            .to_owned(),
+                });
+            }
+            TimeSourceChoice::Default | TimeSourceChoice::Process => Wanted::Process,
+        }))
+    }
+
+    /// Makes time come from elsewhere; nothing has changed after an error.
+    fn change(&self, on: Option<QosProfile>, choice: TimeSourceChoice, own: bool) -> Result<()> {
+        let wanted = self.wanted(on, choice, own)?;
+        let mut state = self.state();
+        let same = match (&state.running, wanted) {
+            (Some(running), Some(wanted)) => running.is(wanted),
+            (None, None) => true,
+            _ => false,
+        };
+        let next = match wanted.filter(|_| !same) {
+            Some(Wanted::Topic(qos)) => Some(self.subscribe(qos)?),
+            Some(Wanted::Process) => Some(Running::Process),
+            Some(Wanted::Own) => Some(Running::Own),
+            None => None,
+        };
+        (state.on, state.choice, state.own) = (on, choice, own);
+        if same {
             return Ok(());
         }
-        let before = match on {
-            Some(qos) => running.replace(self.start(qos)?),
-            None => running.take(),
-        };
-        drop(running);
-        drop(before);
-        if on.is_some() {
-            self.hub.activate();
-        } else {
-            self.hub.deactivate();
-        }
+        let before = std::mem::replace(&mut state.running, next);
+        // With no lock held: jump handlers may set parameters.
+        drop(state);
+        self.steer(wanted, matches!(before, Some(Running::Process)));
         Ok(())
     }
 
-    fn start(&self, qos: QosProfile) -> Result<Running> {
+    fn steer(&self, wanted: Option<Wanted>, leaves_process: bool) {
+        match wanted {
+            Some(Wanted::Process) => {
+                TimeHub::process().attach(&self.clock);
+                TimeHub::process().activate();
+            }
+            Some(Wanted::Topic(_) | Wanted::Own) => self.hub.activate(),
+            None => self.hub.deactivate(),
+        }
+        // Only then: its owner may have attached the clock to a hub of its own.
+        if leaves_process {
+            self.hub.attach(&self.clock);
+        }
+    }
+
+    fn subscribe(&self, qos: QosProfile) -> Result<Running> {
         let owners = Arc::clone(&self.owners);
         let topic = self.topic.clone();
         let watch = self
@@ -126,7 +260,7 @@ impl ClockSource {
             owners: Arc::clone(&self.owners),
             words: self.words.clone(),
         };
-        Ok(Running {
+        Ok(Running::Topic {
             _subscription: self.node.subscribe(&spec, Arc::new(receiver))?,
             _watch: watch,
         })
@@ -205,8 +339,9 @@ impl Receiver for ClockReceiver {
     fn sample(&self, sample: Sample) {
         let sink = self.with(sample.writer, |known| known.sink.clone());
         match (time_of(&sample.payload), sample.sequence) {
-            (Some(time), Some(sequence)) => sink.tick_numbered(time, sequence),
-            (Some(time), None) => sink.tick(time),
+            // Not awaited: a jump handler of a user must not hold up reception.
+            (Some(time), Some(sequence)) => sink.post_numbered(time, sequence),
+            (Some(time), None) => sink.post(time),
             (None, _) => self.blame(&sample),
         }
     }

@@ -23,14 +23,14 @@ struct Shared {
     jobs: Mutex<VecDeque<Job>>,
     wake: Event,
     stop: AtomicBool,
+    /// The thread's own id, once it runs.
+    thread: OnceLock<ThreadId>,
 }
 
 /// The thread that does them; ends when dropped, after the jobs that wait.
 pub(super) struct Executor {
     queue: JobQueue,
     thread: Option<BaseThread<()>>,
-    /// The thread's own id, once it runs.
-    id: Arc<OnceLock<ThreadId>>,
 }
 
 impl JobQueue {
@@ -45,6 +45,16 @@ impl JobQueue {
         }
         self.0.wake.set();
         true
+    }
+
+    /// Whether no more jobs are taken.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.0.stop.load(Ordering::SeqCst)
+    }
+
+    /// Whether this is the thread that does the jobs.
+    pub(super) fn is_own_thread(&self) -> bool {
+        self.0.thread.get() == Some(&std::thread::current().id())
     }
 
     fn next(&self) -> Option<Job> {
@@ -75,18 +85,17 @@ impl Executor {
             jobs: Mutex::default(),
             wake: Event::new(base),
             stop: AtomicBool::new(false),
+            thread: OnceLock::new(),
         }));
-        let id = Arc::new(OnceLock::new());
-        let (running, own_id) = (queue.clone(), Arc::clone(&id));
+        let running = queue.clone();
         let body = move || {
-            own_id.get_or_init(|| std::thread::current().id());
+            running.0.thread.get_or_init(|| std::thread::current().id());
             running.run();
         };
         let thread = base.spawn(name, body).map_err(Error::Thread)?;
         Ok(Self {
             queue,
             thread: Some(thread),
-            id,
         })
     }
 
@@ -100,7 +109,7 @@ impl Drop for Executor {
         self.queue.0.stop.store(true, Ordering::SeqCst);
         self.queue.0.wake.set();
         // The last handle of a node may be dropped inside one of its own jobs.
-        let inside = self.id.get() == Some(&std::thread::current().id());
+        let inside = self.queue.is_own_thread();
         if let Some(thread) = self.thread.take().filter(|_| !inside) {
             let _panicked = thread.join();
         }

@@ -1,8 +1,11 @@
 use std::collections::BTreeMap;
 
+use timeloom_time::TimeHubOptions;
+
 use super::parameter_value::ParameterValue;
 use super::remap::Remap;
 use super::rosout::Severity;
+use super::time_source_choice::TimeSourceChoice;
 
 /// How to make a [`RosNode`](crate::RosNode).
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +22,11 @@ pub struct NodeOptions {
     pub remaps: Vec<Remap>,
     /// Whether time comes from `/clock`; a parameter `use_sim_time` below has the last word.
     pub use_sim_time: bool,
+    /// Where simulated time comes from; a parameter `sim_time_source` below has the last word.
+    pub time_source: TimeSourceChoice,
+    /// How samples of time are dealt with; a parameter `sim_time_conflict` below (`follow_both` or `follow_first`) has
+    /// the last word on two publishers.
+    pub time_hub: TimeHubOptions,
     /// Parameters that the node has from its start; all of them are declared.
     pub parameters: BTreeMap<String, ParameterValue>,
     /// Whether [`log`](crate::RosNode::log) publishes on `/rosout`.
@@ -39,6 +47,8 @@ impl NodeOptions {
             namespace: "/".to_owned(),
             remaps: Vec::new(),
             use_sim_time: false,
+            time_source: TimeSourceChoice::Default,
+            time_hub: TimeHubOptions::default(),
             parameters: BTreeMap::new(),
             rosout: true,
             log_level: Severity::Info,

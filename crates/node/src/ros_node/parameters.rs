@@ -4,13 +4,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeloom_msg::value::{Array, Struct};
 use timeloom_msg::{Definitions, QosProfile, Value};
-use timeloom_time::{Clock, Ros, WireTime};
+use timeloom_time::WireTime;
+use timeloom_wire::MessageTime;
 
 use super::clock_source::ClockSource;
 use super::parameter_store::{Parameter, ParameterAccess, ParameterStore, SetResult};
 use super::parameter_value::ParameterValue;
 use super::qos_overrides::{Endpoint, Overridable};
 use super::rosout::{Logger, Severity};
+use super::time_source_choice::{
+    SIM_TIME_CONFLICT, SIM_TIME_SOURCE, TimeSourceChoice, two_sources,
+};
 use super::typed_publisher::TypedPublisher;
 use crate::{Error, Result};
 
@@ -30,8 +34,9 @@ pub(super) struct Parameters {
     node: String,
     state: Mutex<State>,
     events: Option<TypedPublisher>,
-    clock: Clock<Ros>,
     source: Arc<ClockSource>,
+    /// Unless a parameter says otherwise.
+    time_source: TimeSourceChoice,
     logger: Logger,
 }
 
@@ -53,16 +58,16 @@ impl Parameters {
     pub(super) fn new(
         node: String,
         events: Option<TypedPublisher>,
-        clock: Clock<Ros>,
         source: Arc<ClockSource>,
+        time_source: TimeSourceChoice,
         logger: Logger,
     ) -> Self {
         Self {
             node,
             state: Mutex::default(),
             events,
-            clock,
             source,
+            time_source,
             logger,
         }
     }
@@ -121,32 +126,51 @@ impl Parameters {
         for guard in guards {
             guard(wanted)?;
         }
-        let changed: Vec<_> = {
+        let (changed, before) = {
             let mut state = self.state();
+            let value = |store: &ParameterStore, name: &str| Some(store.get(name)?.value.clone());
+            let before: Vec<_> = wanted
+                .iter()
+                .filter_map(|(name, _)| Some((name.clone(), value(&state.store, name)?)))
+                .collect();
             let mut changed = wanted.to_vec();
             changed.retain(|(name, value)| state.store.set(name, value));
-            changed
+            (changed, before)
         };
-        if let Some((name, value)) = changed.iter().find(|(name, _)| name == USE_SIM_TIME)
-            && let Err(error) = self.follow_use_sim_time()
+        if changed.iter().any(|(name, _)| is_of_time(name))
+            && let Err(error) = self.follow_time()
         {
-            // Nothing has changed: then the parameter has not either.
-            let before = ParameterValue::Bool(*value != ParameterValue::Bool(true));
-            self.state().store.set(name, &before);
+            // Nothing has changed: then the parameters have not either.
+            for (name, value) in &before {
+                self.state().store.set(name, value);
+            }
             return Err(error.to_string());
         }
         self.tell(Change::Changed, &changed);
         Ok(())
     }
 
-    /// Makes the clock do as the parameter says.
-    pub(super) fn follow_use_sim_time(&self) -> Result<()> {
-        let on = self.with(|store| {
-            let known = store.get(USE_SIM_TIME);
-            known.is_some_and(|known| known.value == ParameterValue::Bool(true))
-        });
+    /// Makes the clock do as the parameters say, and as the node was made where there are none.
+    pub(super) fn follow_time(&self) -> Result<()> {
+        let value = |name: &str| self.with(|store| Some(store.get(name)?.value.clone()));
+        let wrong = |name: &str| {
+            let name = name.to_owned();
+            move |reason| Error::Parameter { name, reason }
+        };
+        let choice = match value(SIM_TIME_SOURCE) {
+            Some(value) => TimeSourceChoice::of(&value).map_err(wrong(SIM_TIME_SOURCE))?,
+            None => self.time_source,
+        };
+        let conflict = value(SIM_TIME_CONFLICT)
+            .map(|value| two_sources(&value).map_err(wrong(SIM_TIME_CONFLICT)))
+            .transpose()?;
+        let on = value(USE_SIM_TIME) == Some(ParameterValue::Bool(true));
         let qos = on.then(|| self.clock_qos()).transpose()?;
-        self.source.set(qos)
+        self.source.set(qos, choice)?;
+        if let Some(policy) = conflict {
+            self.source.hub().set_two_sources(policy);
+        }
+        Ok(())
     }
 
     /// The `QoS` of the clock, as the parameters say; from the first time on they are there to be seen.
@@ -200,9 +224,10 @@ impl Parameters {
         parameters: &Assignments,
     ) -> Result<Value> {
         let mut event = events.message()?;
-        let stamp = WireTime::saturating_from(self.clock.now());
-        event.set("stamp.sec", stamp.sec)?;
-        event.set("stamp.nanosec", stamp.nanosec)?;
+        event.set_time(
+            "stamp",
+            WireTime::saturating_from(self.source.clock().now()),
+        )?;
         event.set("node", self.node.as_str())?;
         let field = match change {
             Change::New => "new_parameters",
@@ -211,6 +236,11 @@ impl Parameters {
         event.set(field, parameter_messages(parameters)?)?;
         Ok(event)
     }
+}
+
+/// Whether a parameter says where time comes from.
+fn is_of_time(name: &str) -> bool {
+    [USE_SIM_TIME, SIM_TIME_SOURCE, SIM_TIME_CONFLICT].contains(&name)
 }
 
 /// Parameters as `rcl_interfaces/msg/Parameter`.

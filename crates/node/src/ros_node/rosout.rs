@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use timeloom_msg::Value;
 use timeloom_time::{Clock, System, TimeBase, WireTime};
+use timeloom_wire::MessageTime;
 
 use super::typed_publisher::TypedPublisher;
 use crate::{Error, Result};
@@ -140,8 +141,7 @@ impl Logger {
         let mut message = rosout.message()?;
         // As rcl does, the machine's time, also in simulation.
         let stamp = WireTime::saturating_from(self.0.clock.now());
-        message.set("stamp.sec", stamp.sec)?;
-        message.set("stamp.nanosec", stamp.nanosec)?;
+        message.set_time("stamp", stamp)?;
         message.set("level", severity.level())?;
         message.set("name", self.0.name.as_str())?;
         message.set("msg", text)?;

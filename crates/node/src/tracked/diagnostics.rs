@@ -4,6 +4,7 @@ use timeloom_msg::value::{Array, Struct};
 use timeloom_msg::{Definitions, Value};
 use timeloom_time::{Ros, Time, WireTime};
 use timeloom_trace::{DeadlineReport, span_text};
+use timeloom_wire::MessageTime;
 
 use crate::{Error, Result, TypedPublisher};
 
@@ -24,9 +25,7 @@ pub(super) fn diagnostics(
     now: Time<Ros>,
 ) -> Result<Value> {
     let mut message = publisher.message()?;
-    let wire = WireTime::saturating_from(now);
-    message.set("header.stamp.sec", Value::Int32(wire.sec))?;
-    message.set("header.stamp.nanosec", Value::Uint32(wire.nanosec))?;
+    message.set_time("header.stamp", WireTime::saturating_from(now))?;
     let statuses: Vec<Struct> = deadlines.iter().map(status).collect::<Result<_>>()?;
     message.set("status", Value::Array(Array::Struct(statuses)))?;
     Ok(message)

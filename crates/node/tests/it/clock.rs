@@ -13,28 +13,31 @@ use crate::world::{World, topic, watch};
 
 const CLOCK: &str = "rosgraph_msgs/msg/Clock";
 
-fn simulated(name: &str) -> NodeOptions {
+pub(crate) fn simulated(name: &str) -> NodeOptions {
     let mut options = NodeOptions::new(name);
     options.use_sim_time = true;
     options
 }
 
 /// Somebody who publishes time.
-struct Simulator {
-    node: RosNode,
+pub(crate) struct Simulator {
+    pub(crate) node: RosNode,
     publisher: TypedPublisher,
 }
 
 impl Simulator {
-    fn new(world: &World, name: &str) -> Self {
-        let node = world.node(NodeOptions::new(name));
+    pub(crate) fn new(world: &World, name: &str) -> Self {
+        Self::of(world.node(NodeOptions::new(name)))
+    }
+
+    pub(crate) fn of(node: RosNode) -> Self {
         let publisher = node
             .publisher("/clock", CLOCK, QosProfile::CLOCK)
             .expect("it works in tests");
         Self { node, publisher }
     }
 
-    fn tick(&self, sec: i32) {
+    pub(crate) fn tick(&self, sec: i32) {
         let mut message = self.publisher.message().expect("it works in tests");
         message.set("clock.sec", sec).expect("it works in tests");
         self.publisher.publish(&message).expect("it works in tests");
