@@ -9,6 +9,7 @@ use crate::hub::Hub;
 use crate::jump_handler::Registered;
 use crate::raw_jump::RawJump;
 use crate::reporter::{ClockWarning, Reporter};
+use crate::rescue::Rescue;
 use crate::snapshot_cell::{Contended, Snapshot, SnapshotCell};
 use crate::sync::{
     AtomicBool, AtomicI64, AtomicU64, Condvar, Mutex, MutexGuard, Ordering, ThreadId, lock, spin,
@@ -76,6 +77,8 @@ pub(crate) struct Turn {
     pub(crate) deadline: i64,
     /// The handler that runs at the moment.
     pub(crate) running: Option<Arc<Registered>>,
+    /// Whether a [`Rescue`] looks after it.
+    pub(crate) watched: bool,
 }
 
 const SPINS: u32 = 100;
@@ -222,7 +225,11 @@ impl ClockCore {
         }
         if control.turn.is_some() || !control.deferred.is_empty() {
             control.defer(operation);
+            let unwatched = control.watch();
             drop(control);
+            if let Some(generation) = unwatched.filter(|_| !self.base.is_virtual()) {
+                Rescue::begin(&self.this, generation);
+            }
             self.apply_deferred(Runner::Elsewhere);
             return Posted::Pending;
         }

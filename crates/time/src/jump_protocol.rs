@@ -42,23 +42,17 @@ impl ClockCore {
         Some(control)
     }
 
-    /// Waits until the jump in progress and what was deferred behind it are over, at most for a jump more than
-    /// patience allows. Returns at once inside a handler of this clock.
+    /// Waits until the jump in progress and what was deferred behind it are over; a handler that hangs is left behind.
+    /// Returns at once inside a handler of this clock.
     pub(crate) fn wait_until_settled(&self) {
         let mut control = lock(&self.control);
-        let patience = control.patience.nanos();
-        let until = machine::steady().saturating_add(patience.saturating_mul(2));
         loop {
-            let left = until.saturating_sub(machine::steady());
             match &control.turn {
                 Some(turn) if turn.is_mine() => return,
-                Some(_) if left > 0 => control = self.wait_for_turn(control),
+                Some(_) => control = self.wait_for_turn(control),
+                None if control.deferred.is_empty() => return,
                 // Whoever ended the jump does what was deferred.
-                None if left > 0 && !control.deferred.is_empty() => {
-                    let left = std::time::Duration::from_nanos(left.unsigned_abs());
-                    control = wait_timeout(&self.turned, control, left).0;
-                }
-                _ => return,
+                None => control = wait_timeout(&self.turned, control, LOOK_AGAIN).0,
             }
         }
     }
@@ -111,6 +105,17 @@ impl ClockCore {
             drop(self.give_up(control));
         }
         overdue
+    }
+
+    /// Ends this jump when its handlers are overdue; `None` when it is over, or else when to look again.
+    pub(crate) fn rescue_at(&self, generation: Generation) -> Option<i64> {
+        let mut control = lock(&self.control);
+        let at = control.turn_of(generation)?.give_up_at();
+        if control.is_overdue() {
+            drop(self.give_up(control));
+            return None;
+        }
+        Some(at)
     }
 
     /// Whether this thread runs a jump handler of this clock.
@@ -332,6 +337,7 @@ impl Control {
             pending: Some(state),
             deadline: machine::steady().saturating_add(self.patience.nanos()),
             running: None,
+            watched: false,
         });
         self.generation
     }
@@ -347,6 +353,13 @@ impl Control {
     pub(crate) fn is_overdue(&self) -> bool {
         let turn = self.turn.as_ref();
         turn.is_some_and(|turn| turn.patience_left() <= 0)
+    }
+
+    /// Notes that somebody looks after the jump in progress; gives its number if nobody did.
+    pub(crate) fn watch(&mut self) -> Option<Generation> {
+        let turn = self.turn.as_mut()?;
+        let first = !std::mem::replace(&mut turn.watched, true);
+        first.then_some(turn.generation)
     }
 
     /// Has an operation done after the jump in progress.
@@ -393,6 +406,8 @@ struct HandlerCalls {
     jump: RawJump,
 }
 
+/// How long to wait for deferred operations before looking again; whoever does them also says when.
+const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(100);
 /// How long to wait at least, in nanoseconds, for a thread that has not begun to call handlers.
 const BEFORE_CALLS: i64 = 1_000_000;
 /// More operations wait only behind a handler that hangs.

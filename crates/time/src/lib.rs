@@ -63,6 +63,8 @@ mod raw_jump;
 #[cfg(feature = "std")]
 mod reporter;
 #[cfg(feature = "std")]
+mod rescue;
+#[cfg(feature = "std")]
 mod scheduled;
 #[cfg(feature = "serde")]
 mod serde;
