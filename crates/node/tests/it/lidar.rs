@@ -71,7 +71,7 @@ fn wait_for(collector: &Collector, count: usize) {
     until("messages", || collector.samples().len() >= count);
 }
 
-fn until(what: &str, condition: impl Fn() -> bool) {
+fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let clock = Clock::<Steady>::new();
     let end = clock.now().saturating_add(Duration::from_secs(50));
     while !condition() {
