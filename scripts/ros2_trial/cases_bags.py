@@ -81,7 +81,7 @@ def heard(trial, player, listener, ledger, what):
 def play_with_rosbag2(trial, bag, ledger):
     listener = trial.peer("listener")
     listener.wait_for("READY")
-    player = trial.ros2("bag", "play", bag, "--disable-keyboard-controls", "--delay", "2")
+    player = trial.ros2("bag", "play", bag, "--disable-keyboard-controls", "--delay", "4")
     return heard(trial, player, listener, ledger, "played by rosbag2")
 
 
