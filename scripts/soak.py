@@ -102,8 +102,9 @@ def losses(log):
     said = {}
     for line in log.read_text().splitlines():
         words = line.split()
-        if len(words) == 7 and words[0].startswith("/"):
-            said[words[0]] = tuple(int(word.replace(",", "")) for word in words[4:])
+        # Topic, Hz, bandwidth with its unit, recorded, lost on the wire, lost here, left out, unknown.
+        if len(words) == 9 and words[0].startswith("/"):
+            said[words[0]] = tuple(int(word.replace(",", "")) for word in words[4:7])
     return said
 
 

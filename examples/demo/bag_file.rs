@@ -5,9 +5,24 @@ use std::path::Path;
 
 use timeloom_bag::{BagReader, StorageReader as _};
 use timeloom_msg::Definitions;
+use timeloom_testkit::mcap::{Layout, violations};
 
 use crate::Failure;
 use crate::truth::stamp_of;
+
+/// Checks the files of the bag by the rules of MCAP and of `ros2 bag`, without code of Timeloom's reader.
+pub(crate) fn check_files(bag: &Path) -> Result<(), Failure> {
+    for entry in std::fs::read_dir(bag)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|it| it == "mcap") {
+            let found = violations(&std::fs::read(&path)?, Layout::Indexed);
+            if let Some(violation) = found.first() {
+                return Err(format!("{}: {violation}", path.display()).into());
+            }
+        }
+    }
+    Ok(())
+}
 
 /// The log times of a topic's messages in the bag, by the stamps in their headers.
 pub(crate) fn log_times(

@@ -66,6 +66,7 @@ fn direct() -> Result<bool, Failure> {
     );
     recording::make(domain, &directory)?;
     let bag = directory.join("bag");
+    bag_file::check_files(&bag)?;
     let truth = Truth::read(&directory)?;
 
     let mut chapters = Vec::new();

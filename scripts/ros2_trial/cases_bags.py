@@ -81,7 +81,9 @@ def heard(trial, player, listener, ledger, what):
 def play_with_rosbag2(trial, bag, ledger):
     listener = trial.peer("listener")
     listener.wait_for("READY")
-    player = trial.ros2("bag", "play", bag, "--disable-keyboard-controls", "--delay", "2")
+    # On a busy machine, ros2 bag play begins before Fast DDS is discovered and ends before its last messages are sent.
+    patience = ["--delay", "4", "--wait-for-all-acked", "5000"]
+    player = trial.ros2("bag", "play", bag, "--disable-keyboard-controls", *patience)
     return heard(trial, player, listener, ledger, "played by rosbag2")
 
 

@@ -17,7 +17,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::time::ClockId;
 use timeloom_bag::mcap::{McapCompression, McapOptions, McapReader, McapWriter};
-use timeloom_bag::{BagMetadata, Message, Query, StorageReader, StorageWriter, TopicId, TopicInfo};
+use timeloom_bag::{
+    BagMetadata, BagOptions, BagWriter, Message, Query, StorageReader, StorageWriter, TopicId,
+    TopicInfo,
+};
 use timeloom_testkit::bench::{Bench, Samples, Stopwatch};
 
 /// CPU time of all threads in nanoseconds: a stopwatch knows only that of its own.
@@ -245,6 +248,59 @@ fn writing(bench: &mut Bench<Stdout>, directory: &Path, scale: u32) {
     bench.ratio_at_most("bag.write.images_vs_raw", ours_time / raw, 1.2);
 }
 
+/// What a recorder does with a load, a minute long by its clock: accounts are saved once a second. With `losses`, every
+/// tenth message is beside one that was lost.
+fn recorded(load: &Load, path: &Path, losses: bool) {
+    let mut writer = BagWriter::create(path, BagOptions::default()).unwrap();
+    for topic in 0..load.topics {
+        let name = format!("/bench/topic_{topic}");
+        let info = TopicInfo::new(name, "std_msgs/msg/ByteMultiArray");
+        writer.add_topic(&info).unwrap();
+    }
+    let begin = load.schedule[0].1;
+    for stretch in load.schedule.chunks(64) {
+        let batch = stretch.iter().map(|(topic, time, at, size)| Message {
+            topic: TopicId(*topic),
+            log_time_ns: begin + (time - begin) * 60,
+            publish_time_ns: *time,
+            sequence: 0,
+            data: load.data(*at, *size),
+        });
+        let batch: Vec<_> = batch.collect();
+        let now = batch[0].log_time_ns;
+        for message in batch.iter().step_by(10).filter(|_| losses) {
+            writer.lost_in_transport(message.topic, 1, now);
+        }
+        assert!(writer.write(&batch, now).is_ok());
+    }
+    assert!(writer.finish().unwrap().1.is_ok());
+}
+
+/// What the account costs while messages are lost.
+fn accounting(bench: &mut Bench<Stdout>, directory: &Path, scale: u32) {
+    let load = Load::new(&[(40 * scale, 100, 100)], false);
+    let mut samples = [Vec::new(), Vec::new()];
+    for _ in 0..7 {
+        for (values, losses) in samples.iter_mut().zip([false, true]) {
+            let path = directory.join("account");
+            values.push(measure(|| recorded(&load, &path, losses)));
+            fs::remove_dir_all(&path).unwrap();
+        }
+    }
+    let [without, with] = samples.map(|values| best(&values));
+    let each = |time: f64| time / load.schedule.len() as f64;
+    bench.note(
+        "bag.write.losses_vs_none",
+        format_args!(
+            "{} messages of 100 topics in a minute, {:.0} ns each, {:.0} with a loss beside every tenth",
+            load.schedule.len(),
+            each(without),
+            each(with)
+        ),
+    );
+    bench.ratio_at_most("bag.write.losses_vs_none", with / without, 1.2);
+}
+
 fn compressing(bench: &mut Bench<Stdout>, directory: &Path, scale: u32) {
     let load = Load::new(&[(10 * scale, 500, 100), (scale / 2, 1, 5 << 20)], true);
     let path = directory.join("zstd.mcap");
@@ -408,6 +464,7 @@ fn main() {
     };
     if bench.wants("bag.write") {
         writing(&mut bench, directory.path(), scale);
+        accounting(&mut bench, directory.path(), scale);
     }
     if bench.wants("bag.zstd") {
         compressing(&mut bench, directory.path(), scale);

@@ -13,5 +13,5 @@ pub use layout::{BagFile, BagLayout, RESERVED_FILE, open_file, open_file_in};
 pub use namer::FileNaming;
 pub use reader::BagReader;
 pub use sent_order::SentOrder;
-pub(crate) use writer::described::add_file;
+pub(crate) use writer::described::{add_file, take_back};
 pub use writer::{BagOptions, BagSummary, BagWriter, SplitEvent, StorageOptions};

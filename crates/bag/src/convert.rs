@@ -215,6 +215,7 @@ impl Target {
         if let (true, Some(metadata)) = (options.custom_data.is_empty(), &source.metadata) {
             options.custom_data.clone_from(&metadata.custom_data);
         }
+        options.interrupted |= reader.is_interrupted();
         let mut writer = BagWriter::create_with(&output.directory, options, Some(extras))?;
         let mut topics = Vec::with_capacity(source.topics.len());
         for (topic, messages) in source.topics.iter().zip(&source.message_counts) {

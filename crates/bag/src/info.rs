@@ -52,6 +52,8 @@ pub struct BagInfo {
     pub compression_mode: String,
     /// The user's own keys.
     pub custom_data: Vec<(String, String)>,
+    /// Whether the recorder was killed, or files are lost: messages may be missing, and topics that are not listed.
+    pub interrupted: bool,
     /// What is wrong with the bag, in words; empty when it looks whole.
     pub damage: Vec<String>,
     /// What `ros2 bag` does not read although it is there, in words; `recover` mends it.
@@ -102,6 +104,18 @@ pub struct ServiceEntry {
     pub statistics: Option<TopicStatistics>,
     /// When events were lost or left out.
     pub timeline: LossTimeline,
+    /// Payload bytes of the events, when they are known or were counted.
+    pub size_bytes: Option<u64>,
+}
+
+impl ServiceEntry {
+    /// What `ros2 bag info --sort count` compares: requests and responses once they were counted, else events.
+    fn count(&self) -> u64 {
+        match (self.request_count, self.response_count) {
+            (Some(requests), Some(responses)) => requests + responses,
+            _ => self.event_count,
+        }
+    }
 }
 
 impl BagInfo {
@@ -149,6 +163,7 @@ impl BagInfo {
             compression_format: metadata.compression_format.clone(),
             compression_mode: metadata.compression_mode.clone(),
             custom_data: metadata.custom_data.clone(),
+            interrupted: metadata.is_interrupted(),
             damage: Vec::new(),
             compatibility: Vec::new(),
         };
@@ -195,6 +210,7 @@ impl BagInfo {
             let size = whole.map(|it| it.bytes_written);
             info.add_topic(topic, *count, account.as_ref(), size);
         }
+        info.interrupted = reader.is_interrupted();
         info.damage.clone_from(&found.damage);
         info.compatibility.clone_from(&found.compatibility);
         let never_ended = |metadata: &BagMetadata| {
@@ -231,6 +247,7 @@ impl BagInfo {
                 response_count: None,
                 statistics,
                 timeline,
+                size_bytes,
             });
             return;
         }
@@ -331,6 +348,7 @@ impl BagInfo {
             {
                 entry.request_count = counts.get(at).map(ServiceCounts::requests);
                 entry.response_count = counts.get(at).map(ServiceCounts::responses);
+                entry.size_bytes = sizes.get(at).copied();
             }
         }
         Ok(())

@@ -74,6 +74,8 @@ pub struct TopicRecord {
     pub statistics: Option<TopicStatistics>,
     /// When messages of the topic went missing.
     pub timeline: LossTimeline,
+    /// Of a file: messages in it that files before it count as missing. All other counts are 0.
+    pub found_again: TopicStatistics,
     /// Keys that this crate does not know.
     pub extra: Vec<(String, Node)>,
 }
@@ -97,6 +99,8 @@ pub struct FileRecord {
 
 /// The key of a file that is being written.
 const OPEN: &str = "open";
+/// The key of a bag, or of the metadata inside a file, whose recorder was killed or that lost files.
+const INTERRUPTED: &str = "interrupted";
 
 impl FileRecord {
     /// A file that is being written.
@@ -146,7 +150,19 @@ impl TopicRecord {
         Some(TopicAccount {
             statistics: self.statistics?,
             timeline: self.timeline.clone(),
+            found_again: self.found_again,
         })
+    }
+
+    /// Takes back what files before counted as missing and later ones found again, once all of them are merged.
+    pub(crate) fn take_back_found(&mut self) {
+        let Some(mut account) = self.account() else {
+            return;
+        };
+        account.take_back_found();
+        self.statistics = Some(account.statistics);
+        self.timeline = account.timeline;
+        self.found_again = account.found_again;
     }
 }
 
@@ -178,6 +194,21 @@ impl BagMetadata {
     /// Whether this is what a writer of this crate leaves that was killed, or that is still writing.
     pub(crate) fn is_open(&self) -> bool {
         self.files.last().is_some_and(FileRecord::is_open)
+    }
+
+    /// Whether the recorder was killed, or files of the bag are lost: topics may be missing, too.
+    pub fn is_interrupted(&self) -> bool {
+        let marked =
+            |(key, value): &(String, Node)| key == INTERRUPTED && value.as_str() == Some("true");
+        self.extra.iter().any(marked)
+    }
+
+    /// Says that the recorder was killed, or that files of the bag are lost.
+    pub(crate) fn set_interrupted(&mut self) {
+        if !self.is_interrupted() {
+            let mark = (INTERRUPTED.to_owned(), Node::Plain("true".into()));
+            self.extra.push(mark);
+        }
     }
 
     /// Whether the messages are compressed one by one.

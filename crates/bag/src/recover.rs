@@ -121,6 +121,7 @@ pub fn recover(path: &Path, metadata_version: u32) -> Result<RecoverReport> {
         for record in &rebuilt.metadata.topics {
             report.account.merge(&record.statistics.unwrap_or_default());
         }
+        report.account.unknown.interrupted |= rebuilt.metadata.is_interrupted();
         // A recorder that was killed could not take it away.
         let reserved = path.join(RESERVED_FILE);
         if reserved.exists() {
@@ -128,9 +129,11 @@ pub fn recover(path: &Path, metadata_version: u32) -> Result<RecoverReport> {
         }
     }
     if single {
-        for account in BagReader::open(path)?.accounts().iter().flatten() {
+        let reader = BagReader::open(path)?;
+        for account in reader.accounts().iter().flatten() {
             report.account.merge(&account.statistics);
         }
+        report.account.unknown.interrupted |= reader.is_interrupted();
     }
     Ok(report)
 }
@@ -309,6 +312,9 @@ fn file_metadata(
     let content = account.with_messages(info.topics.clone(), &summary.topics);
     let (topics, accounts): (Vec<_>, Vec<_>) = content.into_iter().unzip();
     add_file(&mut metadata, &topics, &name, &accounts);
+    if account.interrupted {
+        metadata.set_interrupted();
+    }
     metadata
 }
 

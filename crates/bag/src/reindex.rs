@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::bag::{BagFile, BagLayout, bag_files, open_file};
+use crate::bag::{BagFile, BagLayout, bag_files, open_file, take_back};
 use crate::metadata::{FileRecord, NO_START_TIME, TopicRecord, write_metadata_file};
 use crate::storage::{FileAccount, FileInfo};
 use crate::{
@@ -53,6 +53,7 @@ pub(crate) fn rebuild(
     for file in &files {
         rebuild.take_file(file, old.as_ref());
     }
+    take_back(&mut rebuild.metadata);
     rebuild.keep_old(old.as_ref());
     rebuild.say_what_is_unknown();
     write_metadata_file(directory, &rebuild.metadata)?;
@@ -119,6 +120,7 @@ impl Rebuild {
             let statistics = record.statistics.get_or_insert_default();
             statistics.merge(&account.statistics);
             record.timeline.merge(&account.timeline);
+            record.found_again.merge(&account.found_again);
         }
         let start = total.first_time_ns.unwrap_or(NO_START_TIME);
         let end = total
@@ -142,8 +144,12 @@ impl Rebuild {
                 .last_time_ns
                 .map_or(0, |last| last.saturating_sub(start)),
             message_count: total.messages_recorded,
+            extra: if named.is_empty() {
+                vec![FileRecord::closed_mark()]
+            } else {
+                Vec::new()
+            },
             topics_statistics: named,
-            extra: Vec::new(),
         });
     }
 
@@ -266,6 +272,7 @@ impl Rebuild {
     /// What one file does not know is not known of any topic of the bag.
     fn say_what_is_unknown(&mut self) {
         if self.interrupted {
+            self.metadata.set_interrupted();
             for record in &mut self.metadata.topics {
                 let statistics = record.statistics.get_or_insert_default();
                 statistics.unknown.interrupted = true;
@@ -281,7 +288,9 @@ pub(crate) fn known_account(
     name: &str,
 ) -> Option<FileAccount> {
     let own = info.account.clone();
-    if own.as_ref().is_some_and(|own| !own.interrupted) {
+    // A recovered file is complete, too: it says that it was interrupted.
+    let ends = info.metadata.as_ref().is_some_and(BagMetadata::is_finished);
+    if own.as_ref().is_some_and(|own| ends || !own.interrupted) {
         return own;
     }
     let Some(old) = old.filter(|old| old.is_finished()) else {
@@ -312,8 +321,9 @@ fn account_in(metadata: &BagMetadata, file: &str) -> Option<FileAccount> {
         }
     });
     let topics: Vec<_> = topics.filter(|it| !it.topic.name.is_empty()).collect();
-    (!topics.is_empty()).then_some(FileAccount {
+    let interrupted = metadata.is_interrupted();
+    (interrupted || !topics.is_empty()).then_some(FileAccount {
         topics,
-        interrupted: false,
+        interrupted,
     })
 }

@@ -283,6 +283,7 @@ mod tests {
         });
         let claims = Claims {
             topics: BTreeMap::from([(topic.clone(), counts)]),
+            interrupted: counts.interrupted,
         };
         let mut tally = Tally::default();
         law(&published.collect(), &seen.collect(), &claims, &mut tally);

@@ -11,6 +11,8 @@ use crate::tally::Tally;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Claims {
     pub(crate) topics: BTreeMap<String, Counts>,
+    /// The recorder was killed: topics may be missing, too.
+    pub(crate) interrupted: bool,
 }
 
 /// The account of one topic.
@@ -77,6 +79,7 @@ impl Claims {
         });
         Self {
             topics: topics.collect(),
+            interrupted: account["interrupted"] == true,
         }
     }
 

@@ -109,8 +109,20 @@ const PATCHES: [Patch; 9] = [
             (
                 "#include \"ddsi__xevent.h\"\n",
                 "#include \"ddsi__xevent.h\"\n\
+                 #include \"ddsi__vendor.h\"\n\
                  #include \"dds/ddsrt/heap.h\"\n\
                  #include \"dds/ddsi/ddsi_thread.h\"\n",
+            ),
+            // Fast DDS answers an empty acknowledgement with a heartbeat only if its base is 0, as its own are, and if
+            // its count is new. Without an answer, its endpoints are known after up to 1 s and kept samples after 3 s.
+            (
+                "  an->readerSNState.bitmap_base = ddsi_to_seqno (1);\n",
+                "  const bool timeloom_base_0 = ddsi_vendor_is_eprosima (pwr->c.vendor);\n  \
+                 an->readerSNState.bitmap_base = ddsi_to_seqno (timeloom_base_0 ? 0 : 1);\n",
+            ),
+            (
+                "  *countp = 0;\n",
+                "  *countp = timeloom_base_0 ? rwn->count++ : 0;\n",
             ),
             (
                 "void ddsi_acknack_xevent_cb (struct ddsi_domaingv *gv,",
@@ -121,7 +133,9 @@ const PATCHES: [Patch; 9] = [
                struct ddsi_reorder *reorder;\n\
                ddsi_seqno_t base = 1;\n\
                int notail;\n\
-               if (pwr->have_seen_heartbeat) add_acknack_getsource (pwr, rwn, &reorder, &base, &notail);\n\
+               const bool base_0 = ddsi_vendor_is_eprosima (pwr->c.vendor);\n\
+               if (base_0) base = 0;\n\
+               else if (pwr->have_seen_heartbeat) add_acknack_getsource (pwr, rwn, &reorder, &base, &notail);\n\
                ddsi_xmsg_setdst_pwr (msg, pwr);\n\
                struct ddsi_xmsg_marker sm_marker;\n\
                ddsi_rtps_acknack_t *an = ddsi_xmsg_append (msg, &sm_marker, DDSI_ACKNACK_SIZE (0));\n\
@@ -131,7 +145,7 @@ const PATCHES: [Patch; 9] = [
                an->readerSNState.bitmap_base = ddsi_to_seqno (base);\n\
                an->readerSNState.numbits = 0;\n\
                ddsi_count_t * const countp = (ddsi_count_t *) ((char *) an + offsetof (ddsi_rtps_acknack_t, bits) + DDSI_SEQUENCE_NUMBER_SET_BITS_SIZE (0));\n\
-               *countp = pwr->have_seen_heartbeat ? rwn->count++ : 0;\n\
+               *countp = (base_0 || pwr->have_seen_heartbeat) ? rwn->count++ : 0;\n\
                ddsi_xmsg_submsg_setnext (msg, sm_marker);\n\
                return msg;\n\
              }\n\n\

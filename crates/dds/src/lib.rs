@@ -6,7 +6,6 @@ mod discovery;
 mod dispatcher;
 #[doc(hidden)]
 pub mod fuzzing;
-mod gaps;
 mod graph_join;
 mod inbox;
 mod node;

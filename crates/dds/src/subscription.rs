@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use timeloom_time::{Clock, System, Time};
 use timeloom_wire::{
-    EndpointEvent, Gid, LossKnowledge, Receiver, Result, Sample, Subscription, TopicSpec,
+    EndpointEvent, Gid, LossKnowledge, LossTracker, Receiver, Result, Sample, Subscription,
+    TopicSpec,
 };
 
 use crate::dispatcher::{Bell, Dispatch, Hears};
-use crate::gaps::Gaps;
 use crate::node::{NodeCore, Told, topic_names};
 use crate::notes::{NoteKind, Notes};
 use crate::own_nodes::Ends;
@@ -41,7 +41,7 @@ struct Core {
     rung: AtomicBool,
     ended: AtomicBool,
     /// Held while the receiver is called: its calls do not overlap.
-    gaps: Mutex<Gaps>,
+    losses: Mutex<LossTracker>,
 }
 
 thread_local! {
@@ -83,7 +83,7 @@ impl DdsSubscription {
             reader: OnceLock::new(),
             rung: AtomicBool::new(false),
             ended: AtomicBool::new(false),
-            gaps: Mutex::default(),
+            losses: Mutex::default(),
         });
         let listener = Arc::new(Listener(Arc::clone(&core)));
         let reader = RawReader::new(shared.domain(), &name, &type_name, &qos, listener)
@@ -141,7 +141,7 @@ impl Drop for DdsSubscription {
         self.core.ended.store(true, Ordering::Release);
         if CALLING.get() != Arc::as_ptr(&self.core) {
             // Waits for a call that runs; none begins after it.
-            drop(self.core.gaps.lock());
+            drop(self.core.losses.lock());
         }
     }
 }
@@ -149,13 +149,13 @@ impl Drop for DdsSubscription {
 impl Core {
     /// Takes all there is and calls the receiver with it.
     fn deliver(&self, reader: ReaderHandle) {
-        let mut gaps = self.gaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
         let mut any = false;
         self.notes.catch(|| {
             let _calling = Calling::new(self);
             loop {
                 let now = self.clock.now();
-                let taken = reader.take(|sample| any |= self.pass_on(&mut gaps, sample, now));
+                let taken = reader.take(|sample| any |= self.pass_on(&mut losses, sample, now));
                 // What came since rings again.
                 if taken < ReaderHandle::AT_ONCE {
                     break;
@@ -165,25 +165,17 @@ impl Core {
                 self.receiver.pause();
             }
         });
-        if gaps.are_many() {
-            let writers: Vec<_> = reader
-                .writers()
-                .into_iter()
-                .map(|writer| writer.guid)
-                .collect();
-            gaps.keep(&writers);
-        }
     }
 
     /// Gives one sample to the receiver; false if it was not for it.
-    fn pass_on(&self, gaps: &mut Gaps, sample: TakenSample, now: Time<System>) -> bool {
+    fn pass_on(&self, losses: &mut LossTracker, sample: TakenSample, now: Time<System>) -> bool {
         if self.has_ended() {
             return false;
         }
         let writer = Gid(sample.writer);
         let change = match sample.sequence {
             0 => 0,
-            sequence => gaps.before(sample.writer, sequence),
+            sequence => losses.gap_before(writer, sequence),
         };
         if change > 0 {
             let how = LossKnowledge::SequenceGaps;
@@ -252,7 +244,7 @@ impl EndpointListener for Listener {
 
 impl Hears for Core {
     fn hear(&self, event: EndpointEvent) {
-        let calls = self.gaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let calls = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.has_ended() {
             let _calling = Calling::new(self);
             self.receiver.event(event);

@@ -3,6 +3,7 @@
 mod intake;
 mod known_topic;
 mod options;
+mod recorder_losses;
 mod watcher;
 
 use std::collections::BTreeMap;
@@ -30,6 +31,8 @@ use crate::stage::Stage;
 const MOST_PUBLISHERS: usize = 1_000;
 
 /// A ROS graph behind a server: its topics as channels, with their rates and losses; its services; publishing.
+///
+/// What recorders of the graph say that they lost is part of the account of a topic.
 ///
 /// What cannot be shown, because nobody tells its definition, is still counted.
 pub struct GraphView {

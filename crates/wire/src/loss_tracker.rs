@@ -109,6 +109,16 @@ impl LossTracker {
         known.step(sequence)
     }
 
+    /// Takes in a sample's number; gives how many are missing right before it.
+    ///
+    /// For transports, which tell gaps when they see them; what comes late or twice is no gap.
+    pub fn gap_before(&mut self, writer: Gid, sequence: u64) -> u64 {
+        match self.sample(writer, sequence) {
+            SequenceStep::Gap(missing) => missing,
+            _ => 0,
+        }
+    }
+
     /// Forgets a quarter of the writers, those that were silent longest, if there is no room for another; gives
     /// them, for whoever keeps more of them than is kept here.
     pub fn make_room(&mut self) -> Vec<(Gid, WriterAccount)> {
@@ -272,6 +282,21 @@ mod tests {
         losses.sample(other, 0);
         losses.sample(other, u64::MAX);
         assert_eq!(losses.lost(), u64::MAX, "the sum saturates");
+    }
+
+    #[test]
+    fn gaps_are_told_per_writer() {
+        let mut losses = LossTracker::default();
+        let (one, two) = (Gid([1; 16]), Gid([2; 16]));
+        let mut before = |writer, sequence| losses.gap_before(writer, sequence);
+        assert_eq!(before(one, 10), 0);
+        assert_eq!(before(two, 1), 0);
+        assert_eq!(before(one, 11), 0);
+        assert_eq!(before(one, 15), 3);
+        assert_eq!(before(two, 2), 0);
+        assert_eq!(before(one, 12), 0, "late, not lost");
+        assert_eq!(before(one, 3), 0, "numbers that go back are no loss");
+        assert_eq!(before(one, u64::MAX), u64::MAX - 16);
     }
 
     #[test]

@@ -7,7 +7,6 @@ mod departure;
 mod dispatcher;
 #[doc(hidden)]
 pub mod fuzzing;
-mod losses;
 mod node;
 mod notes;
 mod options;

@@ -151,11 +151,6 @@ impl Roster {
         }
     }
 
-    /// Whether such a node or endpoint is there.
-    pub(crate) fn knows(&self, gid: &Gid) -> bool {
-        self.lock().tokens.contains_key(gid)
-    }
-
     /// Whether that is an endpoint of this session.
     pub(crate) fn is_ours(&self, gid: &Gid) -> bool {
         let state = self.lock();

@@ -9,8 +9,8 @@ use timeloom_msg::QosProfile;
 use timeloom_msg::qos::{Durability, Reliability};
 use timeloom_time::{Clock, System, Time};
 use timeloom_wire::{
-    EndpointEvent, EndpointKind, Gid, LossKnowledge, Receiver, Result, Sample, Subscription,
-    TopicSpec,
+    EndpointEvent, EndpointKind, Gid, LossKnowledge, LossTracker, Receiver, Result, Sample,
+    Subscription, TopicSpec,
 };
 use zenoh::pubsub::Subscriber;
 use zenoh::query::{ConsolidationMode, QueryTarget, Reply, ReplyKeyExpr};
@@ -22,7 +22,6 @@ use zenoh_ext::{
 
 use crate::attachment::Attachment;
 use crate::dispatcher::Dispatch;
-use crate::losses::Losses;
 use crate::node::{NodeCore, Told, topic_route};
 use crate::notes::{NoteKind, Notes};
 use crate::payload::{ENCAPSULATION, contiguous};
@@ -65,7 +64,7 @@ struct Core {
     /// For transient local: what was published before.
     latched: Option<Latched>,
     /// Held while the receiver is called: its calls do not overlap.
-    losses: Mutex<Losses>,
+    losses: Mutex<LossTracker>,
 }
 
 /// How the writers of a latched topic are asked for what they published before.
@@ -300,14 +299,14 @@ impl Core {
         });
     }
 
-    fn pass_on(&self, losses: &mut Losses, sample: Sample) {
+    fn pass_on(&self, losses: &mut LossTracker, sample: Sample) {
         if self.has_ended() {
             return;
         }
         let writer = sample.writer;
-        let change = sample.sequence.map_or(0, |sequence| {
-            losses.before(writer, sequence, |gid| self.roster.knows(gid))
-        });
+        let change = sample
+            .sequence
+            .map_or(0, |sequence| losses.gap_before(writer, sequence));
         if change > 0 {
             self.receiver.event(EndpointEvent::Lost {
                 writer,

@@ -63,6 +63,7 @@ fn of_files<'m>(
     // An unfinished file does not say how many messages it holds; its index does.
     sum.map(|mut account| {
         account.statistics.messages_recorded = recorded;
+        account.take_back_found();
         account
     })
 }

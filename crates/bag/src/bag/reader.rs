@@ -8,7 +8,8 @@ use super::layout::BagLayout;
 use super::merge::{Member, Merge};
 use crate::storage::FileInfo;
 use crate::{
-    Error, LocalPlace, Message, Place, Query, Result, StorageReader, TopicAccount, TopicId,
+    BagMetadata, Error, LocalPlace, Message, Place, Query, Result, StorageReader, TopicAccount,
+    TopicId,
 };
 
 /// Reads whole bags in one stable order: time, bag, file, place in the file.
@@ -21,6 +22,7 @@ pub struct BagReader {
     info: FileInfo,
     merge: Merge,
     accounts: Vec<Option<TopicAccount>>,
+    interrupted: bool,
 }
 
 impl BagReader {
@@ -86,12 +88,17 @@ impl BagReader {
                 .unwrap_or_default();
         }
         let accounts = accounts(&info, &bags, &members);
+        let mut metadata = bags.iter().filter_map(|bag| bag.metadata.as_ref());
+        let mut files = members.iter().filter_map(|it| it.info.account.as_ref());
+        let interrupted =
+            metadata.any(BagMetadata::is_interrupted) || files.any(|file| file.interrupted);
         let mut reader = Self {
             place,
             bags,
             info,
             merge: Merge::new(members),
             accounts,
+            interrupted,
         };
         reader.start(&Query::default())?;
         Ok(reader)
@@ -130,6 +137,11 @@ impl BagReader {
     /// For a recording that never ended it says what its recorder saved, and that the rest is not known.
     pub fn accounts(&self) -> &[Option<TopicAccount>] {
         &self.accounts
+    }
+
+    /// Whether a recorder was killed, or files are lost: messages may be missing, and topics that no file names.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted
     }
 
     /// The file that the current message comes from: bag, file, and its path.

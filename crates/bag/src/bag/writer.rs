@@ -320,13 +320,12 @@ impl BagWriter {
 
     fn close(&mut self, file: OpenFile) {
         self.closed_size += file.writer.file_size();
-        let (missing, found_again) = self.account.close_file();
+        let missing = self.account.close_file();
         self.closer.close(ClosingFile {
             path: file.path,
             writer: file.writer,
             topics: Arc::clone(&self.topics),
             missing,
-            found_again,
             next: self.current.is_some().then(|| self.current_name()),
         });
     }

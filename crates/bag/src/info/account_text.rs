@@ -63,9 +63,14 @@ pub(super) fn missing(info: &BagInfo) -> Vec<String> {
     lines
 }
 
-/// What is not known, by topic.
+/// What is not known, of the bag and by topic.
 pub(super) fn unknown(info: &BagInfo) -> Vec<String> {
     let mut lines = Vec::new();
+    if info.interrupted {
+        lines.push(
+            "topics and messages that had not reached a file: the recording was interrupted".into(),
+        );
+    }
     for Named {
         name, statistics, ..
     } in all(info)

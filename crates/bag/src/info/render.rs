@@ -26,7 +26,7 @@ pub struct InfoLayout {
     pub damage: bool,
 }
 
-/// Order of topics and services in the text.
+/// Order of topics and services in the text; those that are equal stay as the bag has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SortTopics {
     /// As the bag has them.
@@ -34,9 +34,9 @@ pub enum SortTopics {
     Recorded,
     /// By name.
     Name,
-    /// By type, then name.
+    /// By type.
     Type,
-    /// By number of messages, largest first.
+    /// By number of messages, smallest first.
     Count,
 }
 
@@ -59,7 +59,7 @@ pub fn render(info: &BagInfo, layout: &InfoLayout) -> String {
         &mut services,
         |s| &s.name,
         |s| &s.type_name,
-        |s| s.event_count,
+        ServiceEntry::count,
     );
     if layout.names_only {
         return topics
@@ -179,12 +179,21 @@ fn topic_line(topic: &TopicEntry, layout: &InfoLayout) -> String {
         "Topic: {} | Type: {} | Count: {}",
         topic.name, topic.type_name, topic.message_count
     );
-    if let (true, Some(bytes)) = (layout.size_contribution, topic.size_bytes) {
-        line.extend([" | Size Contribution: ", &size::size(bytes)]);
-    }
-    line.extend([" | Serialization Format: ", &topic.serialization_format]);
+    line.push_str(&size_and_format(
+        topic.size_bytes,
+        &topic.serialization_format,
+        layout,
+    ));
     line.push_str(&lost(topic.statistics.as_ref(), layout));
     line
+}
+
+/// The part of a line that topics and services have in common.
+fn size_and_format(size_bytes: Option<u64>, format: &str, layout: &InfoLayout) -> String {
+    let size = size_bytes
+        .filter(|_| layout.size_contribution)
+        .map(|bytes| format!(" | Size Contribution: {}", size::size(bytes)));
+    size.unwrap_or_default() + " | Serialization Format: " + format
 }
 
 /// The losses at the end of a line.
@@ -213,16 +222,17 @@ fn service_line(service: &ServiceEntry, layout: &InfoLayout) -> String {
         }
         _ => format!("Event Count: {}", service.event_count),
     };
-    let ServiceEntry {
-        name,
-        type_name,
-        serialization_format,
-        ..
-    } = service;
-    let lost = lost(service.statistics.as_ref(), layout);
-    format!(
-        "Service: {name} | Type: {type_name} | {counts} | Serialization Format: {serialization_format}{lost}"
-    )
+    let mut line = format!(
+        "Service: {} | Type: {} | {counts}",
+        service.name, service.type_name
+    );
+    line.push_str(&size_and_format(
+        service.size_bytes,
+        &service.serialization_format,
+        layout,
+    ));
+    line.push_str(&lost(service.statistics.as_ref(), layout));
+    line
 }
 
 fn sort<T>(
@@ -235,9 +245,7 @@ fn sort<T>(
     match order {
         SortTopics::Recorded => {}
         SortTopics::Name => items.sort_by(|a, b| name(a).cmp(name(b))),
-        SortTopics::Type => items.sort_by(|a, b| (kind(a), name(a)).cmp(&(kind(b), name(b)))),
-        SortTopics::Count => {
-            items.sort_by(|a, b| count(b).cmp(&count(a)).then_with(|| name(a).cmp(name(b))));
-        }
+        SortTopics::Type => items.sort_by(|a, b| kind(a).cmp(kind(b))),
+        SortTopics::Count => items.sort_by_key(|item| count(item)),
     }
 }

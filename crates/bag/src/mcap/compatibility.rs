@@ -55,6 +55,7 @@ pub(super) fn problems(
     channels: &[Channel],
 ) -> Vec<String> {
     let mut problems = chunk_problems(chunks);
+    problems.extend(statistics.and_then(|statistics| time_problem(chunks, statistics)));
     let stated = statistics.map_or(0, |statistics| statistics.message_count);
     let indexed = indexed_messages(chunks);
     if let Some(missing) = indexed.and_then(|indexed| stated.checked_sub(indexed))
@@ -108,6 +109,33 @@ fn chunk_problems(chunks: &[IndexedChunk]) -> Vec<String> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Chunks whose times contradict the statistics; libmcap finds and orders messages by the times of their chunks.
+fn time_problem(chunks: &[IndexedChunk], statistics: &Statistics) -> Option<String> {
+    let (first, last) = (statistics.start, statistics.end);
+    // A writer that counts nothing says nothing.
+    let says_nothing = statistics.message_count == 0 || (first, last) == (0, 0);
+    let chunks: Vec<_> = chunks.iter().filter(|chunk| chunk.is_indexed()).collect();
+    if says_nothing || chunks.is_empty() {
+        return None;
+    }
+    let text = "ros2 bag may skip messages or play them in another order";
+    let is_outside = |(start, end): (i64, i64)| start > end || start < first || end > last;
+    let outside = chunks.iter().filter(|chunk| is_outside(chunk.times));
+    let outside = outside.count();
+    if outside > 0 {
+        let all = chunks.len();
+        return Some(format!(
+            "the times of {outside} of {all} chunks contradict those of the messages: {text}"
+        ));
+    }
+    let messages: u64 = chunks.iter().map(|chunk| chunk.messages()).sum();
+    let starts = chunks.iter().map(|chunk| chunk.times.0).min();
+    let ends = chunks.iter().map(|chunk| chunk.times.1).max();
+    let covers = (starts, ends) == (Some(first), Some(last));
+    (messages == statistics.message_count && !covers)
+        .then(|| format!("the times of the chunks do not cover those of the messages: {text}"))
 }
 
 #[cfg(test)]
@@ -198,6 +226,33 @@ mod tests {
         assert_eq!(
             texts(&[FULL], 5),
             "2 of 5 messages are in no message index: ros2 bag skips them"
+        );
+    }
+
+    #[test]
+    fn chunk_times_that_contradict_the_messages_are_named() {
+        let timed = |times: [(i64, i64); 2], start, end| {
+            let chunks = times.map(|times| IndexedChunk { times, ..FULL });
+            let statistics = Statistics {
+                start,
+                end,
+                ..with_messages(6)
+            };
+            problems(&chunks, Some(&statistics), &[], &[]).join("; ")
+        };
+        assert_eq!(timed([(10, 20), (15, 30)], 10, 30), "");
+        assert_eq!(timed([(0, 0), (15, 30)], 0, 0), "", "not counted");
+        for wrong in [(0, 0), (20, 10), (15, 31)] {
+            let found = timed([(10, 20), wrong], 10, 30);
+            assert!(
+                found.starts_with("the times of 1 of 2 chunks contradict"),
+                "{found}"
+            );
+        }
+        let found = timed([(10, 20), (15, 29)], 10, 30);
+        assert!(
+            found.starts_with("the times of the chunks do not cover"),
+            "{found}"
         );
     }
 

@@ -1,6 +1,6 @@
 //! From YAML to [`BagMetadata`].
 
-use super::statistics_yaml::{statistics, timeline};
+use super::statistics_yaml::{FOUND_AGAIN, found_again, statistics, timeline};
 use super::{BagMetadata, FileRecord, TopicRecord};
 use crate::yaml::{self, Node};
 use crate::{Error, Result, TopicInfo};
@@ -92,6 +92,7 @@ fn topic_record(node: &Node) -> Result<TopicRecord> {
             "message_count" => record.message_count = scalar_number(value, key)?,
             "statistics" => record.statistics = Some(statistics(value)?),
             "missing_by_time" => record.timeline = timeline(value)?,
+            FOUND_AGAIN => record.found_again = found_again(value)?,
             _ => record.extra.push((key.clone(), value.clone())),
         }
     }

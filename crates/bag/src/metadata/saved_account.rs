@@ -2,7 +2,10 @@
 
 use super::TopicRecord;
 use super::read::{items, string};
-use super::statistics_yaml::{missing_entries, statistics, timeline, timeline_node};
+use super::statistics_yaml::{
+    FOUND_AGAIN, found_again, found_again_entry, missing_entries, statistics, timeline,
+    timeline_node,
+};
 use crate::yaml::{self, Node};
 use crate::{MissingCause, Result, TopicInfo, TopicStatistics};
 
@@ -25,6 +28,7 @@ pub(crate) fn to_yaml(changed: &[TopicRecord]) -> String {
             let timeline = timeline_node(&record.timeline);
             entries.push(("missing_by_time".into(), timeline));
         }
+        entries.extend(found_again_entry(&record.found_again));
         Node::Map(entries)
     });
     let topics = Node::Sequence(topics.collect());
@@ -49,9 +53,11 @@ impl SavedAccount {
             let (name, type_name) = (text("topic_name")?, text("type")?);
             let (counts, later) = (statistics(item)?, item.get("missing_by_time"));
             let later = later.map(timeline).transpose()?.unwrap_or_default();
+            let found = item.get(FOUND_AGAIN).map(found_again).transpose()?;
             let record = self.topic(&name, &type_name);
             record.timeline.merge(&later);
             record.statistics = Some(counts);
+            record.found_again = found.unwrap_or_default();
             take_back_excess(record, &counts);
         }
         Ok(())

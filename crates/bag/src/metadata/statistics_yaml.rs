@@ -75,6 +75,29 @@ pub(super) fn missing_entries(statistics: &TopicStatistics) -> Vec<(String, Node
     entries
 }
 
+/// The key of messages in a file that files before it count as missing, by cause.
+pub(super) const FOUND_AGAIN: &str = "found_again";
+
+/// The entry of what was found again; none when that is nothing.
+pub(super) fn found_again_entry(found: &TopicStatistics) -> Option<(String, Node)> {
+    let causes: Vec<_> = MissingCause::all()
+        .map(|cause| (cause.name(), found.missing(cause)))
+        .collect();
+    let any = causes.iter().any(|(_, messages)| *messages > 0);
+    any.then(|| (FOUND_AGAIN.to_owned(), counts(&causes)))
+}
+
+/// Reads what was found again.
+pub(super) fn found_again(node: &Node) -> Result<TopicStatistics> {
+    let mut found = TopicStatistics::default();
+    for cause in MissingCause::all() {
+        if let Some(value) = node.get(cause.name()) {
+            found.miss(cause, scalar_number(value, FOUND_AGAIN)?);
+        }
+    }
+    Ok(found)
+}
+
 fn counts(causes: &[(&str, u64)]) -> Node {
     let entries = causes.iter().filter(|(_, count)| *count > 0);
     let entries = entries.map(|(name, count)| ((*name).to_owned(), Node::number(count)));

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::statistics_yaml::{statistics_entries, timeline_node};
+use super::statistics_yaml::{found_again_entry, statistics_entries, timeline_node};
 use super::{BagMetadata, FileRecord, ROSBAG2_VERSION, STATISTICS_VERSION, TopicRecord, qos_text};
 use crate::yaml::{self, Node};
 
@@ -176,6 +176,7 @@ fn topic_node(record: &TopicRecord, version: u32) -> Node {
         let timeline = timeline_node(&record.timeline);
         map.push(("missing_by_time".into(), timeline));
     }
+    map.extend(found_again_entry(&record.found_again));
     map.extend(
         record
             .extra

@@ -65,12 +65,10 @@ impl SqliteReader {
         reader.read_metadata(layout).map_err(&failed)?;
         let saved = super::schema::saved_accounts(&reader.connection);
         reader.info.account = FileAccount::of_file(reader.info.metadata.as_ref(), true, saved);
-        if reader
-            .info
-            .account
-            .as_ref()
-            .is_some_and(|it| it.interrupted)
-        {
+        let embedded = reader.info.metadata.as_ref();
+        let is_recovered = embedded.is_some_and(BagMetadata::is_finished);
+        let account = reader.info.account.as_ref();
+        if !is_recovered && account.is_some_and(|it| it.interrupted) {
             let text = "the file was never closed: its recorder was killed, or is still recording";
             reader.info.damage.push(text.into());
         }

@@ -11,6 +11,9 @@ pub struct TopicAccount {
     pub statistics: TopicStatistics,
     /// When messages were lost or left out.
     pub timeline: LossTimeline,
+    /// Messages in this file that files before it count as missing: they came late. All other counts are 0.
+    #[serde(skip)]
+    pub found_again: TopicStatistics,
 }
 
 impl TopicAccount {
@@ -24,6 +27,16 @@ impl TopicAccount {
     pub fn merge(&mut self, other: &Self) {
         self.statistics.merge(&other.statistics);
         self.timeline.merge(&other.timeline);
+        self.found_again.merge(&other.found_again);
+    }
+
+    /// Takes back what files before counted as missing and later ones found again, once all of them are merged.
+    pub(crate) fn take_back_found(&mut self) {
+        let found = std::mem::take(&mut self.found_again);
+        self.statistics.find_all(&found);
+        for cause in MissingCause::all() {
+            self.timeline.take_back(cause, found.missing(cause));
+        }
     }
 
     /// What of the missing messages lies between two log times, both included.

@@ -11,7 +11,8 @@ use crate::{BagMetadata, LossCause, TopicAccount, TopicInfo, TopicStatistics};
 pub struct FileAccount {
     /// The topics with their accounts; of an interrupted file, only what is missing.
     pub topics: Vec<TopicRecord>,
-    /// Whether the file was never finished: what came after the last saved account is not known.
+    /// Whether the recorder did not finish the file: what came after the last saved account is not known. A recovered
+    /// file keeps this.
     pub interrupted: bool,
 }
 
@@ -98,9 +99,10 @@ impl FileAccount {
             .filter(|record| alone && record.statistics.is_some())
             .cloned()
             .collect();
-        (!topics.is_empty()).then_some(Self {
+        let interrupted = alone && metadata.is_interrupted();
+        (interrupted || !topics.is_empty()).then_some(Self {
             topics,
-            interrupted: false,
+            interrupted,
         })
     }
 }

@@ -18,14 +18,14 @@ const SECOND: i64 = 1_000_000_000;
 const START: i64 = 1_700_000_000 * SECOND;
 
 /// A recording that loses 3 messages on the wire, 1 in the queue and leaves out 2, every second.
-struct Recording {
-    writer: BagWriter,
-    ids: Vec<TopicId>,
+pub(crate) struct Recording {
+    pub(crate) writer: BagWriter,
+    pub(crate) ids: Vec<TopicId>,
     second: i64,
 }
 
 impl Recording {
-    fn new(path: &Path, options: BagOptions) -> Self {
+    pub(crate) fn new(path: &Path, options: BagOptions) -> Self {
         let mut writer = BagWriter::create(path, options).unwrap();
         let topics = test_topics();
         let ids = topics.iter().map(|it| writer.add_topic(it).unwrap());
@@ -38,7 +38,7 @@ impl Recording {
     }
 
     /// One second of messages and losses; then all that was saved is in the file.
-    fn second(&mut self) {
+    pub(crate) fn second(&mut self) {
         let now = START + self.second * SECOND;
         for k in 0..20 {
             let data = payload(k);
@@ -71,13 +71,13 @@ impl Recording {
     }
 }
 
-fn account(bag: &Path, topic: &str) -> TopicStatistics {
+pub(crate) fn account(bag: &Path, topic: &str) -> TopicStatistics {
     let info = BagInfo::open(bag).unwrap();
     let entry = info.topics.iter().find(|entry| entry.name == topic);
     entry.unwrap().statistics.unwrap()
 }
 
-fn missing(statistics: &TopicStatistics) -> (u64, u64, u64) {
+pub(crate) fn missing(statistics: &TopicStatistics) -> (u64, u64, u64) {
     (
         statistics.messages_lost_in_transport,
         statistics.lost_in_recorder.queue,

@@ -49,6 +49,8 @@ fn defects() -> Vec<(&'static str, ForgedMcap, Rule, &'static str)> {
     });
     let mut unknown = forged(in_front);
     unknown.channels.truncate(1);
+    let mut times = forged(in_front);
+    times.chunk_indexes[1].start = 0;
     let empty = "chunk 0 holds no message: ros2 bag reads this file as empty (libmcap up to 1.3.0)";
     vec![
         (
@@ -81,6 +83,13 @@ fn defects() -> Vec<(&'static str, ForgedMcap, Rule, &'static str)> {
             unknown,
             Rule::SummaryChannels,
             "channel 2 is not in the summary: ros2 bag skips its 3 messages",
+        ),
+        (
+            "times",
+            times,
+            Rule::ChunkIndexTimes,
+            "the times of 1 of 3 chunks contradict those of the messages: ros2 bag may skip messages or play them in \
+             another order",
         ),
     ]
 }

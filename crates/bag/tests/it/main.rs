@@ -3,6 +3,7 @@
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod account;
+mod account_across_files;
 mod bag;
 mod chunks;
 mod compatibility;

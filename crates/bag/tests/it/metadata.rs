@@ -163,18 +163,22 @@ fn timeline() -> impl Strategy<Value = LossTimeline> {
 prop_compose! {
     fn metadata()(
         name in "[/a-z0-9_]{1,20}", text in "\\PC{0,20}", distro in "[a-z]{0,8}", count in any::<u64>(), time in any::<i64>(),
-        version in 9u32..=10, statistics in statistics(), timeline in timeline(),
+        version in 9u32..=10, statistics in statistics(), timeline in timeline(), found in proptest::collection::vec(0u64..9, 10),
         custom in proptest::collection::btree_map("[a-z]{1,5}", "\\PC{0,9}", 0..3),
     ) -> BagMetadata {
         let mut topic = TopicInfo::new(format!("/{name}"), text.clone());
         topic.offered_qos_profiles = "- history: keep_last\n  depth: 10".into();
+        let mut found_again = TopicStatistics::default();
+        for (cause, messages) in MissingCause::all().zip(found) {
+            found_again.miss(cause, messages);
+        }
         BagMetadata {
             version,
             storage_identifier: "mcap".into(),
             duration_ns: time,
             starting_time_ns: time,
             message_count: count,
-            topics: vec![TopicRecord { topic, message_count: count, statistics: Some(statistics), timeline, extra: vec![] }],
+            topics: vec![TopicRecord { topic, message_count: count, statistics: Some(statistics), timeline, found_again, extra: vec![] }],
             compression_format: text.clone(),
             relative_file_paths: vec![text.clone() + "x"],
             files: vec![FileRecord {

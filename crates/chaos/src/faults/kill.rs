@@ -185,7 +185,10 @@ fn conserve(
 ) {
     let seen = sort(ledger, stored, tally);
     let mut published = published(ledger, &seen);
-    // A topic that the recorder had not found yet is in no bag.
+    tally.check(claims.interrupted, || {
+        "the bag does not say that its recorder was killed".to_owned()
+    });
+    // A topic that the recorder had not found yet is in no bag: that is what the bag says.
     published.retain(|_, published| claims.topics.contains_key(&published.topic));
     law(&published, &seen, claims, tally);
     for (topic, counts) in &claims.topics {

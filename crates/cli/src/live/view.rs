@@ -9,7 +9,7 @@ use crate::live::Interrupt;
 
 /// Nothing new for so long means that all have told what they have.
 const QUIET: Duration = Duration::from_millis(200);
-/// How long a listing looks at least: Fast DDS may need more than a second to announce its endpoints.
+/// How long a listing looks at least: a participant on a busy machine may need a second to announce its endpoints.
 pub(crate) const LISTING: Duration = Duration::from_millis(1200);
 /// How long a verb looks at least that subscribes afterwards: while it looks, it misses messages.
 pub(crate) const SUBSCRIBING: Duration = Duration::from_millis(500);

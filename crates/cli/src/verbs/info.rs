@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     /// Also bytes, requests and responses, what is missing, when and why; reads all messages where the bag does not say
     #[arg(short, long)]
     verbose: bool,
-    /// Order of topics and services; by name if nothing is said
+    /// Order of topics and services; by name if nothing is said. Equal ones stay as the bag has them
     #[arg(long, value_enum, value_name = "BY")]
     sort: Option<Sort>,
     /// Form of the output
@@ -61,7 +61,7 @@ enum Sort {
     Name,
     /// By type
     Type,
-    /// Most messages first
+    /// Fewest messages first, as ros2 bag
     Count,
     /// Most bytes first
     Size,

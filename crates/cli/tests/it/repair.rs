@@ -236,9 +236,8 @@ fn of_a_recording_that_never_ended_it_is_said_that_nobody_knows_the_rest() {
         let run = sandbox.run("recover bag");
         assert!(run.stderr.contains(said), "{run}");
         let text = sandbox.ok("info bag -v");
-        assert!(
-            text.contains("Unknown:           /a: messages after"),
-            "{text}"
-        );
+        let whole = "Unknown:           topics and messages that had not reached a file";
+        assert!(text.contains(whole), "{text}");
+        assert!(text.contains("/a: messages after the last"), "{text}");
     }
 }

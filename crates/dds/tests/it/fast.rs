@@ -172,6 +172,73 @@ fn a_late_joiner_gets_what_was_kept_with_fast_dds() {
     assert_eq!(marks(&collector), [7, 8, 9, 10, 11].map(Some));
 }
 
+/// Fast DDS sends a heartbeat when it matches a reader, often before the reader knows the writer; the next one is
+/// after its period, which is an hour here.
+#[test]
+fn a_late_joiner_asks_fast_dds_for_what_was_kept() {
+    let domain = new_domain();
+    let Some(mut peer) = Peer::fast(domain) else {
+        return;
+    };
+    peer.ask(&format_args!("writer w rt/theirs {BLOB} reliable -1 3600"));
+    peer.ask(&"write w 40 0 1");
+    let latched = QosProfile {
+        durability: Durability::TransientLocal,
+        ..QosProfile::DEFAULT
+    };
+    for _ in 0..3 {
+        let collector = Collector::new();
+        // Before the peer's endpoints are known: the participant is new.
+        let node = node(domain);
+        let _subscription = node
+            .subscribe(&topic("/theirs", latched), Arc::clone(&collector) as _)
+            .unwrap();
+        until("what was kept arrives", || collector.count() >= 1);
+    }
+}
+
+/// Also when all that it sent is acknowledged, and when it sent nothing.
+#[test]
+fn writers_of_fast_dds_that_are_quiet_say_what_their_last_number_is() {
+    let domain = new_domain();
+    let Some(mut peer) = Peer::fast(domain) else {
+        return;
+    };
+    let node = node(domain);
+    let watched = Watched::new(participant(domain));
+    for (name, depth, count) in [("/volatile", 0, 3), ("/latched", -5, 3), ("/quiet", 0, 0)] {
+        let collector = Collector::new();
+        let qos = QosProfile {
+            durability: match depth {
+                0 => Durability::Volatile,
+                _ => Durability::TransientLocal,
+            },
+            ..reliable()
+        };
+        let subscription = node
+            .subscribe(&topic(name, qos), Arc::clone(&collector) as _)
+            .unwrap();
+        peer.ask(&format_args!(
+            "writer {name} rt{name} {BLOB} reliable {depth} 3600"
+        ));
+        peer.ask(&format_args!("matched {name} 1"));
+        until("the writer is matched", || subscription.matched() == 1);
+        until("the writer is known", || {
+            watched.on(name, EndpointKind::Publisher).len() == 1
+        });
+        let writer = watched.on(name, EndpointKind::Publisher).remove(0).gid;
+        peer.ask(&format_args!("write {name} 100 0 {count}"));
+        until("all of it is here", || collector.count() == count as usize);
+        assert!(subscription.ask_last_numbers());
+        until("it answers", || subscription.has_answered(&writer));
+        assert_eq!(subscription.last_told(&writer), Some(count), "{name}");
+        peer.ask(&format_args!("write {name} 100 {count} 2"));
+        let all = count as usize + 2;
+        until("it goes on", || collector.count() == all);
+        assert_eq!(marks(&collector).len(), all, "nothing twice: {name}");
+    }
+}
+
 /// What the writer keeps for a reader that died is no obstacle for us.
 #[test]
 fn leftovers_of_a_dead_reader_do_not_stop_a_stream() {

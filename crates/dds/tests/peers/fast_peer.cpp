@@ -127,9 +127,11 @@ class Peer {
       std::string topic, type, reliability;
       int depth = 0;
       line >> topic >> type >> reliability >> depth;
+      int heartbeat_seconds = 3;
+      if (!(line >> heartbeat_seconds)) heartbeat_seconds = 3;
       bool latched = depth < 0;
       if (command == "writer") {
-        writers_[name] = writer(topic, type, reliability == "reliable", latched, std::abs(depth));
+        writers_[name] = writer(topic, type, reliability == "reliable", latched, std::abs(depth), heartbeat_seconds);
       } else {
         readers_[name] = reader(topic, type, reliability == "reliable", latched, std::abs(depth));
       }
@@ -182,10 +184,12 @@ class Peer {
     qos.resource_limits().allocated_samples = 1;
   }
 
-  DataWriter* writer(const std::string& name, const std::string& type, bool reliable, bool latched, int depth) {
+  DataWriter* writer(const std::string& name, const std::string& type, bool reliable, bool latched, int depth,
+                     int heartbeat_seconds = 3) {
     DataWriterQos qos;
     set(qos, reliable, latched, depth);
     qos.publish_mode().kind = ASYNCHRONOUS_PUBLISH_MODE;
+    qos.reliable_writer_qos().times.heartbeatPeriod = Duration_t(heartbeat_seconds, 0);
     return publisher_->create_datawriter(topic(name, type), qos);
   }
 

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use tempfile::TempDir;
 use timeloom_query::Session;
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::{csv, float, golden, open, record, topic};
 
@@ -28,7 +28,7 @@ fn count(session: &Session, sql: &str) -> u64 {
 
 #[test]
 fn a_cut_bag_gives_what_it_holds_and_says_so() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let session = open(&[cut_copy(directory.path(), 200_000)]);
     let found = count(&session, "SELECT count(*) FROM messages");
     assert!(found > 0 && found < 458, "{found}");
@@ -40,7 +40,8 @@ fn a_cut_bag_gives_what_it_holds_and_says_so() {
 
 #[test]
 fn a_damaged_chunk_is_told_when_it_is_read_and_only_then() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
+    directory.unchecked();
     let (info, schema) = topic("/n", "std_msgs/msg/Float64", None);
     // Small chunks: each message is one.
     let options = timeloom_bag::BagOptions {
@@ -70,7 +71,7 @@ fn a_damaged_chunk_is_told_when_it_is_read_and_only_then() {
 
 #[test]
 fn payloads_that_cannot_be_decoded_are_null_and_counted() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let (info, schema) = topic("/n", "std_msgs/msg/Float64", None);
     let payloads = [
         float(&schema, 1.0),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tempfile::TempDir;
+use timeloom_testkit::mcap::BagScratch;
 use timeloom_time::Time;
 use timeloom_trace::{InputInfo, MessageTrackingTag, Moment, OutputInfo, TAG_TYPE, tag_topic};
 
@@ -61,7 +61,7 @@ fn robot(directory: &Path, broken: bool) -> String {
 
 #[test]
 fn each_link_is_a_row() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let session = open(&[robot(directory.path(), false)]);
     let sql = "SELECT topic, node, input_topic, count(*), avg(node_ms) FROM lineage \
                GROUP BY topic, node, input_topic ORDER BY topic, input_topic";
@@ -76,7 +76,7 @@ fn each_link_is_a_row() {
 
 #[test]
 fn latencies_go_from_source_to_target() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let session = open(&[robot(directory.path(), false)]);
     let sql = "SELECT source, target, path, counted_from, count(*), min(latency_ms), max(latency_ms) \
                FROM latency GROUP BY source, target, path, counted_from ORDER BY source";
@@ -90,7 +90,7 @@ fn latencies_go_from_source_to_target() {
 
 #[test]
 fn broken_tags_are_counted() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let session = open(&[robot(directory.path(), true)]);
     assert_eq!(csv(&session, "SELECT count(*) FROM latency"), ["20"]);
     let undecoded = session.findings().undecoded();

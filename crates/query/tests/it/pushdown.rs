@@ -1,7 +1,7 @@
 //! What a query does not ask for is neither read nor decoded: seen in the metrics of the scan.
 
-use tempfile::TempDir;
 use timeloom_query::Session;
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::{csv, float, golden, open, record, topic};
 
@@ -44,7 +44,7 @@ fn only_the_fields_of_a_query_are_decoded() {
 
 #[test]
 fn conditions_of_time_and_bag_reach_the_reader() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let (info, schema) = topic("/n", "std_msgs/msg/Float64", None);
     let payloads: Vec<_> = (0..100).map(|n| float(&schema, f64::from(n))).collect();
     let one = record(directory.path().join("one"), &info, &payloads);
@@ -112,7 +112,7 @@ fn a_count_is_answered_by_the_index() {
 
 #[test]
 fn a_large_bag_is_read_by_several_threads_and_each_message_once() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let (info, schema) = topic("/n", "std_msgs/msg/Float64", None);
     let payloads: Vec<_> = (0..60_000).map(|n| float(&schema, f64::from(n))).collect();
     let session = open(&[record(directory.path().join("long"), &info, &payloads)]);

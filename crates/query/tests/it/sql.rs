@@ -1,8 +1,8 @@
 //! What people type: nested fields, times, lists, joins, mistakes.
 
 use datafusion::arrow::array::RecordBatch;
-use tempfile::TempDir;
 use timeloom_query::{Error, Format};
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::{csv, float, golden, open, record, topic, written};
 
@@ -141,7 +141,7 @@ status                    altitude  t     n
 
 #[test]
 fn little_memory_is_an_error_or_a_temporary_file_and_never_a_crash() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let (info, schema) = topic("/n", "std_msgs/msg/Float64", None);
     let payloads: Vec<_> = (0..30_000).map(|n| float(&schema, f64::from(n))).collect();
     let bag = record(directory.path().join("long"), &info, &payloads);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tempfile::TempDir;
 use timeloom_bag::{BagInfo, BagOptions, BagWriter, LeftOutCause, Message};
 use timeloom_query::Format;
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::{GOLDEN, csv, float, golden, open, topic, written};
 
@@ -77,7 +77,7 @@ fn the_columns_of_the_small_tables() {
 
 #[test]
 fn losses_obey_the_law() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let path = directory.path().join("lossy");
     let (info, schema) = topic("/n", "std_msgs/msg/Float64", None);
     let mut writer = BagWriter::create(&path, BagOptions::default()).unwrap();

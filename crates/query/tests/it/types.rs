@@ -1,15 +1,15 @@
 //! The same topic with different types, and types that nobody knows.
 
-use tempfile::TempDir;
 use timeloom_bag::{MessageDefinition, TopicInfo};
 use timeloom_msg::{Schema, Value};
 use timeloom_query::Error;
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::support::{csv, float, open, record, topic};
 
 #[test]
 fn a_topic_of_two_types_is_two_tables() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let (info, schema) = topic("/n", "std_msgs/msg/Float64", None);
     let one = record(directory.path().join("one"), &info, &[float(&schema, 1.5)]);
     let (info, schema) = topic("/n", "std_msgs/msg/String", None);
@@ -43,7 +43,7 @@ fn a_topic_of_two_types_is_two_tables() {
 
 #[test]
 fn two_layouts_of_a_type_are_two_tables() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let (info, schema) = topic("/n", "my/msg/N", Some("float64 data\n"));
     let one = record(directory.path().join("one"), &info, &[float(&schema, 1.5)]);
     let (info, schema) = topic("/n", "my/msg/N", Some("uint8 new\nfloat64 data\n"));
@@ -56,7 +56,7 @@ fn two_layouts_of_a_type_are_two_tables() {
 
 #[test]
 fn an_unknown_type_is_its_bytes() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let info = TopicInfo {
         definition: MessageDefinition::default(),
         ..TopicInfo::new("/own", "my/msg/Own")
@@ -74,7 +74,7 @@ fn an_unknown_type_is_its_bytes() {
 
 #[test]
 fn fields_that_are_called_like_our_columns_get_another_name() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let (info, schema) = topic(
         "/n",
         "my/msg/N",
@@ -95,7 +95,7 @@ fn fields_that_are_called_like_our_columns_get_another_name() {
 
 #[test]
 fn empty_messages_have_no_columns_of_their_own() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let info = TopicInfo::new("/e", "std_msgs/msg/Empty");
     let schema = Schema::parse_ros2msg("std_msgs/msg/Empty", "").unwrap();
     let payload = schema.encode(&schema.default_value().unwrap()).unwrap();

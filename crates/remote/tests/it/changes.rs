@@ -1,14 +1,14 @@
 //! A file that changes while it is read is an error, never a mixture of two.
 
-use tempfile::TempDir;
 use timeloom_bag::{BagReader, Query, StorageReader as _};
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::bag::{content, large, place};
 use crate::server::{Change, Manners, Server};
 
 /// Reads a bag whose server changes its files in the middle; the error.
 fn read_changing(change: Change, manners: &Manners) -> String {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let server = Server::new();
     server.put_folder("large", &large(directory.path()));
     server.behave(manners.clone());

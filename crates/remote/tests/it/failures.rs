@@ -1,8 +1,8 @@
 //! What goes wrong on the way.
 
-use tempfile::TempDir;
 use timeloom_bag::{BagReader, Query};
 use timeloom_remote::Error;
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::bag::{all, all_local, content, golden, large, place};
 use crate::server::{Manners, Server};
@@ -76,7 +76,7 @@ fn nobody_listens() {
 
 #[test]
 fn an_answer_that_breaks_off_is_completed_or_an_error() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let bag = large(directory.path());
     let server = Server::new();
     server.put_folder("large", &bag);
@@ -108,7 +108,7 @@ fn an_answer_that_breaks_off_is_completed_or_an_error() {
 
 #[test]
 fn a_failure_in_the_middle_ends_the_query_and_not_the_reader() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let bag = large(directory.path());
     let server = Server::new();
     server.put_folder("large", &bag);

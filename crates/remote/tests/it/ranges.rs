@@ -1,8 +1,8 @@
 //! How much is fetched, and how.
 
-use tempfile::TempDir;
 use timeloom_bag::{BagInfo, BagReader, Order, Query, StorageReader as _};
 use timeloom_remote::FetchReason;
+use timeloom_testkit::mcap::BagScratch;
 
 use crate::bag::{
     MESSAGES, STEP_NS, all, all_local, content, file_of, golden, large, noting_place, place, split,
@@ -10,8 +10,8 @@ use crate::bag::{
 use crate::server::{Manners, Server};
 
 /// A server with the large bag.
-fn served() -> (Server, TempDir, u64) {
-    let directory = TempDir::new().unwrap();
+fn served() -> (Server, BagScratch, u64) {
+    let directory = BagScratch::new();
     let bag = large(directory.path());
     let server = Server::new();
     server.put_folder("large", &bag);
@@ -110,7 +110,7 @@ fn a_long_read_has_several_requests_under_way_and_gets_every_byte_once() {
 
 #[test]
 fn the_files_of_a_bag_are_looked_for_at_once() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let bag = split(directory.path());
     let server = Server::new();
     server.put_folder("split", &bag);
@@ -191,7 +191,7 @@ fn databases_and_compressed_files_are_read_from_a_copy_that_vanishes() {
 
 #[test]
 fn a_copy_is_removed_with_its_place_or_by_the_next_one() {
-    let directory = TempDir::new().unwrap();
+    let directory = BagScratch::new();
     let server = Server::new();
     server.put_folder("bag", &golden("sqlite3_plain"));
     let options = timeloom_remote::RemoteOptions {

@@ -76,7 +76,8 @@ impl KnownTopic {
         self.subscription = None;
     }
 
-    pub(super) fn row(&self) -> TopicRow {
+    /// The topic as the page shows it; `lost_recorder` is what recorders say.
+    pub(super) fn row(&self, lost_recorder: Option<u64>) -> TopicRow {
         let (count, bytes, lost) = self.intake.account();
         TopicRow {
             name: self.name.clone(),
@@ -84,6 +85,7 @@ impl KnownTopic {
             count,
             bytes,
             lost_wire: Some(lost),
+            lost_recorder,
             ..TopicRow::default()
         }
     }

@@ -9,6 +9,7 @@ use timeloom_wire::{EndpointInfo, EndpointKind, Graph, GraphEvent, GraphWatch, N
 use super::intake::Intake;
 use super::known_topic::{Definition, KnownTopic, retention};
 use super::options::{GraphViewOptions, Listening};
+use super::recorder_losses::RecorderLosses;
 use crate::channel::{Channel, ChannelId};
 use crate::definition_text::definition_text;
 use crate::error::{Error, Result};
@@ -39,6 +40,7 @@ struct Shared {
     options: GraphViewOptions,
     graph: Mutex<Graph>,
     topics: Mutex<BTreeMap<Key, KnownTopic>>,
+    recorders: RecorderLosses,
     news: Event,
     steady: Clock<Steady>,
     stop: AtomicBool,
@@ -60,6 +62,7 @@ impl Watcher {
             options,
             graph: Mutex::default(),
             topics: Mutex::default(),
+            recorders: RecorderLosses::default(),
             news: Event::new(&base),
             steady: Clock::on(&base),
             stop: AtomicBool::new(false),
@@ -86,7 +89,9 @@ impl Watcher {
 
     pub(super) fn rows(&self) -> Vec<TopicRow> {
         let topics = lock(&self.shared.topics);
-        topics.values().map(KnownTopic::row).collect()
+        let recorders = &self.shared.recorders;
+        let row = |topic: &KnownTopic| topic.row(recorders.of(&topic.name));
+        topics.values().map(row).collect()
     }
 
     /// Remembers who is wanted; the thread does the rest.
@@ -168,6 +173,15 @@ impl Shared {
         drop(topics);
         for publisher in sought {
             self.seek(publisher);
+        }
+        self.follow_recorders();
+    }
+
+    fn follow_recorders(&self) {
+        let graph = lock(&self.graph).clone();
+        if let Err(reason) = self.recorders.follow(&graph, &*self.node) {
+            let text = format!("losses of recorders are not shown: {reason}");
+            self.stage.notice("recorders", Level::Warning, &text);
         }
     }
 

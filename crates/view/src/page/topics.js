@@ -139,7 +139,7 @@ class Topics {
     const [wire, recorder] = ["lostWire", "lostRecorder"].map(total);
     // Of a bag, all losses are known at once: they are shown by topic. Elsewhere they are shown as they come.
     const bag = this.kind === "player", none = known.length === 0;
-    byId("loss-sum").textContent = none ? "" : this.lossText(known.reduce((sum, topic) => sum + (topic.recorded ?? topic.count), 0), wire + recorder);
+    byId("loss-sum").textContent = none ? "" : this.lossText(known.reduce((sum, topic) => sum + (topic.recorded ?? topic.count), 0), wire, recorder);
     byId("loss-plot").hidden = bag || none;
     byId("loss-bars").hidden = !bag || wire + recorder === 0;
     byId("loss-empty").hidden = !(none || (bag && wire + recorder === 0));
@@ -155,8 +155,10 @@ class Topics {
     showLegend(byId("loss-legend"), legend);
   }
 
-  lossText(here, lost) {
-    const word = this.kind === "graph" ? "received" : "recorded";
+  /** Of a robot, what a recorder lost came here all the same. */
+  lossText(here, wire, recorder) {
+    const live = this.kind === "graph", word = live ? "received" : "recorded";
+    const lost = live ? wire : wire + recorder;
     return `${countText(here + lost)} published = ${countText(here)} ${word} + ${countText(lost)} lost`;
   }
 

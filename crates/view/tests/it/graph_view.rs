@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::json;
 use timeloom_msg::qos::{Durability, Reliability};
+use timeloom_msg::value::{Array, Text};
 use timeloom_msg::{Definitions, QosProfile, TypeName, Value};
 use timeloom_node::{NodeOptions, RosNode, ServiceTypes};
 use timeloom_time::TimeBase;
@@ -142,6 +143,53 @@ fn what_is_lost_on_the_wire_is_counted() {
         .unwrap();
     until(|| robot.count("/scan") == Some((2, 7)));
     assert_eq!(robot.view.lost_on_the_wire(), 7);
+}
+
+/// The recorder's own word for it: what it lost came here all the same.
+#[test]
+fn what_a_recorder_lost_is_shown() {
+    let robot = Robot::new();
+    let chatter = robot.publisher("/chatter", STRING, QosProfile::DEFAULT);
+    until(|| matched(&*chatter));
+    let lost = |topic: &str| {
+        let Snapshot { topics, .. } = robot.view.snapshot();
+        let row = topics.into_iter().find(|row| row.name == topic);
+        row.and_then(|row| row.lost_recorder)
+    };
+    assert_eq!(lost("/chatter"), None, "there is no recorder");
+    let options = NodeOptions {
+        namespace: "/left".into(),
+        ..NodeOptions::new("rosbag2_recorder")
+    };
+    let recorder = robot.network.participant("recorder").unwrap();
+    let recorder = RosNode::new(recorder, options).unwrap();
+    let service = "rosbag2_interfaces/srv/GetRecorderStatistics";
+    let answer = Arc::clone(&ServiceTypes::builtin(service).unwrap().response);
+    let _service = recorder
+        .serve("~/get_recorder_statistics", service, move |_| {
+            Ok(answer.default_value()?)
+        })
+        .unwrap();
+    until(|| lost("/chatter") == Some(0));
+    let event = "timeloom_interfaces/msg/MessagesLostEvent";
+    let topic = "/left/_timeloom/rosbag2_messages_lost";
+    let events = robot.publisher(topic, event, QosProfile::DEFAULT);
+    until(|| matched(&*events));
+    let schema = Definitions::builtin().schema(event).unwrap();
+    for messages in [3_u64, 4] {
+        let one = format!("{event}TopicStat");
+        let one = Definitions::builtin().schema(&one).unwrap();
+        let mut stat = one.default_value().unwrap();
+        stat.set("topic_name", Text::from("/chatter")).unwrap();
+        stat.set("messages_lost_in_recorder", messages).unwrap();
+        let stats = Array::Struct(vec![stat.as_struct().unwrap().clone()]);
+        let mut value = schema.default_value().unwrap();
+        value.set("messages_lost_statistics", stats).unwrap();
+        let payload = Bytes::from(schema.encode(&value).unwrap());
+        events.publish(payload, PublishOptions::default()).unwrap();
+    }
+    until(|| lost("/chatter") == Some(7));
+    assert_eq!(robot.view.lost_on_the_wire(), 0);
 }
 
 #[test]

@@ -35,8 +35,6 @@ struct InFile {
     carried: TopicStatistics,
     /// What is not known at the moment.
     open: UnknownMessages,
-    /// Losses of files before that were none after all.
-    found_again: TopicStatistics,
     /// Whether something changed since the last save.
     changed: bool,
     /// When messages went missing since the last save.
@@ -174,9 +172,9 @@ impl Account {
         let here = file.missing.statistics.find(cause, messages);
         file.missing.timeline.take_back(cause, here);
         file.since_saved.take_back(cause, here);
-        file.found_again.miss(cause, messages - here);
-        file.changed |= here > 0;
-        self.changed |= here > 0;
+        file.missing.found_again.miss(cause, messages - here);
+        file.changed |= messages > 0;
+        self.changed |= messages > 0;
     }
 
     /// Counts the messages of a deleted file as left out. `carries` says whether the open file carries its account on.
@@ -214,6 +212,7 @@ impl Account {
                     topic: TopicInfo::new(&topic.name, &topic.type_name),
                     statistics: Some(file.statistics()),
                     timeline: std::mem::take(&mut file.since_saved),
+                    found_again: file.missing.found_again,
                     ..TopicRecord::default()
                 });
             }
@@ -221,15 +220,14 @@ impl Account {
         Some(saved_account::to_yaml(&records))
     }
 
-    /// What is missing in the file that is being closed, and what is to be taken back from files before it.
-    pub(super) fn close_file(&mut self) -> (Vec<TopicAccount>, Vec<TopicStatistics>) {
-        let mut closed = (Vec::new(), Vec::new());
+    /// What is missing in the file that is being closed, and what it found again of files before it.
+    pub(super) fn close_file(&mut self) -> Vec<TopicAccount> {
+        let mut closed = Vec::new();
         self.changed = false;
         for file in &mut self.open_file {
             let open = file.open;
             let old = std::mem::take(file);
-            closed.0.push(old.missing);
-            closed.1.push(old.found_again);
+            closed.push(old.missing);
             // What is not known goes on: it is saved with the next file.
             file.open = open;
             file.changed = !open.is_none();

@@ -22,10 +22,8 @@ pub(super) struct ClosingFile {
     pub(super) path: PathBuf,
     pub(super) writer: Box<dyn StorageWriter>,
     pub(super) topics: Arc<Vec<TopicInfo>>,
-    /// What went missing before the storage while this file was open, by topic.
+    /// What went missing before the storage while this file was open, and what it found again, by topic.
     pub(super) missing: Vec<TopicAccount>,
-    /// Missing in files before, and come after all, by topic.
-    pub(super) found_again: Vec<TopicStatistics>,
     /// Name of the file that is open now.
     pub(super) next: Option<String>,
 }
@@ -293,7 +291,6 @@ impl Worker {
             writer,
             topics,
             mut missing,
-            found_again,
             next,
         } = file;
         for (missing, carried) in missing.iter_mut().zip(std::mem::take(&mut self.carried)) {
@@ -320,7 +317,7 @@ impl Worker {
         let mut accounts = with_missing(&summary, &missing);
         add_times(&mut accounts, &outcome);
         add_file(&mut self.closed.metadata, &topics, &stored, &accounts);
-        take_back(&mut self.closed.metadata, &found_again);
+        take_back(&mut self.closed.metadata);
         self.files_closed += 1;
         lock(&self.news).outcome.absorb(outcome);
         while self.has_too_many(next.is_some()) && self.delete_oldest().is_some() {}

@@ -2,7 +2,7 @@
 
 use crate::metadata::{FileRecord, NO_START_TIME, TopicRecord};
 use crate::storage::{FileSummary, WriteOutcome};
-use crate::{BagMetadata, LossTimeline, MissingCause, TopicAccount, TopicInfo, TopicStatistics};
+use crate::{BagMetadata, MissingCause, TopicAccount, TopicInfo, TopicStatistics};
 
 /// Accounts per file and topic that a bag's metadata keeps. Every file has its own; a bag of very many files does not
 /// repeat them all, so that the memory of a recorder and the time of a split stay bounded.
@@ -25,7 +25,7 @@ pub(super) fn remove_open_file(metadata: &mut BagMetadata) {
 
 /// The same bag without its files and counts.
 pub(super) fn without_files(metadata: &BagMetadata) -> BagMetadata {
-    BagMetadata {
+    let mut base = BagMetadata {
         version: metadata.version,
         storage_identifier: metadata.storage_identifier.clone(),
         starting_time_ns: NO_START_TIME,
@@ -34,14 +34,18 @@ pub(super) fn without_files(metadata: &BagMetadata) -> BagMetadata {
         custom_data: metadata.custom_data.clone(),
         ros_distro: metadata.ros_distro.clone(),
         ..BagMetadata::default()
+    };
+    if metadata.is_interrupted() {
+        base.set_interrupted();
     }
+    base
 }
 
 /// The account of each topic in a file, with what went missing before the storage.
 pub(super) fn with_missing(summary: &FileSummary, missing: &[TopicAccount]) -> Vec<TopicAccount> {
     let stored = summary.topics.iter().map(|statistics| TopicAccount {
         statistics: *statistics,
-        timeline: LossTimeline::default(),
+        ..TopicAccount::default()
     });
     let mut topics: Vec<_> = stored.collect();
     topics.resize(topics.len().max(missing.len()), TopicAccount::default());
@@ -84,6 +88,7 @@ pub(crate) fn add_file(
             let statistics = record.statistics.get_or_insert_default();
             statistics.merge(&file.statistics);
             record.timeline.merge(&file.timeline);
+            record.found_again.merge(&file.found_again);
         }
     }
     let (start, end) = (total.first_time_ns, total.last_time_ns);
@@ -115,15 +120,10 @@ pub(crate) fn add_file(
     metadata.duration_ns = end.map_or(0, |end| end.saturating_sub(metadata.starting_time_ns));
 }
 
-/// Takes messages back that were counted as missing and came after all.
-pub(super) fn take_back(metadata: &mut BagMetadata, found_again: &[TopicStatistics]) {
-    for (record, found) in metadata.topics.iter_mut().zip(found_again) {
-        if let Some(statistics) = &mut record.statistics {
-            statistics.find_all(found);
-            for cause in MissingCause::all() {
-                record.timeline.take_back(cause, found.missing(cause));
-            }
-        }
+/// Takes messages back that files counted as missing and later ones found again.
+pub(crate) fn take_back(metadata: &mut BagMetadata) {
+    for record in &mut metadata.topics {
+        record.take_back_found();
     }
 }
 

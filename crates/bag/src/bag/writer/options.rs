@@ -93,6 +93,8 @@ pub struct BagOptions {
     pub ros_distro: String,
     /// The user's own keys for the metadata.
     pub custom_data: Vec<(String, String)>,
+    /// Whether the messages come from a recording that was interrupted: see [`BagMetadata::is_interrupted`].
+    pub interrupted: bool,
 }
 
 impl Default for BagOptions {
@@ -108,6 +110,7 @@ impl Default for BagOptions {
             metadata_version: None,
             ros_distro: String::new(),
             custom_data: Vec::new(),
+            interrupted: false,
         }
     }
 }
@@ -176,7 +179,7 @@ impl BagOptions {
     /// Metadata of a bag without files.
     pub(super) fn new_metadata(&self) -> BagMetadata {
         let compressed = self.compression != CompressionMode::None;
-        BagMetadata {
+        let mut metadata = BagMetadata {
             version: self.version(),
             storage_identifier: self.storage.id().name().to_owned(),
             starting_time_ns: NO_START_TIME,
@@ -189,6 +192,10 @@ impl BagOptions {
             custom_data: self.custom_data.clone(),
             ros_distro: self.ros_distro.clone(),
             ..BagMetadata::default()
+        };
+        if self.interrupted {
+            metadata.set_interrupted();
         }
+        metadata
     }
 }

@@ -1,0 +1,134 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use timeloom_msg::value::Array;
+use timeloom_msg::{Definitions, QosProfile, Schema, Value};
+use timeloom_wire::{EndpointKind, Graph, Node, Receiver, Sample, Subscription, TopicSpec};
+
+use crate::peer::lock;
+
+/// The service that every recorder of ours has: its node is a recorder.
+const RECORDER: &str = "rosbag2_interfaces/srv/GetRecorderStatistics";
+/// Where a recorder tells its losses where the distribution has the type, in its namespace.
+const STANDARD: (&str, &str) = (
+    "events/rosbag2_messages_lost",
+    "rosbag2_interfaces/msg/MessagesLostEvent",
+);
+/// Where it tells them elsewhere, once a subscription asks for it.
+const HIDDEN: (&str, &str) = (
+    "_timeloom/rosbag2_messages_lost",
+    "timeloom_interfaces/msg/MessagesLostEvent",
+);
+/// How many recorders are listened to: names come from outside.
+const MOST_RECORDERS: usize = 100;
+
+/// What the recorders of the graph say that they lost, by topic.
+#[derive(Default)]
+pub(super) struct RecorderLosses {
+    told: Arc<Told>,
+    subscriptions: Mutex<BTreeMap<(String, &'static str), Box<dyn Subscription>>>,
+}
+
+/// The sum of all events.
+#[derive(Default)]
+struct Told {
+    lost: Mutex<BTreeMap<String, u64>>,
+}
+
+impl RecorderLosses {
+    /// Listens to the recorders of the graph, but not to those that are gone; says why it cannot.
+    pub(super) fn follow(&self, graph: &Graph, node: &dyn Node) -> Result<(), String> {
+        let wanted = event_topics(graph);
+        let mut subscriptions = lock(&self.subscriptions);
+        subscriptions.retain(|key, _| wanted.contains(key));
+        for (topic, type_name) in wanted {
+            let key = (topic, type_name);
+            if subscriptions.contains_key(&key) || subscriptions.len() >= MOST_RECORDERS {
+                continue;
+            }
+            let subscription = self.subscribe(&key.0, type_name, node)?;
+            subscriptions.insert(key, subscription);
+        }
+        Ok(())
+    }
+
+    fn subscribe(
+        &self,
+        topic: &str,
+        type_name: &str,
+        node: &dyn Node,
+    ) -> Result<Box<dyn Subscription>, String> {
+        let words = |error: &dyn std::fmt::Display| format!("{topic}: {error}");
+        let schema = Definitions::builtin().schema(type_name);
+        let schema = schema.map_err(|error| words(&error))?;
+        let spec = TopicSpec {
+            name: topic.to_owned(),
+            type_name: schema.name().clone(),
+            type_hash: schema.type_hash().ok(),
+            qos: QosProfile::DEFAULT,
+        };
+        let listener = Arc::new(Listener {
+            schema,
+            told: Arc::clone(&self.told),
+        });
+        node.subscribe(&spec, listener)
+            .map_err(|error| words(&error))
+    }
+
+    /// What was lost of a topic; `None` where no recorder is there and none was.
+    pub(super) fn of(&self, topic: &str) -> Option<u64> {
+        // One lock after the other: a subscription that is being made may call the listener.
+        let listening = !lock(&self.subscriptions).is_empty();
+        let lost = lock(&self.told.lost);
+        (listening || !lost.is_empty()).then(|| lost.get(topic).copied().unwrap_or(0))
+    }
+}
+
+/// The topics on which the recorders of a graph tell their losses. The standard one only where it is published: a
+/// subscription of a type that a distribution lacks disturbs others.
+fn event_topics(graph: &Graph) -> BTreeSet<(String, &'static str)> {
+    let mut topics = BTreeSet::new();
+    let servers = graph
+        .endpoints()
+        .filter(|end| end.kind == EndpointKind::Server && end.type_name == RECORDER);
+    for node in servers.filter_map(|server| server.node.as_ref()) {
+        let namespace = node.namespace().trim_end_matches('/');
+        let standard = format!("{namespace}/{}", STANDARD.0);
+        let is_published = graph
+            .on(&standard, EndpointKind::Publisher)
+            .any(|publisher| publisher.type_name == STANDARD.1);
+        if is_published {
+            topics.insert((standard, STANDARD.1));
+        } else {
+            topics.insert((format!("{namespace}/{}", HIDDEN.0), HIDDEN.1));
+        }
+    }
+    topics
+}
+
+/// Adds up the events of a recorder: each has what was lost since the one before.
+struct Listener {
+    schema: Schema,
+    told: Arc<Told>,
+}
+
+impl Receiver for Listener {
+    fn sample(&self, sample: Sample) {
+        let Ok(event) = self.schema.decode(&sample.payload) else {
+            return;
+        };
+        let Some(Value::Array(Array::Struct(topics))) = event.get("messages_lost_statistics")
+        else {
+            return;
+        };
+        let mut lost = lock(&self.told.lost);
+        for topic in &topics {
+            let name = topic.get("topic_name").and_then(Value::as_str);
+            let messages = topic.get("messages_lost_in_recorder");
+            if let (Some(name), Some(messages)) = (name, messages.and_then(Value::as_u64)) {
+                let sum = lost.entry(name.to_owned()).or_default();
+                *sum = sum.saturating_add(messages);
+            }
+        }
+    }
+}
