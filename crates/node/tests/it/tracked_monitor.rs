@@ -209,7 +209,7 @@ fn nodes_that_do_not_tag_are_linked_by_the_graph() {
         ("/a", "/b", "/filter".into())
     );
     assert_eq!(hop.known_by.get(&Evidence::EqualStamp), Some(&2));
-    assert_eq!(hop.known_by.get(&Evidence::LatestBefore), Some(&3));
+    assert_eq!(hop.known_by.get(&Evidence::OnlyInput), Some(&3));
     let path = &report.targets[0].paths[0];
     assert_eq!(path.best.count, 5);
     assert!(
