@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use timeloom_bag::{EndpointRole, GraphEndpoint, RobotGraph};
 use timeloom_wire::{EndpointInfo, EndpointKind, Gid, GraphEvent, NodeName};
@@ -14,7 +14,12 @@ pub(super) struct GraphLog {
     names: Option<Names>,
     there: BTreeMap<Gid, GraphEndpoint>,
     changed: BTreeMap<Gid, GraphEndpoint>,
+    /// Those that the writer has heard of.
+    told: BTreeSet<Gid>,
 }
+
+/// How long an endpoint may be without the name of its node before it is told as it is.
+const NAME_PATIENCE_NS: i64 = 2_000_000_000;
 
 /// Every node of ROS has these services; they would be most of the graph and say nothing.
 const COMMON_SERVICES: [&str; 7] = [
@@ -34,6 +39,7 @@ impl GraphLog {
             names: names.filter(Names::remaps_topics),
             there: BTreeMap::new(),
             changed: BTreeMap::new(),
+            told: BTreeSet::new(),
         }
     }
 
@@ -52,7 +58,12 @@ impl GraphLog {
                 }
             }
             // The name of its node may come later, and be our own.
-            GraphEvent::EndpointChanged(info) => self.vanish(info.gid, log_time_ns),
+            GraphEvent::EndpointChanged(info) => {
+                self.vanish(info.gid, log_time_ns);
+                if !self.told.contains(&info.gid) {
+                    self.changed.remove(&info.gid);
+                }
+            }
             GraphEvent::EndpointRemoved(gid) => self.vanish(*gid, log_time_ns),
             _ => {}
         }
@@ -65,9 +76,21 @@ impl GraphLog {
         }
     }
 
-    /// What changed since the last call.
-    pub(super) fn take_changed(&mut self) -> RobotGraph {
-        std::mem::take(&mut self.changed).into_values().collect()
+    /// What changed since the last call, but for endpoints whose node may still get its name.
+    pub(super) fn take_changed(&mut self, log_time_ns: i64) -> RobotGraph {
+        let waits = |endpoint: &GraphEndpoint| {
+            let age = log_time_ns.saturating_sub(endpoint.appeared_ns);
+            endpoint.node.is_empty() && endpoint.vanished_ns.is_none() && age < NAME_PATIENCE_NS
+        };
+        let changed = std::mem::take(&mut self.changed);
+        let (waiting, changed): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            changed.into_iter().partition(|(_, it)| waits(it));
+        self.changed = waiting;
+        self.told.extend(changed.keys());
+        for (gid, _) in changed.iter().filter(|(_, it)| it.vanished_ns.is_some()) {
+            self.told.remove(gid);
+        }
+        changed.into_values().collect()
     }
 
     fn is_wanted(&self, info: &EndpointInfo) -> bool {
@@ -137,19 +160,20 @@ mod tests {
     fn an_endpoint_is_told_when_it_comes_when_its_node_is_known_and_when_it_goes() {
         let mut log = log();
         log.apply(&changed(info(1, None, "/a", EndpointKind::Publisher)), 10);
-        let first = log.take_changed();
         let id = "01".repeat(16);
+        assert!(log.take_changed(11).is_empty(), "its node may get a name");
+        let first = log.take_changed(10 + NAME_PATIENCE_NS);
         assert_eq!(first.endpoint(&id).unwrap().node, "");
         let named = changed(info(1, Some("talker"), "/a", EndpointKind::Publisher));
         log.apply(&named, 20);
         log.apply(&named, 30);
-        let named_graph = log.take_changed();
+        let named_graph = log.take_changed(30);
         let endpoint = named_graph.endpoint(&id).unwrap();
         assert_eq!((&*endpoint.node, endpoint.appeared_ns), ("/talker", 10));
         log.apply(&named, 40);
-        assert!(log.take_changed().is_empty(), "nothing is new");
+        assert!(log.take_changed(40).is_empty(), "nothing is new");
         log.apply(&GraphEvent::EndpointRemoved(Gid([1; 16])), 50);
-        let gone = log.take_changed();
+        let gone = log.take_changed(50);
         assert_eq!(gone.endpoint(&id).unwrap().vanished_ns, Some(50));
     }
 
@@ -165,7 +189,7 @@ mod tests {
             &changed(info(3, None, "no_ros", EndpointKind::Publisher)),
             10,
         );
-        assert!(log.take_changed().is_empty());
+        assert!(log.take_changed(i64::MAX).is_empty());
         // Its node is known later to be the recorder's.
         log.apply(
             &changed(info(4, None, "/a", EndpointKind::Subscription)),
@@ -173,10 +197,17 @@ mod tests {
         );
         let own = info(4, Some("recorder"), "/a", EndpointKind::Subscription);
         log.apply(&changed(own), 30);
-        let told = log.take_changed();
-        assert!(
-            told.endpoints()
-                .all(|endpoint| endpoint.vanished_ns == Some(30))
+        assert!(log.take_changed(i64::MAX).is_empty());
+        // Its name comes so late that it was told before.
+        log.apply(
+            &changed(info(5, None, "/a", EndpointKind::Subscription)),
+            20,
         );
+        assert_eq!(log.take_changed(i64::MAX).len(), 1);
+        let own = info(5, Some("recorder"), "/a", EndpointKind::Subscription);
+        log.apply(&changed(own), 40);
+        let told = log.take_changed(40);
+        let gone: Vec<_> = told.endpoints().map(|it| it.vanished_ns).collect();
+        assert_eq!(gone, [Some(40)]);
     }
 }

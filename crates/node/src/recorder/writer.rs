@@ -277,7 +277,12 @@ impl Writer {
             self.tell_unknown();
         }
         if finish || self.watchdog.graph_is_due(now) {
-            self.save_graph();
+            let until = if finish {
+                i64::MAX
+            } else {
+                self.shared.node_time_ns()
+            };
+            self.save_graph(until);
         }
         if due || idle || finish {
             let outcome = self.bag.tick(now.nanos());
@@ -299,8 +304,8 @@ impl Writer {
     }
 
     /// Enters what changed in the graph of the robot into the bag.
-    fn save_graph(&mut self) {
-        let changed = self.shared.graph_log().take_changed();
+    fn save_graph(&mut self, until_ns: i64) {
+        let changed = self.shared.graph_log().take_changed(until_ns);
         let outcome = self.bag.update_graph(&changed);
         self.settle(&outcome);
     }

@@ -1,4 +1,4 @@
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use timeloom_time::{Ros, Time};
 
@@ -42,6 +42,8 @@ pub struct Linker {
     recent: HashMap<String, VecDeque<Seen>>,
     stamps: Stamps,
     by_stamp: bool,
+    /// Topics with messages that carried the stamp of an input.
+    stamped: HashSet<String>,
     not_known: u64,
 }
 
@@ -158,10 +160,15 @@ impl Linker {
         } else {
             self.link_by_model(message)
         };
+        let linked = linked.filter(|linked| !self.is_contradicted(message.topic, linked));
         let linked = linked.unwrap_or_else(|| {
             self.not_known += 1;
             Linked::default()
         });
+        let by_stamp = |(_, _, evidence): &(_, _, Evidence)| *evidence == Evidence::EqualStamp;
+        if linked.inputs.iter().any(by_stamp) && !self.stamped.contains(message.topic) {
+            self.stamped.insert(message.topic.to_owned());
+        }
         let recent = self.recent.entry(message.topic.to_owned()).or_default();
         recent.push_back(Seen {
             stamp: message.stamp,
@@ -171,6 +178,14 @@ impl Linker {
             recent.pop_front();
         }
         linked
+    }
+
+    /// Whether these are guesses for a topic whose messages carry the stamp of their input: its input is missing.
+    fn is_contradicted(&self, topic: &str, linked: &Linked) -> bool {
+        let is_guess = |(_, _, evidence): &(_, _, Evidence)| *evidence == Evidence::LatestBefore;
+        !linked.inputs.is_empty()
+            && linked.inputs.iter().all(is_guess)
+            && self.stamped.contains(topic)
     }
 
     /// Links a message and tells an engine.
@@ -226,7 +241,10 @@ impl Linker {
 
     /// None when it is not known which of several nodes published it.
     fn link_by_model(&self, message: &PlainMessage<'_>) -> Option<Linked> {
-        let places = self.publishers.get(message.topic).map_or(&[][..], |it| it);
+        let places = self
+            .publishers
+            .get(message.topic)
+            .map_or(&[][..], Vec::as_slice);
         let makers = places.iter().filter_map(|at| self.model.nodes.get(*at));
         let makers: Vec<_> = makers.collect();
         match makers.as_slice() {

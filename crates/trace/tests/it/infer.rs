@@ -277,6 +277,9 @@ fn several_inputs_without_a_common_stamp_are_guesses() {
     // With the stamp of one of them it is made of that one.
     let goal = found(&mut linker, &plain("/goal", Some(20), 35));
     assert_eq!(goal, [("/odometry".to_owned(), 20, Evidence::EqualStamp)]);
+    // Then the next one without is not made of both: its input is missing.
+    assert_eq!(found(&mut linker, &plain("/goal", Some(44), 45)), []);
+    assert_eq!(linker.not_known(), 1);
 }
 
 #[test]

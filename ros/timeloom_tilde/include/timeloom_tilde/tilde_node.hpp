@@ -369,27 +369,28 @@ public:
     auto note = [state = state_, name](const M & message) {
         state->receive(name, detail::stamp_of(message));
       };
-    Callback call(std::forward<CallbackT>(callback));
+    // rclcpp takes callbacks whose call is const; that of the user's own need not be.
+    auto call = std::make_shared<Callback>(std::forward<CallbackT>(callback));
     // From what asks for the least to what asks for the most: a shared pointer also takes a unique one.
     if constexpr (std::is_invocable_v<Callback &, const M &>) {
-      return create([note, call](const M & m) mutable {note(m); call(m);});
+      return create([note, call](const M & m) {note(m); (*call)(m);});
     } else if constexpr (std::is_invocable_v<Callback &, Const>) {
-      return create([note, call](Const m) mutable {note(*m); call(std::move(m));});
+      return create([note, call](Const m) {note(*m); (*call)(std::move(m));});
     } else if constexpr (std::is_invocable_v<Callback &, Shared>) {
-      return create([note, call](Shared m) mutable {note(*m); call(std::move(m));});
+      return create([note, call](Shared m) {note(*m); (*call)(std::move(m));});
     } else if constexpr (std::is_invocable_v<Callback &, Unique>) {
-      return create([note, call](Unique m) mutable {note(*m); call(std::move(m));});
+      return create([note, call](Unique m) {note(*m); (*call)(std::move(m));});
     } else if constexpr (std::is_invocable_v<Callback &, const M &, Info>) {
-      return create([note, call](const M & m, Info i) mutable {note(m); call(m, i);});
+      return create([note, call](const M & m, Info i) {note(m); (*call)(m, i);});
     } else if constexpr (std::is_invocable_v<Callback &, Const, Info>) {
-      return create([note, call](Const m, Info i) mutable {note(*m); call(std::move(m), i);});
+      return create([note, call](Const m, Info i) {note(*m); (*call)(std::move(m), i);});
     } else if constexpr (std::is_invocable_v<Callback &, Shared, Info>) {
-      return create([note, call](Shared m, Info i) mutable {note(*m); call(std::move(m), i);});
+      return create([note, call](Shared m, Info i) {note(*m); (*call)(std::move(m), i);});
     } else {
       static_assert(
         std::is_invocable_v<Callback &, Unique, Info>,
         "the callback takes const M &, a shared or a unique pointer to M, alone or with MessageInfo");
-      return create([note, call](Unique m, Info i) mutable {note(*m); call(std::move(m), i);});
+      return create([note, call](Unique m, Info i) {note(*m); (*call)(std::move(m), i);});
     }
   }
 

@@ -147,7 +147,7 @@ using AnyCallback = std::variant<
 template<typename F>
 struct Argument : Argument<decltype(&F::operator())> {};
 template<typename C, typename ... Args>
-struct Argument<void (C::*)(Args...)>
+struct Argument<void (C::*)(Args...) const>
 {
   using Function = std::function<void(Args...)>;
 };
