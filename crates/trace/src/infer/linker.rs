@@ -53,13 +53,16 @@ struct Seen {
     published: Moment,
 }
 
+/// The topic and stamp of an input, and how the link is known.
+type LinkedInput = (String, Option<Time<Ros>>, Evidence);
+
 /// What was found for one message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Linked {
     /// The node that published it; empty when it is not known.
     pub node: String,
     /// Its inputs: topic, stamp, how the link is known.
-    pub inputs: Vec<(String, Option<Time<Ros>>, Evidence)>,
+    pub inputs: Vec<LinkedInput>,
 }
 
 impl Linker {
@@ -160,13 +163,11 @@ impl Linker {
         } else {
             self.link_by_model(message)
         };
-        let linked = linked.filter(|linked| !self.is_contradicted(message.topic, linked));
         let linked = linked.unwrap_or_else(|| {
             self.not_known += 1;
             Linked::default()
         });
-        let by_stamp = |(_, _, evidence): &(_, _, Evidence)| *evidence == Evidence::EqualStamp;
-        if linked.inputs.iter().any(by_stamp) && !self.stamped.contains(message.topic) {
+        if linked.inputs.iter().any(is_by_stamp) && !self.stamped.contains(message.topic) {
             self.stamped.insert(message.topic.to_owned());
         }
         let recent = self.recent.entry(message.topic.to_owned()).or_default();
@@ -180,12 +181,12 @@ impl Linker {
         linked
     }
 
-    /// Whether these are guesses for a topic whose messages carry the stamp of their input: its input is missing.
-    fn is_contradicted(&self, topic: &str, linked: &Linked) -> bool {
-        let is_guess = |(_, _, evidence): &(_, _, Evidence)| *evidence == Evidence::LatestBefore;
-        !linked.inputs.is_empty()
-            && linked.inputs.iter().all(is_guess)
+    /// Whether messages of this topic carry the stamp of their input, and this one does not: its input is missing.
+    fn lacks_its_input(&self, topic: &str, node: &ModelNode, linked: &Linked) -> bool {
+        node.origin == Origin::Graph
             && self.stamped.contains(topic)
+            && !linked.inputs.is_empty()
+            && !linked.inputs.iter().any(is_by_stamp)
     }
 
     /// Links a message and tells an engine.
@@ -249,7 +250,10 @@ impl Linker {
         let makers: Vec<_> = makers.collect();
         match makers.as_slice() {
             [] => Some(Linked::default()),
-            [node] => Some(self.inputs(node, node.rule, message)),
+            [node] => {
+                let linked = self.inputs(node, node.rule, message);
+                (!self.lacks_its_input(message.topic, node, &linked)).then_some(linked)
+            }
             several if several.iter().all(|node| node.inputs.is_empty()) => Some(Linked::default()),
             several => {
                 let by_stamp = several
@@ -276,9 +280,8 @@ impl Linker {
         let inputs = inputs.filter_map(|topic| self.input(topic, rule, by_order, message));
         let mut inputs: Vec<_> = inputs.collect();
         // An output with the stamp of an input is made of that one; of the others nothing is known.
-        let by_stamp = |(_, _, evidence): &(_, _, Evidence)| *evidence == Evidence::EqualStamp;
-        if node.origin == Origin::Graph && inputs.iter().any(by_stamp) {
-            inputs.retain(by_stamp);
+        if node.origin == Origin::Graph && inputs.iter().any(is_by_stamp) {
+            inputs.retain(is_by_stamp);
         }
         Linked {
             node: node.name.clone(),
@@ -292,7 +295,7 @@ impl Linker {
         rule: LinkRule,
         by_order: Evidence,
         message: &PlainMessage<'_>,
-    ) -> Option<(String, Option<Time<Ros>>, Evidence)> {
+    ) -> Option<LinkedInput> {
         let recent = self.recent.get(topic)?;
         let before = |seen: &&Seen| seen.published.ros <= message.published.ros;
         let stamp = message.stamp.filter(|stamp| !stamp.is_zero());
@@ -311,4 +314,8 @@ impl Linker {
         };
         Some((topic.to_owned(), seen.stamp, evidence))
     }
+}
+
+fn is_by_stamp((_, _, evidence): &LinkedInput) -> bool {
+    *evidence == Evidence::EqualStamp
 }
