@@ -58,6 +58,7 @@ pub(crate) fn check(bag: &Path, directory: &Path, truth: &Truth) -> Result<Chapt
             ),
         ),
     ];
+    claims.extend(without_tags(bag, &report, directory)?);
     for source in entries(target, "sources") {
         claims.push(outcomes(source, truth)?);
     }
@@ -66,6 +67,52 @@ pub(crate) fn check(bag: &Path, directory: &Path, truth: &Truth) -> Result<Chapt
         table,
         claims,
     })
+}
+
+/// What is found with the tags left aside, by the graph that the recorder saw.
+fn without_tags(bag: &Path, by_tags: &Json, directory: &Path) -> Result<[Claim; 2], Failure> {
+    let output = directory.join("lineage_without_tags.json");
+    let run = Command::new(timeloom()?)
+        .args([
+            "trace", "report", "--links", "graph", "--format", "json", "-o",
+        ])
+        .args([&output, bag])
+        .output()?;
+    if !run.status.success() {
+        let said = String::from_utf8_lossy(&run.stderr);
+        return Err(format!("timeloom trace report --links graph: {said}").into());
+    }
+    let found: Json = serde_json::from_str(&std::fs::read_to_string(output)?)?;
+    let edges = |report: &Json| -> Vec<String> {
+        entries(report, "hops")
+            .map(|hop| format!("{} → {}", hop["from"], hop["to"]).replace('"', ""))
+            .collect()
+    };
+    let (inferred, tagged) = (edges(&found), edges(by_tags));
+    let wrong: Vec<_> = inferred.iter().filter(|it| !tagged.contains(it)).collect();
+    let way = WAY.windows(2).map(|hop| hop.join(" → "));
+    let missing: Vec<_> = way.filter(|hop| !inferred.contains(hop)).collect();
+    Ok([
+        Claim::new(
+            missing.is_empty(),
+            format!(
+                "without tags, the recorded graph tells the same way{}",
+                but(&missing)
+            ),
+        ),
+        Claim::new(
+            wrong.is_empty(),
+            format!("and no link that is not there{}", but(&wrong)),
+        ),
+    ])
+}
+
+/// What a claim is wrong about, if it is.
+fn but(exceptions: &[impl std::fmt::Debug]) -> String {
+    if exceptions.is_empty() {
+        return String::new();
+    }
+    format!(", but for {exceptions:?}")
 }
 
 /// Whether what became of a source's messages adds up to what the robot really published.

@@ -10,6 +10,7 @@ mod bag_file;
 mod claim;
 mod domain;
 mod lineage;
+mod overhead;
 mod page;
 mod playback;
 mod recording;
@@ -29,22 +30,41 @@ type Failure = Box<dyn std::error::Error>;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.as_slice() {
-        [role, domain, directory] if role == "--robot" => domain
+        [role, number, directory] if role == "--robot" => {
+            domain(number).and_then(|domain| robot::run(domain, Path::new(directory)))
+        }
+        [role, number, tracked] if role == "--overhead-robot" => {
+            domain(number).and_then(|domain| overhead::robot(domain, tracked == "with"))
+        }
+        [role, number] if role == "--overhead-listener" => {
+            domain(number).and_then(overhead::listener)
+        }
+        [role, rounds] if role == "--overhead" => rounds
             .parse()
             .map_err(Failure::from)
-            .and_then(|number| robot::run(Domain { number }, Path::new(directory)))
-            .map(|()| true),
-        [] => direct(),
-        _ => Err("usage: demo (no arguments)".into()),
+            .and_then(overhead::measure),
+        [] => return direct().map_or_else(|failure| failed(&failure), judged),
+        _ => Err("usage: demo, or demo --overhead ROUNDS".into()),
     };
-    match outcome {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(failure) => {
-            println!("error: {failure}");
-            ExitCode::FAILURE
-        }
+    outcome.map_or_else(|failure| failed(&failure), |()| ExitCode::SUCCESS)
+}
+
+fn domain(number: &str) -> Result<Domain, Failure> {
+    let number = number.parse()?;
+    Ok(Domain { number })
+}
+
+fn judged(all_true: bool) -> ExitCode {
+    if all_true {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
+}
+
+fn failed(failure: &Failure) -> ExitCode {
+    println!("error: {failure}");
+    ExitCode::FAILURE
 }
 
 fn direct() -> Result<bool, Failure> {

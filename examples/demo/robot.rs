@@ -15,7 +15,7 @@ use timeloom_time::{Clock, Duration, Steady, TimeBase};
 use timeloom_wire::{EndpointKind, Graph, GraphWatch, Participant};
 
 use self::ledger::Ledger;
-use self::pipeline::Pipeline;
+pub(crate) use self::pipeline::Pipeline;
 use crate::domain::{Domain, LOST_PER_MILLE};
 use crate::truth::TOPICS;
 use crate::{Failure, recording};
@@ -33,12 +33,12 @@ pub(crate) fn run(domain: Domain, directory: &Path) -> Result<(), Failure> {
     let clock = Clock::<Steady>::new();
     let participant = domain.join(LOST_PER_MILLE)?;
     let (graph, _watch) = watch(&participant);
-    let pipeline = Pipeline::new(&participant)?;
+    let pipeline = Pipeline::new(&participant, true)?;
     let ledger = Ledger::new(&participant)?;
     // The driver is there before its device: it asks again and again, as on a robot that is switched on.
     let port = free_port()?;
     let driver = RosNode::new(Arc::clone(&participant), NodeOptions::new("lidar_driver"))?;
-    let lidar = LidarNode::new(&driver, LidarOptions::new(settings(port)))?;
+    let lidar = LidarNode::new(&driver, LidarOptions::new(lidar_settings(port)))?;
     say("ready")?;
 
     let recorded = |topic: &str| {
@@ -78,7 +78,7 @@ pub(crate) fn run(domain: Domain, directory: &Path) -> Result<(), Failure> {
 }
 
 /// A lidar whose clock started two hours ago, runs 60 ppm fast and gets faster while it warms up.
-fn simulator(port: u16) -> SimulatorOptions {
+pub(crate) fn simulator(port: u16) -> SimulatorOptions {
     SimulatorOptions {
         port,
         scan_frequency: 30.0,
@@ -94,7 +94,7 @@ fn simulator(port: u16) -> SimulatorOptions {
     }
 }
 
-fn settings(port: u16) -> LidarSettings {
+pub(crate) fn lidar_settings(port: u16) -> LidarSettings {
     let mut settings = LidarSettings::new(format!("127.0.0.1:{port}"));
     settings.back_off.first = Duration::from_millis(100);
     settings.back_off.most = Duration::from_millis(200);
@@ -102,11 +102,11 @@ fn settings(port: u16) -> LidarSettings {
     settings
 }
 
-fn free_port() -> Result<u16, Failure> {
+pub(crate) fn free_port() -> Result<u16, Failure> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
-fn watch(participant: &Arc<dyn Participant>) -> (Arc<Mutex<Graph>>, GraphWatch) {
+pub(crate) fn watch(participant: &Arc<dyn Participant>) -> (Arc<Mutex<Graph>>, GraphWatch) {
     let graph = Arc::new(Mutex::new(Graph::default()));
     let seen = Arc::clone(&graph);
     let watch = participant.watch_graph(Box::new(move |event| {
@@ -117,7 +117,7 @@ fn watch(participant: &Arc<dyn Participant>) -> (Arc<Mutex<Graph>>, GraphWatch) 
     (graph, watch)
 }
 
-fn say(word: &str) -> Result<(), Failure> {
+pub(crate) fn say(word: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{word}")?;
     Ok(out.flush()?)

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::graph::GRAPH_NAME;
 use crate::mcap::CarryOver;
 use crate::metadata::METADATA_FILE;
 use crate::storage::{ExtraCounts, StorageReader};
 use crate::{
-    BagOptions, BagReader, BagWriter, Error, Message, Order, Query, Result, TopicId, TopicInfo,
-    UnknownMessages,
+    BagOptions, BagReader, BagWriter, Error, Message, Order, Query, Result, RobotGraph, TopicId,
+    TopicInfo, UnknownMessages,
 };
 
 /// Decides whether a topic goes into an output, by what it is and how many messages it has.
@@ -106,11 +107,19 @@ pub fn convert_from(
         });
     }
     let total = reader.info().message_count();
+    let graph = match reader.graph() {
+        Ok(graph) => graph,
+        Err(error) if on_damage == OnDamage::Fail || !error.is_damage() => return Err(error),
+        Err(error) => {
+            report.damage.push(error.to_string());
+            RobotGraph::default()
+        }
+    };
     let mut targets = outputs
         .into_iter()
         .map(|output| {
             let mut extras = carry_over(&reader)?;
-            let target = Target::create(output, &reader, &mut extras)?;
+            let target = Target::create(output, &reader, &graph, &mut extras)?;
             report.not_carried_over.push(extras.left);
             match extras.error {
                 Some(error) if on_damage == OnDamage::Fail => return Err(error),
@@ -167,10 +176,10 @@ fn carry_over(reader: &BagReader) -> Result<CarryOver> {
     Ok(extras)
 }
 
-/// A `metadata.yaml` that is missing or wrong costs no message.
+/// A `metadata.yaml` or a graph that is missing or wrong costs no message.
 #[expect(clippy::ptr_arg, reason = "the predicate of an iterator over strings")]
 fn costs_messages(damage: &String) -> bool {
-    !damage.starts_with(METADATA_FILE)
+    !damage.starts_with(METADATA_FILE) && !damage.contains(GRAPH_NAME)
 }
 
 /// The smallest query that holds what all outputs want.
@@ -206,7 +215,12 @@ struct Target {
 }
 
 impl Target {
-    fn create(output: ConvertOutput, reader: &BagReader, extras: &mut CarryOver) -> Result<Self> {
+    fn create(
+        output: ConvertOutput,
+        reader: &BagReader,
+        graph: &RobotGraph,
+        extras: &mut CarryOver,
+    ) -> Result<Self> {
         let mut options = output.options;
         let source = reader.info();
         if options.ros_distro.is_empty() {
@@ -217,6 +231,10 @@ impl Target {
         }
         options.interrupted |= reader.is_interrupted();
         let mut writer = BagWriter::create_with(&output.directory, options, Some(extras))?;
+        // The whole graph: who made what stays true when topics or times are left out.
+        writer
+            .update_graph(&graph.clone().renamed(&output.remap))
+            .into_result()?;
         let mut topics = Vec::with_capacity(source.topics.len());
         for (topic, messages) in source.topics.iter().zip(&source.message_counts) {
             let wanted = (output.topics)(topic, *messages);

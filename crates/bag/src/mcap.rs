@@ -9,6 +9,7 @@ mod cursor;
 mod decode;
 mod extra;
 mod fields;
+mod graph_record;
 mod index_log;
 mod open_chunk;
 mod options;

@@ -191,6 +191,7 @@ fn recover_mcap(
     for topic in &info.topics {
         writer.add_topic(topic)?;
     }
+    keep_graph(&mut reader, writer.as_mut(), &mut recovered.damage)?;
     reader.start(&Query {
         order: Order::File,
         ..Query::default()
@@ -261,6 +262,22 @@ fn recover_sqlite(file: &BagFile, bag: Option<&BagMetadata>) -> Result<Recovered
     recovered.damage.extend(copied.damage);
     recovered.original = Some(rewrite.commit()?);
     Ok(recovered)
+}
+
+/// Takes the graph of the robot into the new file; one that cannot be read is noted.
+fn keep_graph(
+    reader: &mut dyn StorageReader,
+    writer: &mut dyn StorageWriter,
+    damage: &mut Vec<String>,
+) -> Result<()> {
+    match reader.graph() {
+        Ok(graph) if graph.is_empty() => Ok(()),
+        Ok(graph) => writer.save_graph(&graph.to_yaml()).into_result(),
+        Err(error) => {
+            damage.push(error.to_string());
+            Ok(())
+        }
+    }
 }
 
 /// What is known of a file that is being recovered: where it keeps no account, the messages that it lost are unknown.

@@ -10,7 +10,7 @@ pub use query::{Order, Query};
 
 use std::path::Path;
 
-use crate::{BagMetadata, Error, Message, Result, TopicId, TopicInfo, TopicStatistics};
+use crate::{BagMetadata, Error, Message, Result, RobotGraph, TopicId, TopicInfo, TopicStatistics};
 
 /// The storages that this crate reads and writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -99,6 +99,9 @@ pub trait StorageWriter: Send {
     /// Saves the account so far in the file, as it is: a killed process leaves it there. [`finish`](Self::finish) makes it
     /// obsolete.
     fn save_account(&mut self, account: &str) -> WriteOutcome;
+
+    /// Adds a text of the robot's graph to the file; see [`RobotGraph::to_yaml`]. It stays in the finished file.
+    fn save_graph(&mut self, graph: &str) -> WriteOutcome;
 
     /// Size of the file if it were sealed now, near enough to decide on a split.
     fn file_size(&self) -> u64;
@@ -203,6 +206,14 @@ impl FileInfo {
 pub trait StorageReader: Send {
     /// What the file holds.
     fn info(&self) -> &FileInfo;
+
+    /// Reads the graph of the robot; empty when the file has none.
+    ///
+    /// It is read when it is asked for: opening a file does not pay for it.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is of a later version.
+    fn graph(&mut self) -> Result<RobotGraph>;
 
     /// Starts to read by a query; may be called again at any time.
     fn start(&mut self, query: &Query) -> Result<()>;

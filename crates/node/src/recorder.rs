@@ -16,6 +16,7 @@ mod entry;
 mod event_topic;
 mod gate;
 mod graph_index;
+mod graph_log;
 mod intake;
 mod ledger;
 #[cfg(all(test, loom))]

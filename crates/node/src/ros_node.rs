@@ -71,6 +71,9 @@ const TYPE_SERVICE: &str = "start_type_description_service";
 #[derive(Clone)]
 pub struct RosNode(Arc<Inner>);
 
+/// Says a warning.
+pub(crate) type Warnings = Box<dyn Fn(&str) + Send + Sync>;
+
 struct Inner {
     // In the order in which they end.
     own_services: Mutex<Vec<Service>>,
@@ -279,6 +282,12 @@ impl RosNode {
     /// When the source cannot start; then the node follows `/clock`.
     pub fn set_time_source(&self, source: Option<Box<dyn TimeSource>>) -> Result<()> {
         self.0.source.set_own(source)
+    }
+
+    /// Says warnings in the name of the node, and does not keep it alive.
+    pub(crate) fn warnings(&self) -> Warnings {
+        let logger = self.0.logger.clone();
+        Box::new(move |text| logger.log(Severity::Warn, text))
     }
 
     /// Says something on `/rosout` and to the [reporter](Self::set_reporter). Blocks as a publisher does.

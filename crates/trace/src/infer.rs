@@ -2,6 +2,9 @@
 
 mod linker;
 mod model;
+mod observed;
+mod stamps;
 
 pub use linker::{Linked, Linker, PlainMessage};
 pub use model::{LinkRule, ModelNode, NodeModel, Origin};
+pub use observed::{Direction, ObservedEndpoint, ObservedGraph};

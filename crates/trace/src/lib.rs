@@ -14,10 +14,10 @@ mod tag;
 mod topics;
 
 pub use analysis::{
-    AccountOf, AccountScope, ClockDifference, ClockDomain, ClockReport, Deadline, DeadlineEvent,
-    DeadlineReport, Engine, EngineOptions, Evidence, Flow, FlowStep, FoundBy, Histogram, HopReport,
-    Input, Outcome, Outcomes, PathReport, PathStep, Publication, RecorderAccount, Report,
-    SourceReport, SourceTiming, Summary, Suspicion, TargetReport,
+    AccountOf, AccountScope, ClockDifference, ClockDomain, ClockReport, Confidence, Deadline,
+    DeadlineEvent, DeadlineReport, Engine, EngineOptions, Evidence, Flow, FlowStep, FoundBy,
+    Histogram, HopReport, Input, Outcome, Outcomes, PathReport, PathStep, Publication,
+    RecorderAccount, Report, SourceReport, SourceTiming, Summary, Suspicion, TargetReport,
 };
 pub use capture::{
     InputSet, MatchRule, Matched, Received, Synchronizer, TrackedInput, TrackedOutput, Tracker,
@@ -25,7 +25,10 @@ pub use capture::{
 };
 pub use error::{Error, Result};
 pub use export::{ChromeTrace, OtlpTrace, dot, html, mermaid};
-pub use infer::{LinkRule, Linked, Linker, ModelNode, NodeModel, Origin, PlainMessage};
+pub use infer::{
+    Direction, LinkRule, Linked, Linker, ModelNode, NodeModel, ObservedEndpoint, ObservedGraph,
+    Origin, PlainMessage,
+};
 pub use moment::Moment;
 pub use notification::{
     DeadlineNotification, NOTIFICATION_TOPIC, NOTIFICATION_TYPE, NotifiedSource,

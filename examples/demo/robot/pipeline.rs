@@ -35,6 +35,8 @@ struct Notes {
     newest: Option<(Used, i64)>,
     /// How long the scan of the plan with this stamp took from the filter to the plan.
     plans: BTreeMap<i64, i64>,
+    /// How long scans took from the filter to the planner, as odometry.
+    odometry: Vec<i64>,
 }
 
 type Shared = Arc<Mutex<Notes>>;
@@ -52,13 +54,13 @@ pub(crate) struct Pipeline {
 pub(crate) struct Running(Event, Vec<JoinHandle<()>>);
 
 impl Pipeline {
-    pub(crate) fn new(participant: &Arc<dyn Participant>) -> Result<Self, Failure> {
+    pub(crate) fn new(participant: &Arc<dyn Participant>, tracked: bool) -> Result<Self, Failure> {
         let notes = Shared::default();
         let node = |name: &str| -> Result<TrackedNode, Failure> {
-            Ok(TrackedNode::new(RosNode::new(
-                Arc::clone(participant),
-                NodeOptions::new(name),
-            )?)?)
+            let node = RosNode::new(Arc::clone(participant), NodeOptions::new(name))?;
+            let node = TrackedNode::new(node)?;
+            node.tracker().set_enabled(tracked);
+            Ok(node)
         };
         let (filter, fusion, planner) = (node("filter")?, node("fusion")?, node("planner")?);
         let imu =
@@ -82,6 +84,15 @@ impl Pipeline {
             every(PLAN_PERIOD, &stop, move || publish_plan(&plan, &notes)),
         ];
         Running(stop, threads)
+    }
+
+    /// How long scans took from the filter to the planner since they were forgotten.
+    pub(crate) fn odometry_latencies(&self) -> Vec<i64> {
+        lock(&self.notes).odometry.clone()
+    }
+
+    pub(crate) fn forget_latencies(&self) {
+        lock(&self.notes).odometry.clear();
     }
 
     /// How long the scan of a plan really took from the filter to the plan.
@@ -159,13 +170,20 @@ fn fusing(node: &TrackedNode) -> Result<TrackedSynchronizer, Failure> {
 /// Remembers the newest odometry until the timer of the planner asks for it.
 fn planning(node: &TrackedNode, notes: &Shared) -> Result<TrackedSubscription, Failure> {
     let notes = Arc::clone(notes);
+    let clock = Clock::<Steady>::new();
     Ok(node.create_tracked_subscription(
         "/odometry",
         ODOMETRY,
         QosProfile::DEFAULT,
         move |message| {
+            let now = clock.now();
             if let Some(stamp) = message.stamp() {
-                lock(&notes).newest = Some((message.used(), stamp.nanos()));
+                let mut notes = lock(&notes);
+                notes.newest = Some((message.used(), stamp.nanos()));
+                if let Some(came) = notes.scans.get(&stamp.nanos()) {
+                    let latency = (now - *came).nanos();
+                    notes.odometry.push(latency);
+                }
             }
         },
     )?)

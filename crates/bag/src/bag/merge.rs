@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::layout::{BagFile, open_file_in};
 use crate::storage::FileInfo;
-use crate::{Message, Order, Place, Query, Result, StorageReader, TopicId};
+use crate::{Message, Order, Place, Query, Result, RobotGraph, StorageReader, TopicId};
 
 /// A file of a merge.
 pub(super) struct Member {
@@ -45,6 +45,14 @@ impl Member {
     /// Closes the file until it is needed.
     pub(super) fn close(&mut self) {
         self.reader = None;
+    }
+
+    /// The graph of the robot that the file holds; a file that is closed is opened for it and closed again.
+    fn graph(&mut self) -> Result<RobotGraph> {
+        match &mut self.reader {
+            Some(reader) => reader.graph(),
+            None => open_file_in(self.place.as_ref(), &self.file, self.unpack)?.graph(),
+        }
     }
 
     fn begin(&mut self, query: &Query) -> Result<()> {
@@ -108,6 +116,21 @@ impl Merge {
 
     pub(super) fn members(&self) -> &[Member] {
         &self.members
+    }
+
+    /// The graphs of all files: those of one bag follow each other, those of several bags stand side by side.
+    pub(super) fn graph(&mut self) -> Result<RobotGraph> {
+        let mut all = RobotGraph::default();
+        let mut of_bag = (0, RobotGraph::default());
+        for member in &mut self.members {
+            if member.bag != of_bag.0 {
+                all.unite(&of_bag.1);
+                of_bag = (member.bag, RobotGraph::default());
+            }
+            of_bag.1.update(&member.graph()?);
+        }
+        all.unite(&of_bag.1);
+        Ok(all)
     }
 
     pub(super) fn location(&self) -> Option<(usize, &Path)> {

@@ -8,8 +8,8 @@ use super::layout::BagLayout;
 use super::merge::{Member, Merge};
 use crate::storage::FileInfo;
 use crate::{
-    BagMetadata, Error, LocalPlace, Message, Place, Query, Result, StorageReader, TopicAccount,
-    TopicId,
+    BagMetadata, Error, LocalPlace, Message, Place, Query, Result, RobotGraph, StorageReader,
+    TopicAccount, TopicId,
 };
 
 /// Reads whole bags in one stable order: time, bag, file, place in the file.
@@ -229,6 +229,11 @@ fn take_empty_topics(info: &mut FileInfo, bags: &[BagLayout], members: &[Member]
 impl StorageReader for BagReader {
     fn info(&self) -> &FileInfo {
         &self.info
+    }
+
+    /// The graphs of all bags together; a query that was begun goes on.
+    fn graph(&mut self) -> Result<RobotGraph> {
+        self.merge.graph()
     }
 
     fn start(&mut self, query: &Query) -> Result<(), Error> {

@@ -3,6 +3,7 @@
 mod account;
 mod closer;
 pub(crate) mod described;
+mod graph;
 mod latched;
 mod missing;
 mod open_file;
@@ -23,8 +24,8 @@ use crate::mcap::CarryOver;
 use crate::metadata::{sync_directory, write_metadata_file};
 use crate::storage::{StorageWriter, WriteOutcome};
 use crate::{
-    BagMetadata, Error, LossCause, Message, MessageDefinition, MissingCause, Result, TopicId,
-    TopicInfo, TopicStatistics,
+    BagMetadata, Error, LossCause, Message, MessageDefinition, MissingCause, Result, RobotGraph,
+    TopicId, TopicInfo, TopicStatistics,
 };
 
 /// One file was closed and the next one opened.
@@ -72,6 +73,8 @@ pub struct BagWriter {
     repeated: Vec<u64>,
     /// Bytes of the files that are closed or being closed.
     closed_size: u64,
+    /// The graph of the robot as far as it is there: each further file begins with it.
+    graph: RobotGraph,
 }
 
 impl BagWriter {
@@ -123,6 +126,7 @@ impl BagWriter {
             latched: Latched::default(),
             repeated: Vec::new(),
             closed_size: 0,
+            graph: RobotGraph::default(),
         };
         writer.open_next(carry_over)?;
         let metadata = writer
@@ -344,12 +348,14 @@ impl BagWriter {
         for topic in self.topics.iter() {
             writer.add_topic(topic)?;
         }
+        let graph_size = self.begin_graph(writer.as_mut());
         self.files_opened += 1;
         self.current = Some(OpenFile {
             path,
             writer,
             first_time_ns: None,
             messages: 0,
+            graph_size,
         });
         Ok(())
     }

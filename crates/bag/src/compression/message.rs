@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::message::size_u64;
 use crate::storage::{FileInfo, StorageReader};
-use crate::{Error, Message, Query, Result};
+use crate::{Error, Message, Query, Result, RobotGraph};
 
 /// A message that unpacks to more than this is refused.
 const MAX_MESSAGE: u64 = 1 << 30;
@@ -62,6 +62,10 @@ impl UnpackingReader {
 impl StorageReader for UnpackingReader {
     fn info(&self) -> &FileInfo {
         self.inner.info()
+    }
+
+    fn graph(&mut self) -> Result<RobotGraph> {
+        self.inner.graph()
     }
 
     fn start(&mut self, query: &Query) -> Result<()> {

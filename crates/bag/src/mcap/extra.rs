@@ -97,6 +97,11 @@ impl Extra {
         self.kind == ExtraKind::Metadata && self.name == METADATA_NAME
     }
 
+    /// Whether it holds the graph of the robot.
+    pub(super) fn is_graph(&self) -> bool {
+        self.kind == ExtraKind::Metadata && self.name == crate::graph::GRAPH_NAME
+    }
+
     pub(super) fn opcode(&self) -> u8 {
         match self.kind {
             ExtraKind::Attachment(_) => op::ATTACHMENT,

@@ -16,7 +16,7 @@ use super::summary::{NoSummary, Summary, read_summary};
 use crate::message::size_u64;
 use crate::source::{Source, open_source};
 use crate::storage::{ExtraCounts, FileInfo, Query, StorageReader};
-use crate::{Error, LocalPlace, Message, MessageDefinition, Place, Result, TopicInfo};
+use crate::{Error, LocalPlace, Message, MessageDefinition, Place, Result, RobotGraph, TopicInfo};
 
 /// Memory into which a compressed file may be unpacked whole.
 const FILE_MEMORY: u64 = 256 << 20;
@@ -44,6 +44,8 @@ pub struct McapReader {
     has_end: bool,
     /// Where the saved accounts are, oldest first; only a scan finds them.
     accounts: Vec<(u64, u64)>,
+    /// Where the records with the graph of the robot are, oldest first.
+    graph: Vec<(u64, u64)>,
 }
 
 impl McapReader {
@@ -85,6 +87,7 @@ impl McapReader {
             has_summary: true,
             has_end: true,
             accounts: Vec::new(),
+            graph: Vec::new(),
         };
         let metadata = reader.index()?;
         reader.read_metadata(&metadata)?;
@@ -167,6 +170,7 @@ impl McapReader {
         self.table = ChunkTable::new(summary.blocks);
         self.summary = summary.bytes;
         self.take_extras(summary.extras);
+        self.graph = summary.graph;
         summary.metadata
     }
 
@@ -201,6 +205,7 @@ impl McapReader {
         self.take_extras(found.extras);
         self.lost_extras = found.lost_extras;
         self.accounts = found.accounts;
+        self.graph = found.graph;
         Ok(found.metadata)
     }
 
@@ -291,7 +296,7 @@ fn is_complete(summary: &Summary) -> bool {
     let extras = super::extra::count(&summary.extras);
     // A writer may leave these indexes out; then only a scan finds the records.
     let indexed = extras.attachments == u64::from(statistics.attachment_count)
-        && extras.metadata_records + size_u64(summary.metadata.len())
+        && extras.metadata_records + size_u64(summary.metadata.len() + summary.graph.len())
             == u64::from(statistics.metadata_count);
     counted == statistics.message_count && known && chunks && reachable && indexed
 }
@@ -335,6 +340,10 @@ fn topic_info(channel: Channel, schema: Option<&Schema>) -> TopicInfo {
 impl StorageReader for McapReader {
     fn info(&self) -> &FileInfo {
         &self.info
+    }
+
+    fn graph(&mut self) -> Result<RobotGraph> {
+        self.read_graph()
     }
 
     fn start(&mut self, query: &Query) -> Result<()> {

@@ -32,6 +32,8 @@ pub(crate) struct Scan {
     pub(crate) lost_extras: ExtraCounts,
     /// Where the bag's metadata records are.
     pub(crate) metadata: Vec<(u64, u64)>,
+    /// Where the records with the graph of the robot are.
+    pub(crate) graph: Vec<(u64, u64)>,
     /// The accounts that the writer saved, oldest first.
     pub(crate) accounts: Vec<(u64, u64)>,
     /// What is wrong with the file, in words.
@@ -148,6 +150,7 @@ impl Scanner {
             Some(extra) if extra.is_own() => {
                 self.scan.metadata.push((offset, whole));
             }
+            Some(extra) if extra.is_graph() => self.scan.graph.push((offset, whole)),
             Some(extra) => self.scan.extras.push(extra),
             None => {
                 self.lose_extra(opcode, whole);

@@ -8,8 +8,10 @@ use super::account_record;
 use super::chunk::Chunk;
 use super::extra::Extra;
 use super::fields::{put_record, put_str};
+use super::graph_record;
 use super::index_log::IndexLog;
 use super::record::{ChunkHead, MAGIC, Metadata, op};
+use crate::graph::GRAPH_NAME;
 use crate::message::size_u64;
 use crate::{BagMetadata, Error, Result, TopicStatistics, WriteOutcome};
 
@@ -27,7 +29,7 @@ pub(crate) struct Sink {
     pub(crate) index: IndexLog,
     /// Offset and length of each metadata record.
     pub(crate) metadata: Vec<(u64, u64)>,
-    /// Records that were carried over from other files.
+    /// Records that were carried over from other files, and those of the graph.
     pub(crate) extras: Vec<Extra>,
     /// Account by topic of what is in the file and what the file refused.
     pub(crate) topics: Vec<TopicStatistics>,
@@ -127,6 +129,7 @@ impl Sink {
         let definitions = size_u64(self.head.len());
         let Some(span) = chunk.span else {
             write_whole(&mut self.file, self.position, [&self.head, &[], &[], &[]])?;
+            self.extras.extend(graphs(&self.head, self.position));
             self.position += definitions;
             self.unwritten_definitions.clear();
             return Ok(());
@@ -152,6 +155,9 @@ impl Sink {
         let length = size_u64(self.head.len()) - definitions + body_size;
         let slices = [&self.head[..], body, payload, &chunk.index];
         write_whole(&mut self.file, self.position, slices)?;
+        let before = usize::try_from(definitions).unwrap_or(usize::MAX);
+        let before = self.head.get(..before).unwrap_or_default();
+        self.extras.extend(graphs(before, self.position));
         let at = self.position + definitions;
         self.position = at + length + size_u64(chunk.index.len());
         self.unwritten_definitions.clear();
@@ -164,7 +170,10 @@ impl Sink {
     /// Writes the definitions of chunks that could not be written, so that the file names all its topics.
     pub(crate) fn append_definitions(&mut self) -> Result<()> {
         let definitions = std::mem::take(&mut self.unwritten_definitions);
-        self.append(&definitions)
+        let at = self.position;
+        self.append(&definitions)?;
+        self.extras.extend(graphs(&definitions, at));
+        Ok(())
     }
 
     /// Appends bytes that are whole records.
@@ -203,6 +212,13 @@ impl Sink {
     pub(crate) fn sync(&self) -> Result<()> {
         self.file.sync_data().map_err(Error::io(&self.path, "sync"))
     }
+}
+
+/// The index entries of the graph records in a run of records that begins at `start`.
+fn graphs(records: &[u8], start: u64) -> Vec<Extra> {
+    graph_record::places(records)
+        .map(|(at, length)| Extra::metadata(start + size_u64(at), size_u64(length), GRAPH_NAME))
+        .collect()
 }
 
 /// Writes all slices at the end of the file; on failure the file is cut back to `position`, so that it stays readable.

@@ -25,6 +25,8 @@ pub(crate) struct Summary {
     pub(crate) extras: Vec<Extra>,
     /// Offset and length of the bag's metadata records.
     pub(crate) metadata: Vec<(u64, u64)>,
+    /// Offset and length of the records with the graph of the robot.
+    pub(crate) graph: Vec<(u64, u64)>,
     /// Messages that the message indexes name; `None` without any index.
     pub(crate) indexed_messages: Option<u64>,
     /// What `ros2 bag` does not read of the file, in words.
@@ -124,6 +126,8 @@ fn parse(bytes: Vec<u8>, data_end: u64) -> Option<Summary> {
                 let extra = Extra::from_index(opcode, body, data_end)?;
                 if extra.is_own() {
                     summary.metadata.push((extra.offset, extra.length));
+                } else if extra.is_graph() {
+                    summary.graph.push((extra.offset, extra.length));
                 } else {
                     summary.extras.push(extra);
                 }

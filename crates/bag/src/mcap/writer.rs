@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::account_record;
 use super::carry_over::CarryOver;
 use super::chunk::{Chunk, MESSAGE_PREFIX};
+use super::graph_record;
 use super::options::McapOptions;
 use super::pipeline::Pipeline;
 use super::record::{Channel, Schema};
@@ -282,6 +283,15 @@ impl StorageWriter for McapWriter {
         let mut outcome = WriteOutcome::default();
         account_record::put(&mut self.chunk.definitions, account);
         // It goes before the open chunk, which has its own age; without messages there is none to wait for.
+        if !self.chunk.has_messages() {
+            self.submit(&mut outcome);
+        }
+        outcome
+    }
+
+    fn save_graph(&mut self, graph: &str) -> WriteOutcome {
+        let mut outcome = WriteOutcome::default();
+        graph_record::put(&mut self.chunk.definitions, graph);
         if !self.chunk.has_messages() {
             self.submit(&mut outcome);
         }

@@ -5,7 +5,7 @@ use crate::yaml::{self, Node};
 /// The profiles as rosbag2 writes them since version 9: a list with names for the policies.
 ///
 /// Text that is no list of maps is kept as the string that it is.
-pub(super) fn to_node(text: &str) -> Node {
+pub(crate) fn to_node(text: &str) -> Node {
     if text.is_empty() {
         return Node::Sequence(Vec::new());
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{account_of, conflict, file_metadata};
+use super::{account_of, conflict, file_metadata, keep_graph};
 use crate::bag::BagFile;
 use crate::sqlite::{SqliteOptions, SqliteReader, SqliteWriter};
 use crate::storage::{FileSummary, StorageReader, StorageWriter};
@@ -40,9 +40,8 @@ pub(super) fn check(path: &Path) -> Result<Vec<String>> {
 
 /// Copies every readable row to a new database.
 pub(super) fn copy(file: &BagFile, bag: Option<&BagMetadata>, to: &Path) -> Result<Copied> {
-    let reader = SqliteReader::open(&file.path)?;
+    let mut reader = SqliteReader::open(&file.path)?;
     let (info, ids) = (reader.info().clone(), reader.database_ids().to_vec());
-    let connection = reader.into_connection();
     let mut writer: Box<dyn StorageWriter> = Box::new(SqliteWriter::create(
         to,
         SqliteOptions::default(),
@@ -56,6 +55,8 @@ pub(super) fn copy(file: &BagFile, bag: Option<&BagMetadata>, to: &Path) -> Resu
         lost_messages: 0,
         damage: Vec::new(),
     };
+    keep_graph(&mut reader, writer.as_mut(), &mut copied.damage)?;
+    let connection = reader.into_connection();
     let (mut id, mut gap) = (0i64, 0i64);
     while gap < MAX_GAP {
         match next_row(&connection, id) {

@@ -9,7 +9,9 @@ use super::schema::Layout;
 use crate::place::LocalCopy;
 use crate::source::{ZstdSource, head, is_compressed};
 use crate::storage::{FileAccount, FileInfo, Query, StorageReader};
-use crate::{BagMetadata, Error, FileSource, LocalPlace, Message, Place, Result, Source};
+use crate::{
+    BagMetadata, Error, FileSource, LocalPlace, Message, Place, Result, RobotGraph, Source,
+};
 
 /// A compressed database is unpacked in memory; a larger one is refused, never unpacked to disk.
 const MAX_MEMORY: u64 = 1 << 30;
@@ -269,6 +271,15 @@ fn open_compressed(copy: &LocalCopy, path: &Path, damage: &mut Vec<String>) -> R
 impl StorageReader for SqliteReader {
     fn info(&self) -> &FileInfo {
         &self.info
+    }
+
+    fn graph(&mut self) -> Result<RobotGraph> {
+        let texts = super::schema::graphs(&self.connection).map_err(Error::sqlite(&self.path))?;
+        let mut graph = RobotGraph::default();
+        for text in texts {
+            graph.update(&RobotGraph::parse(&text)?);
+        }
+        Ok(graph)
     }
 
     fn start(&mut self, query: &Query) -> Result<()> {

@@ -37,6 +37,32 @@ pub(super) fn saved_accounts(connection: &Connection) -> Vec<String> {
     read(connection).unwrap_or_default()
 }
 
+/// The graph of the robot, oldest first; rosbag2 does not look at this table.
+pub(super) const CREATE_GRAPH: &str =
+    "CREATE TABLE IF NOT EXISTS timeloom_graph(id INTEGER PRIMARY KEY,graph TEXT NOT NULL)";
+pub(super) const INSERT_GRAPH: &str = "INSERT INTO timeloom_graph(graph) VALUES (?1)";
+
+/// The texts of the graph; none where no recorder saved any.
+pub(super) fn graphs(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    if !has_table(connection, "timeloom_graph")? {
+        return Ok(Vec::new());
+    }
+    let mut statement = connection.prepare("SELECT graph FROM timeloom_graph ORDER BY id")?;
+    let rows = statement.query_map([], |row| row.get(0))?;
+    rows.collect()
+}
+
+fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+    connection
+        .query_row(
+            "SELECT 1 FROM sqlite_master WHERE type='table' AND name=?1",
+            [name],
+            |_| Ok(()),
+        )
+        .optional()
+        .map(|found| found.is_some())
+}
+
 /// Which of the later columns and tables a database has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(
@@ -54,16 +80,6 @@ pub(super) struct Layout {
 impl Layout {
     /// Looks at the tables instead of trusting a version number: Humble has schema 3 tables without saying so.
     pub(super) fn detect(connection: &Connection) -> rusqlite::Result<Self> {
-        let has_table = |name: &str| -> rusqlite::Result<bool> {
-            connection
-                .query_row(
-                    "SELECT 1 FROM sqlite_master WHERE type='table' AND name=?1",
-                    [name],
-                    |_| Ok(()),
-                )
-                .optional()
-                .map(|found| found.is_some())
-        };
         let has_column = |name: &str| -> rusqlite::Result<bool> {
             connection
                 .query_row(
@@ -77,9 +93,9 @@ impl Layout {
         Ok(Self {
             qos: has_column("offered_qos_profiles")?,
             hash: has_column("type_description_hash")?,
-            metadata: has_table("metadata")?,
-            schema: has_table("schema")?,
-            definitions: has_table("message_definitions")?,
+            metadata: has_table(connection, "metadata")?,
+            schema: has_table(connection, "schema")?,
+            definitions: has_table(connection, "message_definitions")?,
         })
     }
 

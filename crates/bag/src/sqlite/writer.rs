@@ -28,6 +28,8 @@ pub struct SqliteWriter {
     committed_size: u64,
     /// Accounts that are not committed yet.
     accounts: Vec<String>,
+    /// Texts of the graph that are not committed yet.
+    graphs: Vec<String>,
 }
 
 impl SqliteWriter {
@@ -79,6 +81,7 @@ impl SqliteWriter {
             opened_ns: 0,
             committed_size: 0,
             accounts: Vec::new(),
+            graphs: Vec::new(),
         };
         if let Some(metadata) = metadata {
             writer.insert_metadata(metadata).map_err(&failed)?;
@@ -189,12 +192,13 @@ impl SqliteWriter {
 
     /// Commits the open transaction, or counts all of it as lost.
     fn commit(&mut self, outcome: &mut WriteOutcome) {
-        if self.pending_messages == 0 && self.accounts.is_empty() {
+        if self.pending_messages == 0 && self.accounts.is_empty() && self.graphs.is_empty() {
             return;
         }
         let done = self
             .begin(self.opened_ns)
             .and_then(|()| self.insert_accounts())
+            .and_then(|()| self.insert_graphs())
             .and_then(|()| self.connection.execute_batch("COMMIT"));
         if done.is_err() && !self.connection.is_autocommit() {
             // Whatever this says, the transaction is over: the commit failed and is reported.
@@ -210,6 +214,7 @@ impl SqliteWriter {
                 self.pending_messages = 0;
                 self.pending_bytes = 0;
                 self.accounts.clear();
+                self.graphs.clear();
             }
             Err(source) => {
                 self.lose_pending(outcome);
@@ -231,6 +236,17 @@ impl SqliteWriter {
         self.accounts
             .iter()
             .try_for_each(|account| insert.execute([account]).map(|_| ()))
+    }
+
+    fn insert_graphs(&self) -> rusqlite::Result<()> {
+        if self.graphs.is_empty() {
+            return Ok(());
+        }
+        self.connection.execute_batch(schema::CREATE_GRAPH)?;
+        let mut insert = self.connection.prepare_cached(schema::INSERT_GRAPH)?;
+        self.graphs
+            .iter()
+            .try_for_each(|graph| insert.execute([graph]).map(|_| ()))
     }
 
     fn insert_topic(&self, topic: &TopicInfo, id: TopicId) -> rusqlite::Result<()> {
@@ -350,6 +366,15 @@ impl StorageWriter for SqliteWriter {
         }
         self.accounts.push(account.to_owned());
         // It goes with the open transaction, which has its own age; without messages there is none to wait for.
+        if self.pending_messages == 0 {
+            self.commit(&mut outcome);
+        }
+        outcome
+    }
+
+    fn save_graph(&mut self, graph: &str) -> WriteOutcome {
+        let mut outcome = WriteOutcome::default();
+        self.graphs.push(graph.to_owned());
         if self.pending_messages == 0 {
             self.commit(&mut outcome);
         }

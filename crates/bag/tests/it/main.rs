@@ -16,6 +16,7 @@ mod full_disk;
 mod full_disk_account;
 mod fuzz;
 mod golden;
+mod graph;
 mod interop;
 mod kill;
 #[cfg(target_os = "linux")]

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use timeloom_bag::bag::BagSummary;
 use timeloom_bag::conformance::{OwnedMessage, read_all};
 use timeloom_bag::{
-    BagOptions, BagReader, BagWriter, Message, MessageDefinition, Query, StorageId, StorageOptions,
-    TopicInfo,
+    BagOptions, BagReader, BagWriter, EndpointRole, GraphEndpoint, Message, MessageDefinition,
+    Query, StorageId, StorageOptions, TopicInfo,
 };
+use timeloom_msg::QosProfile;
 
 /// The golden bags, recorded by the real rosbag2.
 pub(crate) fn bags() -> PathBuf {
@@ -47,6 +48,13 @@ pub(crate) fn write_bag(directory: &Path, options: BagOptions, count: u32) -> Ba
         .map(|topic| writer.add_topic(topic).unwrap())
         .collect();
     for k in 0..count {
+        if k.is_multiple_of(50) {
+            // Other tools must not mind it.
+            let number = u8::try_from(k / 50 % 256).unwrap();
+            let endpoint = test_endpoint(number, "/driver", EndpointRole::Publisher, "/a");
+            let outcome = writer.update_graph(&[endpoint].into_iter().collect());
+            assert!(outcome.is_ok(), "{outcome:?}");
+        }
         let data = payload(k);
         let time = message_time(k);
         let message = Message {
@@ -62,6 +70,26 @@ pub(crate) fn write_bag(directory: &Path, options: BagOptions, count: u32) -> Ba
     let (summary, outcome) = writer.finish().unwrap();
     assert!(outcome.is_ok(), "{outcome:?}");
     summary
+}
+
+/// An endpoint that was there from the first message on.
+pub(crate) fn test_endpoint(
+    number: u8,
+    node: &str,
+    role: EndpointRole,
+    topic: &str,
+) -> GraphEndpoint {
+    GraphEndpoint {
+        id: format!("{number:032x}"),
+        node: node.into(),
+        role,
+        topic: topic.into(),
+        type_name: "std_msgs/msg/String".into(),
+        type_hash: "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18".into(),
+        qos: QosProfile::SENSOR_DATA,
+        appeared_ns: message_time(0),
+        vanished_ns: None,
+    }
 }
 
 pub(crate) fn message_time(k: u32) -> i64 {

@@ -28,7 +28,8 @@ EXAMPLES
   timeloom trace export my_bag --format chrome -o t.json   for Perfetto; also otlp, mermaid, dot
 
 Lineage comes from the tags of tracked nodes and of TILDE (tilde_msg/msg/MessageTrackingTag), from Autoware's
-PublishedTime, or, without any change of code, from equal stamps or a node model. Each link says how it is known.";
+PublishedTime, or, without any change of code, from the graph that `timeloom record` keeps, from a node model or from
+equal stamps. Each link says how it is known, and how sure it is.";
 
 /// Lineage of messages: which inputs made an output, how late, what broke: live, report, path, check, diff, export
 #[derive(Debug, Args)]

@@ -52,7 +52,7 @@ fn the_report_tells_of_paths_hops_and_losses() {
     );
     assert_eq!(
         row(&text, "/filtered → /fused "),
-        "/filtered → /fused /fusion 49 tag 2.00 ms 2.00 ms 20.0 ms 20.0 ms 0"
+        "/filtered → /fused /fusion 49 tag certain 2.00 ms 2.00 ms 20.0 ms 20.0 ms 0"
     );
 }
 

@@ -1,8 +1,11 @@
 //! `trace` over bags in which nobody tagged anything.
 
 use serde_json::{Value, json};
-use timeloom_bag::{BagOptions, BagWriter, Message, MessageDefinition, TopicInfo};
-use timeloom_msg::{Definitions, Schema};
+use timeloom_bag::{
+    BagOptions, BagWriter, EndpointRole, GraphEndpoint, Message, MessageDefinition, RobotGraph,
+    TopicInfo,
+};
+use timeloom_msg::{Definitions, QosProfile, Schema};
 
 use crate::support::Sandbox;
 
@@ -114,7 +117,8 @@ fn equal_stamps_link_topics_and_the_report_says_so() {
         (&found["best"]["count"], &found["best"]["max_ns"]),
         (&json!(10), &json!(5 * MS))
     );
-    assert_eq!(report["hops"][0]["known_by"], json!({"equal_stamp": 10}));
+    assert_eq!(report["hops"][0]["known_by"], json!({"stamp_alone": 10}));
+    assert_eq!(report["hops"][0]["confidence"], "guess");
     let tags = sandbox.run("trace report bag --links tags");
     assert_eq!(tags.code, 1, "{tags}");
     assert!(tags.stderr.contains("bag has no tags"), "{tags}");
@@ -254,4 +258,115 @@ fn a_model_links_what_has_no_tags_beside_what_has() {
         .map(|hop| &hop["known_by"])
         .collect();
     assert_eq!(json!(known), json!([{"tag": 10}, {"declared": 10}]));
+}
+
+/// The demo's robot without its tags: all of its messages carry the stamp of the scan.
+const CHAIN: [(&str, i64); 3] = [("/scan", 0), ("/scan_filtered", 5), ("/odometry", 9)];
+
+fn record_chain(sandbox: &Sandbox, name: &str, graph: Option<&RobotGraph>) {
+    let schema = Definitions::builtin().schema(HEADER).unwrap();
+    let mut writer = BagWriter::create(&sandbox.path(name), BagOptions::default()).unwrap();
+    if let Some(graph) = graph {
+        assert!(writer.update_graph(graph).is_ok());
+    }
+    let topics = CHAIN.map(|(topic, _)| writer.add_topic(&info(topic, &schema)).unwrap());
+    for cycle in 0..10 {
+        let at = START + cycle * 100 * MS;
+        for (topic, (_, after)) in topics.into_iter().zip(CHAIN) {
+            let mut value = schema.default_value().unwrap();
+            set_time(&mut value, "stamp", at);
+            let message = Message {
+                topic,
+                log_time_ns: at + after * MS,
+                publish_time_ns: at + after * MS,
+                sequence: 0,
+                data: &schema.encode(&value).unwrap(),
+            };
+            assert!(writer.write(&[message], at).is_ok());
+        }
+    }
+    let (_summary, outcome) = writer.finish().unwrap();
+    assert!(outcome.is_ok());
+}
+
+fn robot_graph() -> RobotGraph {
+    use EndpointRole::{Publisher, Subscription};
+    let endpoints = [
+        ("/lidar", Publisher, "/scan"),
+        ("/filter", Subscription, "/scan"),
+        ("/filter", Publisher, "/scan_filtered"),
+        ("/odometry", Subscription, "/scan_filtered"),
+        ("/odometry", Publisher, "/odometry"),
+        ("/rviz", Subscription, "/scan"),
+        ("/odometry", Publisher, "/rosout"),
+    ];
+    let endpoints = endpoints.into_iter().enumerate();
+    endpoints
+        .map(|(number, (node, role, topic))| GraphEndpoint {
+            id: format!("{number:032x}"),
+            node: node.into(),
+            role,
+            topic: topic.into(),
+            type_name: HEADER.into(),
+            type_hash: String::new(),
+            qos: QosProfile::DEFAULT,
+            appeared_ns: START,
+            vanished_ns: None,
+        })
+        .collect()
+}
+
+fn edges(report: &Value) -> Vec<String> {
+    let hops = report["hops"].as_array().unwrap().iter();
+    hops.map(|hop| {
+        let word = |name: &str| hop[name].as_str().unwrap().to_owned();
+        format!("{} → {} {}", word("from"), word("to"), word("confidence"))
+    })
+    .collect()
+}
+
+#[test]
+fn the_recorded_graph_tells_which_node_made_what() {
+    let sandbox = Sandbox::new();
+    record_chain(&sandbox, "bag", Some(&robot_graph()));
+    let with_graph = report(&sandbox, "bag");
+    assert_eq!(
+        edges(&with_graph),
+        [
+            "/scan → /scan_filtered likely",
+            "/scan_filtered → /odometry likely"
+        ]
+    );
+    let way = path(&with_graph, &["/scan", "/scan_filtered", "/odometry"]);
+    assert_eq!(
+        (&way["best"]["count"], &way["best"]["max_ns"]),
+        (&json!(10), &json!(9 * MS))
+    );
+    let text = sandbox.ok("trace report bag");
+    assert!(
+        text.contains("there are no tags: links are found by the recorded graph"),
+        "{text}"
+    );
+    // Of a bag without a graph it is not known what /odometry was made of; the rest is a guess.
+    record_chain(&sandbox, "bare", None);
+    assert_eq!(
+        edges(&report(&sandbox, "bare")),
+        ["/scan → /scan_filtered guess"]
+    );
+    let text = sandbox.ok("trace report bare");
+    assert!(
+        text.contains("10 messages may come from several topics or nodes: which is not known"),
+        "{text}"
+    );
+    let none = sandbox.run("trace report bare --links graph");
+    assert_eq!(none.code, 1, "{none}");
+    assert!(none.stderr.contains("bare has no recorded graph"), "{none}");
+}
+
+#[test]
+fn the_recorded_graph_survives_a_conversion() {
+    let sandbox = Sandbox::new();
+    record_chain(&sandbox, "bag", Some(&robot_graph()));
+    sandbox.ok("convert bag -o lite --storage sqlite3");
+    assert_eq!(edges(&report(&sandbox, "lite")).len(), 2);
 }

@@ -12,6 +12,7 @@ use super::discovery::Discovery;
 use super::end_reason::EndReason;
 use super::gate::Gate;
 use super::graph_index::GraphIndex;
+use super::graph_log::GraphLog;
 use super::intake::Intakes;
 use super::moment::{Moment, Trigger};
 use super::options::Options;
@@ -55,6 +56,7 @@ impl Session {
             intakes: Arc::new(Intakes::default()),
             commands: Commands::default(),
             index: Mutex::new(GraphIndex::new(options.names.clone())),
+            graph_log: Mutex::new(GraphLog::new(node.name().clone(), options.names.clone())),
             graph_changed: Event::new(&base),
             discovering: AtomicBool::new(true),
             ending: CancelToken::new(),
@@ -73,6 +75,7 @@ impl Session {
             .map_err(started)?;
         let inside = Arc::clone(&shared);
         let watch = participant.watch_graph(Box::new(move |event| {
+            inside.graph_log().apply(event, inside.node_time_ns());
             if inside.index().apply(event) {
                 inside.graph_changed.set();
             }

@@ -13,6 +13,7 @@ use super::disk_guard::LowSpace;
 use super::end_reason::EndReason;
 use super::gate::Gate;
 use super::graph_index::GraphIndex;
+use super::graph_log::GraphLog;
 use super::intake::Intakes;
 use super::note::Note;
 use super::options::Options;
@@ -31,6 +32,7 @@ pub(super) struct Shared {
     pub(super) intakes: Arc<Intakes>,
     pub(super) commands: Commands,
     pub(super) index: Mutex<GraphIndex>,
+    pub(super) graph_log: Mutex<GraphLog>,
     /// The graph has changed, or the recording ends.
     pub(super) graph_changed: Event,
     pub(super) discovering: AtomicBool,
@@ -63,6 +65,11 @@ pub(super) struct Written {
 impl Shared {
     pub(super) fn index(&self) -> MutexGuard<'_, GraphIndex> {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn graph_log(&self) -> MutexGuard<'_, GraphLog> {
+        let log = self.graph_log.lock();
+        log.unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn progress(&self) -> MutexGuard<'_, Progress> {

@@ -15,6 +15,7 @@ pub(super) struct Watchdog {
     tick: Time<Steady>,
     sync: Time<Steady>,
     check: Time<Steady>,
+    graph: Time<Steady>,
     /// When the last error was told; the same again and again helps nobody.
     told: Option<Time<Steady>>,
     lost: u64,
@@ -26,6 +27,8 @@ pub(super) struct Watchdog {
 
 const TICK: Duration = Duration::from_millis(100);
 const CHECK: Duration = Duration::from_secs(1);
+/// Endpoints come one by one: those of a second make one text.
+const GRAPH: Duration = Duration::from_secs(1);
 const MOST_LOW_SPACE: usize = 1024;
 const TELL_AGAIN: Duration = Duration::from_secs(10);
 /// Enough for the index of a long recording.
@@ -40,6 +43,7 @@ impl Watchdog {
             tick: now,
             sync: now,
             check: now,
+            graph: now,
             told: None,
             lost: 0,
             repeated: Vec::new(),
@@ -57,6 +61,10 @@ impl Watchdog {
 
     pub(super) fn check_is_due(&mut self, now: Time<Steady>) -> bool {
         is_due(&mut self.check, now, CHECK)
+    }
+
+    pub(super) fn graph_is_due(&mut self, now: Time<Steady>) -> bool {
+        is_due(&mut self.graph, now, GRAPH)
     }
 
     pub(super) fn repeated(&mut self, topic: usize) {

@@ -276,6 +276,14 @@ impl Writer {
             self.keep_appointments();
             self.tell_unknown();
         }
+        if finish || self.watchdog.graph_is_due(now) {
+            let until = if finish {
+                i64::MAX
+            } else {
+                self.shared.node_time_ns()
+            };
+            self.save_graph(until);
+        }
         if due || idle || finish {
             let outcome = self.bag.tick(now.nanos());
             self.settle(&outcome);
@@ -293,6 +301,13 @@ impl Writer {
         if self.watchdog.check_is_due(now) && !self.over && !finish {
             Watchdog::check(self);
         }
+    }
+
+    /// Enters what changed in the graph of the robot into the bag.
+    fn save_graph(&mut self, until_ns: i64) {
+        let changed = self.shared.graph_log().take_changed(until_ns);
+        let outcome = self.bag.update_graph(&changed);
+        self.settle(&outcome);
     }
 
     /// What was asked for at a time of the recorder's own clock.

@@ -1,39 +1,27 @@
 //! What the graph shows of nodes that do not tag.
 
-use std::collections::{BTreeMap, BTreeSet};
+use timeloom_trace::{Direction, NodeModel, ObservedEndpoint, ObservedGraph};
+use timeloom_wire::{EndpointKind, Graph, NodeName};
 
-use timeloom_trace::{LinkRule, ModelNode, NodeModel, Origin};
-use timeloom_wire::{EndpointKind, Graph};
-
-/// The nodes of a graph with what they subscribe to and publish of the wanted topics.
-pub(super) fn graph_model(graph: &Graph, wanted: &BTreeSet<String>) -> NodeModel {
-    let mut nodes: BTreeMap<String, (BTreeSet<String>, BTreeSet<String>)> = BTreeMap::new();
-    for endpoint in graph.endpoints() {
-        let Some(node) = endpoint
-            .node
-            .as_ref()
-            .filter(|_| wanted.contains(&endpoint.topic))
-        else {
-            continue;
+/// The nodes of a graph with what they subscribe to and publish now.
+pub(super) fn graph_model(graph: &Graph) -> NodeModel {
+    let endpoints = graph.endpoints().filter_map(|endpoint| {
+        let direction = match endpoint.kind {
+            EndpointKind::Publisher => Direction::Publishes,
+            EndpointKind::Subscription => Direction::Subscribes,
+            EndpointKind::Server | EndpointKind::Client => return None,
         };
-        let (inputs, outputs) = nodes.entry(node.full()).or_default();
-        match endpoint.kind {
-            EndpointKind::Publisher => outputs.insert(endpoint.topic.clone()),
-            EndpointKind::Subscription => inputs.insert(endpoint.topic.clone()),
-            EndpointKind::Server | EndpointKind::Client => continue,
-        };
-    }
-    let nodes = nodes
-        .into_iter()
-        .filter(|(_, (_, outputs))| !outputs.is_empty())
-        .map(|(name, (inputs, outputs))| ModelNode {
-            name,
-            inputs: inputs.into_iter().collect(),
-            outputs: outputs.into_iter().collect(),
-            rule: LinkRule::Auto,
-            origin: Origin::Graph,
-        });
-    NodeModel {
-        nodes: nodes.collect(),
-    }
+        Some(ObservedEndpoint {
+            node: endpoint
+                .node
+                .as_ref()
+                .map(NodeName::full)
+                .unwrap_or_default(),
+            topic: endpoint.topic.clone(),
+            direction,
+            appeared_ns: 0,
+            vanished_ns: None,
+        })
+    });
+    ObservedGraph::new(endpoints).at(0)
 }

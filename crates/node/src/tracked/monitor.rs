@@ -212,7 +212,7 @@ impl LineageMonitor {
         let model = if declared {
             self.options.model.clone()
         } else {
-            graph_model(graph, &wanted)
+            graph_model(graph)
         };
         if model != self.model {
             self.model.clone_from(&model);

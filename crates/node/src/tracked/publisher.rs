@@ -1,3 +1,4 @@
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::{Bytes, BytesMut};
@@ -7,9 +8,12 @@ use timeloom_trace::{InputSet, TAG_TYPE, TrackedOutput, Tracker, tag_topic};
 use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
 
 use super::times::Times;
+use crate::ros_node::Warnings;
 use crate::{Result, RosNode};
 
 /// A publisher that sends a tag before each message, as TILDE does.
+///
+/// A tag that the middleware refuses does not keep its message back: it is [counted](Self::refused_tags) and warned of.
 ///
 /// Clones are the same publisher, which ends with the last of them. Any thread may publish.
 #[derive(Clone)]
@@ -23,6 +27,9 @@ struct Inner {
     schema: Arc<Schema>,
     stamp: Option<StampProgram>,
     buffers: Mutex<Buffers>,
+    /// Tags that the middleware did not take.
+    refused: AtomicU64,
+    warn: Warnings,
 }
 
 /// Memory that is used again for each tag.
@@ -64,6 +71,8 @@ impl TrackedPublisher {
             stamp: StampProgram::compile(schema),
             schema: Arc::clone(schema),
             buffers: Mutex::default(),
+            refused: AtomicU64::new(0),
+            warn: node.warnings(),
         })))
     }
 
@@ -79,7 +88,7 @@ impl TrackedPublisher {
     /// [named](Self::add_explicit_input). Gives the sequence number of the message, if there is one.
     ///
     /// # Errors
-    /// When the value is of another type, or the middleware refuses the tag or the message.
+    /// When the value is of another type, or the middleware refuses the message.
     pub fn publish(&self, value: &Value) -> Result<Option<u64>> {
         self.publish_payload(Bytes::from(self.0.schema.encode(value)?))
     }
@@ -87,7 +96,7 @@ impl TrackedPublisher {
     /// Publishes a value that is made of exactly these messages.
     ///
     /// # Errors
-    /// When the value is of another type, or the middleware refuses the tag or the message.
+    /// When the value is of another type, or the middleware refuses the message.
     pub fn publish_made_of(&self, value: &Value, inputs: &InputSet) -> Result<Option<u64>> {
         let payload = Bytes::from(self.0.schema.encode(value)?);
         self.publish_payload_made_of(payload, inputs)
@@ -96,7 +105,7 @@ impl TrackedPublisher {
     /// Publishes a serialised message, with its encapsulation header; otherwise as [`publish`](Self::publish).
     ///
     /// # Errors
-    /// When the middleware refuses the tag or the message.
+    /// When the middleware refuses the message.
     pub fn publish_payload(&self, payload: Bytes) -> Result<Option<u64>> {
         self.send(payload, |tag, stamp| {
             self.0.output.tag(self.0.times.now(), stamp, tag)
@@ -106,7 +115,7 @@ impl TrackedPublisher {
     /// Publishes a serialised message that is made of exactly these messages.
     ///
     /// # Errors
-    /// When the middleware refuses the tag or the message.
+    /// When the middleware refuses the message.
     pub fn publish_payload_made_of(
         &self,
         payload: Bytes,
@@ -134,11 +143,29 @@ impl TrackedPublisher {
                     payload.split().freeze()
                 })
             };
-            if let Some(tag) = tag {
-                inner.tags.publish(tag, PublishOptions::default())?;
+            let sent = tag.map(|tag| inner.tags.publish(tag, PublishOptions::default()));
+            if let Some(Err(error)) = sent {
+                self.refuse_tag(&error);
             }
         }
         Ok(inner.main.publish(payload, PublishOptions::default())?)
+    }
+
+    /// Counts a tag that was not sent, and says so the first time and at each doubling.
+    #[cold]
+    fn refuse_tag(&self, error: &timeloom_wire::Error) {
+        let refused = self.0.refused.fetch_add(1, Ordering::Relaxed) + 1;
+        if refused.is_power_of_two() {
+            let topic = self.topic();
+            (self.0.warn)(&format!(
+                "{refused} tags of {topic} were not sent, its messages were: {error}"
+            ));
+        }
+    }
+
+    /// How many tags the middleware did not take. Their messages were sent all the same, or have errors of their own.
+    pub fn refused_tags(&self) -> u64 {
+        self.0.refused.load(Ordering::Relaxed)
     }
 
     /// Names an input of the next message by its topic's full name and its stamp, for nodes that buffer.

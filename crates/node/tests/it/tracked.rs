@@ -9,6 +9,7 @@ use timeloom_time::{Duration, Ros, Time};
 use timeloom_trace::{InputSet, MatchRule, MessageTrackingTag, TAG_TYPE};
 use timeloom_wire::{EndpointKind, Node, Subscription};
 
+use crate::refusing::Refusing;
 use crate::world::{World, listen, topic, watch};
 
 const IMU: &str = "sensor_msgs/msg/Imu";
@@ -396,4 +397,37 @@ fn a_payload_that_is_cut_is_sent_with_a_tag_without_stamp() {
     publisher.publish_payload(payload).unwrap();
     world.pass(5);
     assert_eq!(tags.all()[0].output.stamp, None);
+}
+
+#[test]
+fn a_refused_tag_does_not_stop_its_message() {
+    let world = World::new();
+    let peer = world.peer("peer");
+    let (_subscription, messages) = listen(&peer, &topic("/out", IMU, QosProfile::DEFAULT));
+    let participant = Arc::new(Refusing {
+        inner: world.participant("relay"),
+        suffix: "/message_tracking_tag",
+    });
+    let node = RosNode::new(participant, NodeOptions::new("relay")).unwrap();
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let hears = Arc::clone(&said);
+    node.set_reporter(move |_, text| hears.lock().unwrap().push(text.to_owned()));
+    let node = TrackedNode::new(node).unwrap();
+    let publisher = node
+        .create_tracked_publisher("/out", IMU, QosProfile::DEFAULT)
+        .unwrap();
+    world.pass(100);
+    for number in 1..=5 {
+        publisher.publish(&imu(number)).unwrap();
+        world.pass(10);
+    }
+    assert_eq!(messages.samples().len(), 5);
+    assert_eq!(publisher.refused_tags(), 5);
+    let said = said.lock().unwrap();
+    let told: Vec<_> = said
+        .iter()
+        .filter(|text| text.contains("tags of /out"))
+        .collect();
+    assert_eq!(told.len(), 3, "the first, the second, the fourth: {said:?}");
+    assert!(told[0].contains("it is full"), "{told:?}");
 }

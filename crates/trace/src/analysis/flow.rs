@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::message::Evidence;
+use super::evidence::Evidence;
 use crate::moment::Moment;
 
 /// One message on its way from a source to a target.

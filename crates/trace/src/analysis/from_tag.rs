@@ -1,6 +1,7 @@
 //! A tag as a publication.
 
-use super::message::{Evidence, Input, Publication};
+use super::evidence::Evidence;
+use super::message::{Input, Publication};
 use crate::moment::Moment;
 use crate::tag::{InputView, TagView};
 

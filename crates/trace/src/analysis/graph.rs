@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::evidence::Evidence;
 use super::histogram::Histogram;
-use super::message::Evidence;
 use super::names::index;
 
 /// A path has so many topics at most.

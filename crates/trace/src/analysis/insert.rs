@@ -2,7 +2,8 @@
 
 use super::clocks::{Point, Suspicion};
 use super::engine::{Engine, set};
-use super::message::{Evidence, Link, Message, NAMED_ONLY, NOBODY, Publication, Told};
+use super::evidence::Evidence;
+use super::message::{Link, Message, NAMED_ONLY, NOBODY, Publication, Told};
 use super::names::index;
 use crate::moment::Moment;
 

@@ -1,45 +1,7 @@
-use serde::Serialize;
 use timeloom_time::{Ros, Time};
 
+use super::evidence::Evidence;
 use crate::moment::Moment;
-
-/// How a link between two messages is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Evidence {
-    /// A tag names the input by its stamp.
-    Tag,
-    /// A tag names the input, which has no stamp: the message that was published last before it came.
-    TagAndTime,
-    /// Both messages carry the same stamp.
-    EqualStamp,
-    /// The node's newest input when it published.
-    LatestBefore,
-    /// A node model that somebody declared says so.
-    Declared,
-}
-
-impl Evidence {
-    /// All kinds, the surest first.
-    pub const ALL: [Self; 5] = [
-        Self::Tag,
-        Self::TagAndTime,
-        Self::EqualStamp,
-        Self::LatestBefore,
-        Self::Declared,
-    ];
-
-    /// The word for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tag => "tag",
-            Self::TagAndTime => "tag + time",
-            Self::EqualStamp => "equal stamp",
-            Self::LatestBefore => "latest before",
-            Self::Declared => "declared",
-        }
-    }
-}
 
 /// A message that was published, and what it was made of as far as that is known.
 #[derive(Clone, Debug)]

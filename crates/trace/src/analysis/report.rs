@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::evidence::{Confidence, Evidence};
 use super::flow::Flow;
 use super::histogram::Summary;
-use super::message::Evidence;
 use super::outcome::Outcomes;
 
 /// Everything that an engine found. Times are nanoseconds.
@@ -122,6 +122,8 @@ pub struct HopReport {
     pub nodes: Vec<String>,
     /// How the links are known, and how many each way.
     pub known_by: BTreeMap<Evidence, u64>,
+    /// How sure most of the links are.
+    pub confidence: Confidence,
     /// From publication to publication.
     pub total: Summary,
     /// From publication to arrival; to the callback where the arrival is not known.

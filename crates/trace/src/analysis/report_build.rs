@@ -1,6 +1,7 @@
 //! From the state of an engine to its report.
 
 use super::engine::{Engine, Target};
+use super::evidence::Confidence;
 use super::options::{AccountOf, AccountScope};
 use super::outcome::{Occasion, Outcome, Outcomes};
 use super::path::Path;
@@ -169,6 +170,7 @@ impl Engine {
                 to: self.name(*to),
                 nodes,
                 known_by: edge.evidence.clone(),
+                confidence: Confidence::of(&edge.evidence),
                 total: edge.total.summary(),
                 transport: edge.transport.summary(),
                 queue: edge.queue.summary(),

@@ -1,15 +1,15 @@
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use timeloom_time::{Ros, Time};
 
 use super::model::{LinkRule, ModelNode, NodeModel, Origin};
+use super::observed::ObservedGraph;
+use super::stamps::{Sharing, Stamps};
 use crate::analysis::{Engine, Evidence, Input, Publication};
 use crate::moment::Moment;
 
 /// So many messages of each topic are remembered.
 const REMEMBERED: usize = 256;
-/// So many stamps are remembered.
-const STAMPS: usize = 4096;
 
 /// A message that says nothing about its inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,18 +24,27 @@ pub struct PlainMessage<'a> {
 
 /// Finds the inputs of plain messages.
 ///
-/// With a model, a message's inputs are those of the node that publishes its topic. Without, messages of equal stamp
-/// belong together, and the first of them is what the others are made of.
+/// With a model or a graph, a message's inputs are among those of the node that publishes its topic, and nothing else
+/// is. Where several nodes publish the topic, only a stamp that it shares with an input of one of them tells whose it is.
+/// Without either, a message belongs to the one topic that had its stamp before; where several had, it is not known.
 #[derive(Debug, Default)]
 pub struct Linker {
+    /// What somebody declared.
+    declared: NodeModel,
+    /// What somebody saw.
+    observed: ObservedGraph,
+    /// How many changes of what was seen are in the model.
+    changes: usize,
+    /// Both together, at the moment.
     model: NodeModel,
     /// The nodes that publish a topic, by place in the model.
-    publishers: HashMap<String, usize>,
+    publishers: HashMap<String, Vec<usize>>,
     recent: HashMap<String, VecDeque<Seen>>,
-    /// The first topic of each stamp.
-    first: HashMap<i64, String>,
-    stamps: VecDeque<i64>,
+    stamps: Stamps,
     by_stamp: bool,
+    /// Topics with messages that carried the stamp of an input.
+    stamped: HashSet<String>,
+    not_known: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,33 +53,44 @@ struct Seen {
     published: Moment,
 }
 
+/// The topic and stamp of an input, and how the link is known.
+type LinkedInput = (String, Option<Time<Ros>>, Evidence);
+
 /// What was found for one message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Linked {
     /// The node that published it; empty when it is not known.
     pub node: String,
     /// Its inputs: topic, stamp, how the link is known.
-    pub inputs: Vec<(String, Option<Time<Ros>>, Evidence)>,
+    pub inputs: Vec<LinkedInput>,
 }
 
 impl Linker {
     /// A linker by a model; outputs of no node are sources.
     pub fn with_model(model: NodeModel) -> Self {
-        let mut linker = Self::default();
-        linker.set_model(model);
+        Self::with_graph(model, ObservedGraph::default())
+    }
+
+    /// A linker by what somebody declared, and for all other topics by what somebody saw of the graph.
+    ///
+    /// It begins with the graph as it was at first; [`at`](Self::at) moves it on.
+    pub fn with_graph(declared: NodeModel, observed: ObservedGraph) -> Self {
+        let mut linker = Self {
+            declared,
+            changes: observed.changes_until(i64::MIN),
+            observed,
+            ..Self::default()
+        };
+        linker.renew(i64::MIN);
         linker
     }
 
     /// Takes another model, as when the graph has changed; messages that came are remembered.
     pub fn set_model(&mut self, model: NodeModel) {
-        self.publishers.clear();
-        for (place, node) in model.nodes.iter().enumerate() {
-            for output in &node.outputs {
-                self.publishers.entry(output.clone()).or_insert(place);
-            }
-        }
-        self.model = model;
+        self.declared = model;
+        self.observed = ObservedGraph::default();
         self.by_stamp = false;
+        self.renew(i64::MIN);
     }
 
     /// A linker by equal stamps alone.
@@ -81,20 +101,59 @@ impl Linker {
         }
     }
 
-    /// Whether there is a model.
-    pub fn has_model(&self) -> bool {
-        !self.model.nodes.is_empty()
+    /// Takes the graph as it was at this log time for the messages that follow.
+    pub fn at(&mut self, log_time_ns: i64) {
+        let changes = self.observed.changes_until(log_time_ns);
+        if changes != self.changes {
+            self.changes = changes;
+            self.renew(log_time_ns);
+        }
     }
 
-    /// Whether the model has a node that publishes a topic.
+    /// Puts together what was declared and what was seen; for its outputs, a declared node is the only one.
+    fn renew(&mut self, log_time_ns: i64) {
+        let mut model = self.declared.clone();
+        let mut seen = self.observed.at(log_time_ns);
+        for node in &mut seen.nodes {
+            let is_declared = |topic: &String| {
+                let mut declared = self.declared.nodes.iter();
+                declared.any(|node| node.outputs.contains(topic))
+            };
+            node.outputs.retain(|topic| !is_declared(topic));
+        }
+        model.nodes.append(&mut seen.nodes);
+        self.publishers.clear();
+        for (place, node) in model.nodes.iter().enumerate() {
+            for output in &node.outputs {
+                let makers = self.publishers.entry(output.clone()).or_default();
+                // Of two declared nodes the first counts.
+                if node.origin == Origin::Graph || makers.is_empty() {
+                    makers.push(place);
+                }
+            }
+        }
+        self.model = model;
+    }
+
+    /// Whether there is a model or a graph.
+    pub fn has_model(&self) -> bool {
+        !self.declared.nodes.is_empty() || !self.observed.is_empty()
+    }
+
+    /// Whether a node that publishes a topic is known.
     pub fn publishes(&self, topic: &str) -> bool {
         self.publishers.contains_key(topic)
     }
 
-    /// Whether the model has a node that publishes or takes a topic.
+    /// Whether a node that publishes or takes a topic is known, now or at another time.
     pub fn knows(&self, topic: &str) -> bool {
-        let inputs = self.model.nodes.iter().flat_map(|node| &node.inputs);
-        self.publishes(topic) || inputs.into_iter().any(|input| input == topic)
+        let mut inputs = self.model.nodes.iter().flat_map(|node| &node.inputs);
+        self.publishes(topic) || self.observed.mentions(topic) || inputs.any(|input| input == topic)
+    }
+
+    /// Of how many messages it could not be said which of several possible inputs they were made of.
+    pub fn not_known(&self) -> u64 {
+        self.not_known
     }
 
     /// The inputs of a message; messages come in the order in which they were published.
@@ -104,6 +163,13 @@ impl Linker {
         } else {
             self.link_by_model(message)
         };
+        let linked = linked.unwrap_or_else(|| {
+            self.not_known += 1;
+            Linked::default()
+        });
+        if linked.inputs.iter().any(is_by_stamp) && !self.stamped.contains(message.topic) {
+            self.stamped.insert(message.topic.to_owned());
+        }
         let recent = self.recent.entry(message.topic.to_owned()).or_default();
         recent.push_back(Seen {
             stamp: message.stamp,
@@ -113,6 +179,14 @@ impl Linker {
             recent.pop_front();
         }
         linked
+    }
+
+    /// Whether messages of this topic carry the stamp of their input, and this one does not: its input is missing.
+    fn lacks_its_input(&self, topic: &str, node: &ModelNode, linked: &Linked) -> bool {
+        node.origin == Origin::Graph
+            && self.stamped.contains(topic)
+            && !linked.inputs.is_empty()
+            && !linked.inputs.iter().any(is_by_stamp)
     }
 
     /// Links a message and tells an engine.
@@ -148,79 +222,100 @@ impl Linker {
         })
     }
 
-    fn link_by_stamp(&mut self, message: &PlainMessage<'_>) -> Linked {
-        let mut linked = Linked {
-            node: String::new(),
-            inputs: Vec::new(),
-        };
+    /// None when it is not known which of several topics it was made of.
+    fn link_by_stamp(&mut self, message: &PlainMessage<'_>) -> Option<Linked> {
+        let mut linked = Linked::default();
         // A zero is no stamp but the lack of one.
         let Some(stamp) = message.stamp.filter(|stamp| !stamp.is_zero()) else {
-            return linked;
+            return Some(linked);
         };
-        match self.first.get(&stamp.nanos()) {
-            Some(first) if first == message.topic => {}
-            Some(first) => {
-                let input = (first.clone(), Some(stamp), Evidence::EqualStamp);
+        match self.stamps.see(stamp.nanos(), message.topic) {
+            Sharing::First => {}
+            Sharing::One(topic) => {
+                let input = (topic, Some(stamp), Evidence::StampAlone);
                 linked.inputs.push(input);
             }
-            None => {
-                self.first.insert(stamp.nanos(), message.topic.to_owned());
-                self.stamps.push_back(stamp.nanos());
-                if self.stamps.len() > STAMPS
-                    && let Some(oldest) = self.stamps.pop_front()
-                {
-                    self.first.remove(&oldest);
-                }
-            }
+            Sharing::Several => return None,
         }
-        linked
+        Some(linked)
     }
 
-    fn link_by_model(&self, message: &PlainMessage<'_>) -> Linked {
-        let node = self
+    /// None when it is not known which of several nodes published it.
+    fn link_by_model(&self, message: &PlainMessage<'_>) -> Option<Linked> {
+        let places = self
             .publishers
             .get(message.topic)
-            .and_then(|place| self.model.nodes.get(*place));
-        let Some(node) = node else {
-            return Linked {
-                node: String::new(),
-                inputs: Vec::new(),
-            };
+            .map_or(&[][..], Vec::as_slice);
+        let makers = places.iter().filter_map(|at| self.model.nodes.get(*at));
+        let makers: Vec<_> = makers.collect();
+        match makers.as_slice() {
+            [] => Some(Linked::default()),
+            [node] => {
+                let linked = self.inputs(node, node.rule, message);
+                (!self.lacks_its_input(message.topic, node, &linked)).then_some(linked)
+            }
+            several if several.iter().all(|node| node.inputs.is_empty()) => Some(Linked::default()),
+            several => {
+                let by_stamp = several
+                    .iter()
+                    .map(|node| self.inputs(node, LinkRule::Stamp, message));
+                let mut found = by_stamp.filter(|linked| !linked.inputs.is_empty());
+                found.next().filter(|_| found.next().is_none())
+            }
+        }
+    }
+
+    fn inputs(&self, node: &ModelNode, rule: LinkRule, message: &PlainMessage<'_>) -> Linked {
+        let others: Vec<_> = node
+            .inputs
+            .iter()
+            .filter(|topic| *topic != message.topic)
+            .collect();
+        let by_order = match (node.origin, rule, others.len()) {
+            (Origin::Declared, LinkRule::Latest, _) => Evidence::Declared,
+            (_, _, 1) => Evidence::OnlyInput,
+            _ => Evidence::LatestBefore,
         };
-        let others = node.inputs.iter().filter(|topic| *topic != message.topic);
-        let inputs = others.filter_map(|topic| self.input(node, topic, message));
+        let inputs = others.into_iter();
+        let inputs = inputs.filter_map(|topic| self.input(topic, rule, by_order, message));
+        let mut inputs: Vec<_> = inputs.collect();
+        // An output with the stamp of an input is made of that one; of the others nothing is known.
+        if node.origin == Origin::Graph && inputs.iter().any(is_by_stamp) {
+            inputs.retain(is_by_stamp);
+        }
         Linked {
             node: node.name.clone(),
-            inputs: inputs.collect(),
+            inputs,
         }
     }
 
     fn input(
         &self,
-        node: &ModelNode,
         topic: &str,
+        rule: LinkRule,
+        by_order: Evidence,
         message: &PlainMessage<'_>,
-    ) -> Option<(String, Option<Time<Ros>>, Evidence)> {
+    ) -> Option<LinkedInput> {
         let recent = self.recent.get(topic)?;
         let before = |seen: &&Seen| seen.published.ros <= message.published.ros;
+        let stamp = message.stamp.filter(|stamp| !stamp.is_zero());
         let same = recent
             .iter()
             .rev()
             .filter(before)
-            .find(|seen| seen.stamp.is_some() && seen.stamp == message.stamp);
+            .find(|seen| stamp.is_some() && seen.stamp == stamp);
+        let same = same.map(|seen| (seen, Evidence::EqualStamp));
         let latest = recent.iter().rev().find(before);
-        let (seen, evidence) = match node.rule {
-            LinkRule::Stamp => (same?, Evidence::EqualStamp),
-            LinkRule::Latest => (latest?, Evidence::LatestBefore),
-            LinkRule::Auto => match same {
-                Some(same) => (same, Evidence::EqualStamp),
-                None => (latest?, Evidence::LatestBefore),
-            },
-        };
-        let evidence = match node.origin {
-            Origin::Declared => Evidence::Declared,
-            Origin::Graph => evidence,
+        let latest = latest.map(|seen| (seen, by_order));
+        let (seen, evidence) = match rule {
+            LinkRule::Stamp => same?,
+            LinkRule::Latest => latest?,
+            LinkRule::Auto => same.or(latest)?,
         };
         Some((topic.to_owned(), seen.stamp, evidence))
     }
+}
+
+fn is_by_stamp((_, _, evidence): &LinkedInput) -> bool {
+    *evidence == Evidence::EqualStamp
 }

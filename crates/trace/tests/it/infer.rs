@@ -2,8 +2,8 @@
 
 use timeloom_time::Time;
 use timeloom_trace::{
-    Engine, EngineOptions, Evidence, LinkRule, Linker, ModelNode, Moment, NodeModel, Origin,
-    PlainMessage, PublishedTime,
+    Confidence, Direction, Engine, EngineOptions, Evidence, LinkRule, Linker, ModelNode, Moment,
+    NodeModel, ObservedEndpoint, ObservedGraph, Origin, PlainMessage, PublishedTime,
 };
 
 use crate::world::{MS, path, source, target};
@@ -38,15 +38,17 @@ fn found(linker: &mut Linker, message: &PlainMessage<'_>) -> Vec<(String, i64, E
 }
 
 #[test]
-fn equal_stamps_lead_back_to_the_first_topic() {
+fn equal_stamps_lead_back_to_one_topic_or_it_is_not_known() {
     let mut linker = Linker::by_stamp();
     assert_eq!(found(&mut linker, &plain("/raw", Some(10), 11)), []);
-    let expected = [("/raw".to_owned(), 10, Evidence::EqualStamp)];
+    let expected = [("/raw".to_owned(), 10, Evidence::StampAlone)];
     assert_eq!(
         found(&mut linker, &plain("/filtered", Some(10), 15)),
         expected
     );
-    assert_eq!(found(&mut linker, &plain("/fused", Some(10), 20)), expected);
+    // It may be made of either.
+    assert_eq!(found(&mut linker, &plain("/fused", Some(10), 20)), []);
+    assert_eq!(linker.not_known(), 1);
     // A topic that repeats a stamp is not made of itself, and zero is no stamp at all.
     assert_eq!(found(&mut linker, &plain("/raw", Some(10), 21)), []);
     assert_eq!(found(&mut linker, &plain("/a", Some(0), 22)), []);
@@ -57,7 +59,7 @@ fn equal_stamps_lead_back_to_the_first_topic() {
 #[test]
 fn a_model_finds_the_same_stamp_or_the_latest_as_its_rule_says() {
     let rules = [
-        (LinkRule::Latest, 20, Evidence::LatestBefore),
+        (LinkRule::Latest, 20, Evidence::OnlyInput),
         (LinkRule::Stamp, 10, Evidence::EqualStamp),
         (LinkRule::Auto, 10, Evidence::EqualStamp),
     ];
@@ -79,9 +81,10 @@ fn a_model_finds_the_same_stamp_or_the_latest_as_its_rule_says() {
         // A new stamp: only the latest is left, or nothing.
         let renewed = found(&mut linker, &plain("/out", Some(77), 26));
         match rule {
-            LinkRule::Stamp => assert_eq!(renewed, []),
-            LinkRule::Latest | LinkRule::Auto => {
-                assert_eq!(renewed, [("/in".to_owned(), 20, Evidence::LatestBefore)]);
+            // Its messages carry the stamp of their input: that of this one is missing.
+            LinkRule::Stamp | LinkRule::Auto => assert_eq!(renewed, []),
+            LinkRule::Latest => {
+                assert_eq!(renewed, [("/in".to_owned(), 20, Evidence::OnlyInput)]);
             }
         }
     }
@@ -121,12 +124,14 @@ fn what_somebody_declared_says_so() {
         }
     }
     let report = engine.report();
-    assert!(
-        report
-            .hops
-            .iter()
-            .all(|hop| hop.known_by.keys().eq([&Evidence::Declared]))
-    );
+    for hop in &report.hops {
+        // The declared rule says so, or the stamps do.
+        let expected = match hop.to.as_str() {
+            "/filtered" => Evidence::EqualStamp,
+            _ => Evidence::Declared,
+        };
+        assert!(hop.known_by.keys().eq([&expected]), "{hop:?}");
+    }
     let target = target(&report, "/fused");
     let lidar = path(target, &["/raw", "/filtered", "/fused"]);
     assert_eq!((lidar.best.count, lidar.best.max_ns), (10, 9_000_000));
@@ -162,5 +167,141 @@ fn publish_times_of_autoware_make_a_source_exact() {
     assert_eq!(
         (path.best.count, path.best.min_ns, path.best.max_ns),
         (5, 40_000_000, 40_000_000)
+    );
+}
+
+fn seen(node: &str, direction: Direction, topic: &str) -> ObservedEndpoint {
+    ObservedEndpoint {
+        node: node.into(),
+        topic: topic.into(),
+        direction,
+        appeared_ns: 0,
+        vanished_ns: None,
+    }
+}
+
+/// The demo's robot: a lidar, a filter and odometry, which keep the stamp of the scan.
+fn robot() -> Vec<ObservedEndpoint> {
+    use Direction::{Publishes, Subscribes};
+    vec![
+        seen("/lidar", Publishes, "/scan"),
+        seen("/filter", Subscribes, "/scan"),
+        seen("/filter", Publishes, "/scan_filtered"),
+        seen("/odometry", Subscribes, "/scan_filtered"),
+        seen("/odometry", Publishes, "/odometry"),
+        seen("/rviz", Subscribes, "/scan"),
+        seen("/rviz", Subscribes, "/odometry"),
+        seen("/rviz", Publishes, "/goal"),
+    ]
+}
+
+#[test]
+fn a_graph_tells_a_chain_from_a_star() {
+    let graph = ObservedGraph::new(robot());
+    let mut linker = Linker::with_graph(NodeModel::default(), graph);
+    let mut engine = Engine::new(EngineOptions::default());
+    for cycle in 1..=10 {
+        let at = cycle * 100;
+        for (topic, published) in [
+            ("/scan", at),
+            ("/scan_filtered", at + 5),
+            ("/odometry", at + 9),
+        ] {
+            linker.at(published * MS);
+            let message = plain(topic, Some(at), published);
+            linker.feed(&message, &mut engine, published * MS);
+        }
+    }
+    let report = engine.report();
+    let hops: Vec<_> = report
+        .hops
+        .iter()
+        .map(|hop| (&*hop.from, &*hop.to, hop.nodes.join(""), hop.confidence))
+        .collect();
+    let likely = Confidence::Likely;
+    assert_eq!(
+        hops,
+        [
+            ("/scan", "/scan_filtered", "/filter".to_owned(), likely),
+            (
+                "/scan_filtered",
+                "/odometry",
+                "/odometry".to_owned(),
+                likely
+            ),
+        ]
+    );
+    assert_eq!(linker.not_known(), 0);
+}
+
+#[test]
+fn what_the_graph_excludes_is_no_link() {
+    let mut endpoints = robot();
+    // The filter's subscription goes after a minute.
+    endpoints[1].vanished_ns = Some(60_000 * MS);
+    let mut linker = Linker::with_graph(NodeModel::default(), ObservedGraph::new(endpoints));
+    let mut links = |second: i64| {
+        let at = second * 1000;
+        linker.at(at * MS);
+        linker.link(&plain("/scan", Some(at), at));
+        found(&mut linker, &plain("/scan_filtered", Some(at), at + 5)).len()
+    };
+    assert_eq!([links(1), links(59), links(70)], [1, 1, 0]);
+    // The goal has no stamp of its own, and a node without a name may publish anything.
+    let mut endpoints = robot();
+    endpoints.push(seen("", Direction::Publishes, "/odometry"));
+    let mut linker = Linker::with_graph(NodeModel::default(), ObservedGraph::new(endpoints));
+    linker.link(&plain("/scan_filtered", Some(10), 10));
+    assert_eq!(found(&mut linker, &plain("/odometry", Some(11), 12)), []);
+    assert_eq!(linker.not_known(), 1);
+    let by_stamp = found(&mut linker, &plain("/odometry", Some(10), 13));
+    assert_eq!(
+        by_stamp,
+        [("/scan_filtered".to_owned(), 10, Evidence::EqualStamp)]
+    );
+}
+
+#[test]
+fn several_inputs_without_a_common_stamp_are_guesses() {
+    let graph = ObservedGraph::new(robot());
+    let mut linker = Linker::with_graph(NodeModel::default(), graph);
+    linker.link(&plain("/scan", Some(10), 10));
+    linker.link(&plain("/odometry", Some(20), 20));
+    let goal = found(&mut linker, &plain("/goal", Some(33), 34));
+    let guess = Evidence::LatestBefore;
+    let both = [
+        ("/odometry".to_owned(), 20, guess),
+        ("/scan".to_owned(), 10, guess),
+    ];
+    assert_eq!(goal, both);
+    assert_eq!(guess.confidence(), Confidence::Guess);
+    // With the stamp of one of them it is made of that one.
+    let goal = found(&mut linker, &plain("/goal", Some(20), 35));
+    assert_eq!(goal, [("/odometry".to_owned(), 20, Evidence::EqualStamp)]);
+    // Then the next one without is not made of both: its input is missing.
+    assert_eq!(found(&mut linker, &plain("/goal", Some(44), 45)), []);
+    assert_eq!(linker.not_known(), 1);
+}
+
+#[test]
+fn what_somebody_declared_stands_above_the_graph() {
+    let declared = NodeModel {
+        nodes: vec![node(
+            "/filter",
+            &["/points"],
+            "/scan_filtered",
+            LinkRule::Latest,
+            Origin::Declared,
+        )],
+    };
+    let mut linker = Linker::with_graph(declared, ObservedGraph::new(robot()));
+    linker.link(&plain("/points", Some(7), 7));
+    linker.link(&plain("/scan", Some(10), 10));
+    let filtered = found(&mut linker, &plain("/scan_filtered", Some(10), 12));
+    assert_eq!(filtered, [("/points".to_owned(), 7, Evidence::Declared)]);
+    let odometry = found(&mut linker, &plain("/odometry", Some(10), 13));
+    assert_eq!(
+        odometry,
+        [("/scan_filtered".to_owned(), 10, Evidence::EqualStamp)]
     );
 }

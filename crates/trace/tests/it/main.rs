@@ -1,6 +1,7 @@
 //! Behaviour of the room `trace` through its public API.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod allocations;
 mod bounds;
@@ -12,6 +13,7 @@ mod exports;
 mod fuzz;
 mod infer;
 mod outcomes;
+mod peers;
 mod plan;
 mod synchronizer;
 mod wire;

@@ -1,11 +1,12 @@
-//! What the writer of a bag says about it in records of the file: metadata and account.
+//! What the writer of a bag says about it in records of the file: metadata, account, and the graph of the robot.
 
 use super::McapReader;
 use crate::mcap::account_record;
+use crate::mcap::graph_record;
 use crate::mcap::record::{Metadata, RECORD_HEAD};
 use crate::mcap::sink::{METADATA_KEY, METADATA_NAME};
 use crate::storage::FileAccount;
-use crate::{BagMetadata, Result};
+use crate::{BagMetadata, Result, RobotGraph};
 
 /// Metadata of a bag is never longer; what is, is not read.
 const MAX_METADATA: u64 = 256 << 20;
@@ -49,6 +50,21 @@ impl McapReader {
         let embedded = self.info.metadata.as_ref();
         self.info.account = FileAccount::of_file(embedded, self.has_end, saved);
         Ok(())
+    }
+
+    /// Reads the graph of the robot, all of its records together.
+    pub(super) fn read_graph(&mut self) -> Result<RobotGraph> {
+        let mut graph = RobotGraph::default();
+        // In the order of the file: a later one says what changed.
+        let mut places = self.graph.clone();
+        places.sort_unstable();
+        for (offset, length) in places {
+            let bytes = self.read_record(offset, length)?;
+            if let Some(text) = bytes.as_deref().and_then(graph_record::parse) {
+                graph.update(&RobotGraph::parse(text)?);
+            }
+        }
+        Ok(graph)
     }
 
     /// The body of a record; `None` when it is damaged.

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use timeloom_bag::StorageReader as _;
+use timeloom_bag::{BagReader, EndpointRole, RobotGraph, StorageReader as _};
 use timeloom_time::Duration;
 use timeloom_trace::{
-    AccountOf, AccountScope, Engine, EngineOptions, Linker, Plan, RecorderAccount, Report,
-    is_lineage_type, main_topic,
+    AccountOf, AccountScope, Direction, Engine, EngineOptions, ObservedEndpoint, ObservedGraph,
+    Plan, RecorderAccount, Report, is_lineage_type, main_topic,
 };
 
 use super::bag_input::{BagInput, Intake};
@@ -49,7 +49,7 @@ pub(crate) struct AnalysisArguments {
 /// How links are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Links {
-    /// By tags; without any, by the plan's node model or by equal stamps
+    /// By tags; without any, by the plan's node model and the recorded graph, or by equal stamps
     #[default]
     Auto,
     /// By tags only
@@ -58,6 +58,8 @@ pub(crate) enum Links {
     Stamp,
     /// By the plan's node model
     Model,
+    /// By the graph of the nodes that was recorded, also where there are tags
+    Graph,
 }
 
 /// A bag's report, and whether all of the bag could be read.
@@ -87,18 +89,18 @@ impl AnalysisArguments {
         options
     }
 
-    fn linker(&self, plan: &Plan) -> anyhow::Result<Option<Linker>> {
-        let has_model = !plan.model.nodes.is_empty();
-        Ok(match self.links {
-            Links::Model if !has_model => {
-                let hint = "give --plan a file with `nodes:`";
-                return Err(Failure::usage("there is no node model").hint(hint).into());
-            }
-            Links::Model => Some(Linker::with_model(plan.model.clone())),
-            Links::Auto if has_model => Some(Linker::with_model(plan.model.clone())),
-            Links::Stamp => Some(Linker::by_stamp()),
-            Links::Auto | Links::Tags => None,
-        })
+    /// The graph of the nodes as the recorder saw it.
+    fn graph(&self, bag: &Path, reader: &mut BagReader) -> anyhow::Result<ObservedGraph> {
+        if matches!(self.links, Links::Tags | Links::Stamp | Links::Model) {
+            return Ok(ObservedGraph::default());
+        }
+        let graph = observed_graph(&reader.graph()?);
+        if self.links == Links::Graph && graph.is_empty() {
+            let text = format!("{} has no recorded graph", bag.display());
+            let hint = "only `timeloom record` keeps the graph; declare the nodes in --plan";
+            return Err(Failure::new(text).hint(hint).into());
+        }
+        Ok(graph)
     }
 
     /// Reads a bag into any sink.
@@ -113,12 +115,17 @@ impl AnalysisArguments {
         let info = reader.info().clone();
         context.printer.warnings(&info.damage);
         let range = self.range.resolve(&info)?;
-        let linker = self.linker(plan)?;
+        if self.links == Links::Model && plan.model.nodes.is_empty() {
+            let hint = "give --plan a file with `nodes:`";
+            return Err(Failure::usage("there is no node model").hint(hint).into());
+        }
+        let graph = self.graph(bag, &mut reader)?;
         let mut input = BagInput {
             reader: &mut reader,
             range,
             links: self.links,
-            linker,
+            model: plan.model.clone(),
+            graph,
         };
         let mut intake = input.run(sink, context)?;
         if damage::means_loss(&info.damage) {
@@ -186,6 +193,24 @@ impl AnalysisArguments {
     }
 }
 
+/// Who publishes and who takes what in a recorded graph.
+fn observed_graph(graph: &RobotGraph) -> ObservedGraph {
+    ObservedGraph::new(graph.endpoints().filter_map(|endpoint| {
+        let direction = match endpoint.role {
+            EndpointRole::Publisher => Direction::Publishes,
+            EndpointRole::Subscription => Direction::Subscribes,
+            EndpointRole::Server | EndpointRole::Client => return None,
+        };
+        Some(ObservedEndpoint {
+            node: endpoint.node.clone(),
+            topic: endpoint.topic.clone(),
+            direction,
+            appeared_ns: endpoint.appeared_ns,
+            vanished_ns: endpoint.vanished_ns,
+        })
+    }))
+}
+
 pub(super) fn read_plan(path: &Path) -> anyhow::Result<Plan> {
     let text =
         std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -223,6 +248,12 @@ fn notes(intake: &Intake) -> Vec<String> {
             ""
         };
         notes.push(format!("{why}links are found by {how}"));
+    }
+    if intake.not_known > 0 {
+        let messages = counted(intake.not_known, "message");
+        notes.push(format!(
+            "{messages} may come from several topics or nodes: which is not known"
+        ));
     }
     if intake.sim_time {
         notes.push(

@@ -6,7 +6,8 @@ use timeloom_bag::{BagReader, Message, Query, StorageReader as _, TopicId, Topic
 use timeloom_msg::StampProgram;
 use timeloom_time::{Ros, Time};
 use timeloom_trace::{
-    AnyTag, Linker, Moment, PUBLISHED_TIME_TYPE, PlainMessage, PublishedTime, TAG_TYPE, main_topic,
+    AnyTag, Linker, Moment, NodeModel, ObservedGraph, PUBLISHED_TIME_TYPE, PlainMessage,
+    PublishedTime, TAG_TYPE, main_topic,
 };
 
 use super::analysis::Links;
@@ -17,6 +18,10 @@ use crate::time_range::TimeRange;
 
 /// Tags that are this far from when they were recorded do not show the time of the machine.
 const SIM_TIME: i64 = 60_000_000_000;
+
+/// How links are found where nothing is known of the nodes.
+const BY_STAMPS: &str =
+    "equal stamps, which are guesses: the bag does not say which node made what";
 
 /// What a topic of a bag means.
 enum Role {
@@ -42,6 +47,8 @@ pub(super) struct Intake {
     pub(super) sim_time: bool,
     /// How links were found, when there were no tags.
     pub(super) inferred: Option<&'static str>,
+    /// Messages that may come from several topics or nodes: which is not known.
+    pub(super) not_known: u64,
 }
 
 impl Intake {
@@ -77,7 +84,10 @@ pub(super) struct BagInput<'a> {
     pub(super) reader: &'a mut BagReader,
     pub(super) range: TimeRange,
     pub(super) links: Links,
-    pub(super) linker: Option<Linker>,
+    /// What the plan declares of nodes.
+    pub(super) model: NodeModel,
+    /// What the recorder saw of nodes.
+    pub(super) graph: ObservedGraph,
 }
 
 impl BagInput<'_> {
@@ -94,17 +104,9 @@ impl BagInput<'_> {
         let infers = match self.links {
             Links::Tags => false,
             Links::Auto => !has_tags,
-            Links::Stamp | Links::Model => true,
+            Links::Stamp | Links::Model | Links::Graph => true,
         };
-        // With tags, a model links what is not tagged.
-        let given = self.linker.take().filter(|_| self.links != Links::Tags);
-        let mut linker = given.or_else(|| infers.then(Linker::by_stamp));
-        intake.inferred = match self.links {
-            _ if !infers => None,
-            Links::Stamp => Some("equal stamps"),
-            _ if linker.as_ref().is_some_and(Linker::has_model) => Some("a node model"),
-            _ => Some("equal stamps"),
-        };
+        let mut linker = self.linker(infers, &mut intake);
         let mut named = named;
         if infers {
             named.tagged.clear();
@@ -112,7 +114,7 @@ impl BagInput<'_> {
             let topics = info.topics.iter().map(|topic| topic.name.clone());
             named.all.extend(topics.filter(|topic| linker.knows(topic)));
         }
-        let roles = roles(&info.topics, &named.all, infers, &decoders);
+        let roles = roles(&info.topics, &named.all, infers, linker.as_ref(), &decoders);
         for (index, role) in &roles {
             // In simulated time, a message's own times say nothing: what it makes counts from its reception.
             let comes = matches!(role, Role::Tags) || !intake.sim_time;
@@ -151,6 +153,9 @@ impl BagInput<'_> {
             else {
                 continue;
             };
+            if let Some(linker) = &mut linker {
+                linker.at(message.log_time_ns);
+            }
             let mut links = LinkSource {
                 linker: linker.as_mut(),
                 tagged: &named.tagged,
@@ -158,7 +163,33 @@ impl BagInput<'_> {
             };
             take(role, &topic.name, &message, &mut links, &mut intake, sink);
         }
+        intake.not_known = linker.map_or(0, |linker| linker.not_known());
         Ok(intake)
+    }
+
+    /// Who knows the inputs of messages without tags: the plan, the recorder, or nobody.
+    fn linker(&mut self, infers: bool, intake: &mut Intake) -> Option<Linker> {
+        let model = std::mem::take(&mut self.model);
+        let graph = std::mem::take(&mut self.graph);
+        let declared = !model.nodes.is_empty();
+        let (linker, how) = match self.links {
+            Links::Tags => return None,
+            Links::Stamp => (Linker::by_stamp(), BY_STAMPS),
+            Links::Auto | Links::Graph if infers && !graph.is_empty() => {
+                let how = if declared {
+                    "a node model and the recorded graph"
+                } else {
+                    "the recorded graph"
+                };
+                (Linker::with_graph(model, graph), how)
+            }
+            // With tags, a model links what is not tagged.
+            _ if declared => (Linker::with_model(model), "a node model"),
+            _ if infers => (Linker::by_stamp(), BY_STAMPS),
+            _ => return None,
+        };
+        intake.inferred = infers.then_some(how);
+        Some(linker)
     }
 
     fn start(&mut self, topics: Vec<TopicId>) -> anyhow::Result<()> {
@@ -215,8 +246,11 @@ fn roles(
     topics: &[TopicInfo],
     named: &BTreeSet<String>,
     infers: bool,
+    linker: Option<&Linker>,
     decoders: &Decoders,
 ) -> BTreeMap<usize, Role> {
+    let model = linker.filter(|linker| linker.has_model());
+    let is_known = |topic: &str| model.is_none_or(|model| model.knows(topic));
     let mut roles = BTreeMap::new();
     for (index, topic) in topics.iter().enumerate() {
         let role = match topic.type_name.as_str() {
@@ -229,10 +263,10 @@ fn roles(
                 Some(main) => Role::Notes(main.to_owned()),
                 None => continue,
             },
-            _ if infers || named.contains(&topic.name) => {
+            _ if infers && is_known(&topic.name) || named.contains(&topic.name) => {
                 let schema = decoders.schema(index).ok();
                 let program = schema.and_then(StampProgram::compile);
-                if infers && program.is_none() {
+                if infers && program.is_none() && model.is_none() {
                     continue;
                 }
                 Role::Messages(program)

@@ -1,0 +1,30 @@
+//! The graph of the robot on its way into the files.
+
+use super::BagWriter;
+use crate::RobotGraph;
+use crate::message::size_u64;
+use crate::storage::{StorageWriter, WriteOutcome};
+
+impl BagWriter {
+    /// Tells what changed in the graph of the robot: the open file gets it, and each further one begins with what is
+    /// there then.
+    pub fn update_graph(&mut self, changed: &RobotGraph) -> WriteOutcome {
+        if changed.is_empty() {
+            return WriteOutcome::default();
+        }
+        self.graph.update(changed);
+        let text = changed.to_yaml();
+        self.on_file(|writer| writer.save_graph(&text))
+    }
+
+    /// Begins a file with the graph as it is now; returns the bytes that this takes.
+    pub(super) fn begin_graph(&mut self, writer: &mut dyn StorageWriter) -> u64 {
+        self.graph.forget_vanished();
+        if self.graph.is_empty() {
+            return 0;
+        }
+        let text = self.graph.to_yaml();
+        self.pending.absorb(writer.save_graph(&text));
+        size_u64(text.len())
+    }
+}

@@ -1,0 +1,115 @@
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// How a link between two messages is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Evidence {
+    /// A tag names the input by its stamp.
+    Tag,
+    /// A tag names the input, which has no stamp: the message that was published last before it came.
+    TagAndTime,
+    /// Both messages carry the same stamp, and the node that published the one takes the topic of the other.
+    EqualStamp,
+    /// The newest message, when the node published, of the only topic that it takes.
+    OnlyInput,
+    /// A node model that somebody declared says so.
+    Declared,
+    /// The newest message, when the node published, of one of several topics that it takes.
+    LatestBefore,
+    /// Both messages carry the same stamp; nobody knows who made them.
+    StampAlone,
+}
+
+impl Evidence {
+    /// All kinds, the surest first.
+    pub const ALL: [Self; 7] = [
+        Self::Tag,
+        Self::TagAndTime,
+        Self::EqualStamp,
+        Self::OnlyInput,
+        Self::Declared,
+        Self::LatestBefore,
+        Self::StampAlone,
+    ];
+
+    /// The word for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tag => "tag",
+            Self::TagAndTime => "tag + time",
+            Self::EqualStamp => "equal stamp",
+            Self::OnlyInput => "only input",
+            Self::Declared => "declared",
+            Self::LatestBefore => "latest before",
+            Self::StampAlone => "stamp alone",
+        }
+    }
+
+    /// How sure a link is that is known like this.
+    pub fn confidence(self) -> Confidence {
+        match self {
+            Self::Tag => Confidence::Certain,
+            Self::TagAndTime | Self::EqualStamp | Self::OnlyInput | Self::Declared => {
+                Confidence::Likely
+            }
+            Self::LatestBefore | Self::StampAlone => Confidence::Guess,
+        }
+    }
+}
+
+/// How sure a link is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// The node itself said so.
+    Certain,
+    /// Who made what is known, and the messages fit.
+    Likely,
+    /// Nothing contradicts it.
+    Guess,
+}
+
+impl Confidence {
+    /// How sure most of the links are that are known in these ways.
+    pub fn of(known_by: &BTreeMap<Evidence, u64>) -> Self {
+        let mut links = BTreeMap::new();
+        for (evidence, count) in known_by {
+            *links.entry(evidence.confidence()).or_insert(0) += count;
+        }
+        let most = links.iter().max_by_key(|(_, count)| **count);
+        most.map_or(Self::Guess, |(confidence, _)| *confidence)
+    }
+
+    /// The word for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Certain => "certain",
+            Self::Likely => "likely",
+            Self::Guess => "guess",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hop_is_as_sure_as_most_of_its_links() {
+        let of = |known: &[(Evidence, u64)]| Confidence::of(&known.iter().copied().collect());
+        assert_eq!(of(&[(Evidence::Tag, 5)]), Confidence::Certain);
+        let mixed = [(Evidence::EqualStamp, 5), (Evidence::LatestBefore, 2)];
+        assert_eq!(of(&mixed), Confidence::Likely);
+        let mixed = [(Evidence::EqualStamp, 1), (Evidence::LatestBefore, 2)];
+        assert_eq!(of(&mixed), Confidence::Guess);
+        assert_eq!(of(&[]), Confidence::Guess);
+    }
+
+    #[test]
+    fn kinds_stand_from_sure_to_unsure() {
+        assert!(Evidence::ALL.is_sorted());
+        assert!(Evidence::ALL.map(Evidence::confidence).is_sorted());
+    }
+}

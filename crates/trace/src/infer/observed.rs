@@ -1,0 +1,187 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::model::{LinkRule, ModelNode, NodeModel, Origin};
+use crate::topics::main_topic;
+
+/// Which way messages go at an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Its node publishes the topic.
+    Publishes,
+    /// Its node subscribes to the topic.
+    Subscribes,
+}
+
+/// A publisher or a subscription that somebody saw in the graph, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObservedEndpoint {
+    /// The full name of its node; empty when it is not known.
+    pub node: String,
+    /// The full name of the topic.
+    pub topic: String,
+    /// What it does.
+    pub direction: Direction,
+    /// When it was first seen.
+    pub appeared_ns: i64,
+    /// When it went; none while it is there.
+    pub vanished_ns: Option<i64>,
+}
+
+/// The graph of the nodes over time, as an observer saw it.
+///
+/// Whoever joins a graph needs a while to see all of it, and sees later than others who comes and who goes. Endpoints
+/// that are seen within [`ObservedGraph::FIRST_LOOK_NS`] of the first one count as there from the beginning on, and all
+/// others from [`ObservedGraph::DELAY_NS`] before they were seen until as long after they went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObservedGraph {
+    endpoints: Vec<ObservedEndpoint>,
+    /// When something changes, ascending.
+    changes: Vec<i64>,
+}
+
+/// Every node has these, and nothing is made of them.
+const INFRASTRUCTURE: [&str; 3] = ["/rosout", "/parameter_events", "/clock"];
+
+impl ObservedGraph {
+    /// How long an observer needs to see a graph that was there before.
+    pub const FIRST_LOOK_NS: i64 = 10_000_000_000;
+    /// How much later an observer may see a change.
+    pub const DELAY_NS: i64 = 2_000_000_000;
+
+    /// The graph of these endpoints; those of logging, parameters and tags are left out.
+    pub fn new(endpoints: impl IntoIterator<Item = ObservedEndpoint>) -> Self {
+        let is_data = |topic: &str| !INFRASTRUCTURE.contains(&topic) && main_topic(topic).is_none();
+        let mut endpoints: Vec<_> = endpoints
+            .into_iter()
+            .filter(|endpoint| is_data(&endpoint.topic))
+            .collect();
+        let first = endpoints.iter().map(|endpoint| endpoint.appeared_ns).min();
+        let first = first.unwrap_or(0);
+        let mut changes = BTreeSet::new();
+        for endpoint in &mut endpoints {
+            let late = endpoint.appeared_ns.saturating_sub(first) > Self::FIRST_LOOK_NS;
+            endpoint.appeared_ns = if late {
+                endpoint.appeared_ns.saturating_sub(Self::DELAY_NS)
+            } else {
+                i64::MIN
+            };
+            endpoint.vanished_ns = endpoint
+                .vanished_ns
+                .map(|gone| gone.saturating_add(Self::DELAY_NS));
+            changes.insert(endpoint.appeared_ns);
+            changes.extend(endpoint.vanished_ns);
+        }
+        Self {
+            endpoints,
+            changes: changes.into_iter().collect(),
+        }
+    }
+
+    /// Whether nothing was seen.
+    pub fn is_empty(&self) -> bool {
+        self.endpoints.is_empty()
+    }
+
+    /// Whether somebody published or took a topic at any time.
+    pub(super) fn mentions(&self, topic: &str) -> bool {
+        self.endpoints
+            .iter()
+            .any(|endpoint| endpoint.topic == topic)
+    }
+
+    /// How many changes there are up to a time.
+    pub(super) fn changes_until(&self, time_ns: i64) -> usize {
+        self.changes.partition_point(|change| *change <= time_ns)
+    }
+
+    /// The nodes that were there at a time.
+    pub fn at(&self, time_ns: i64) -> NodeModel {
+        let there = self.endpoints.iter().filter(|endpoint| {
+            endpoint.appeared_ns <= time_ns
+                && endpoint.vanished_ns.is_none_or(|gone| time_ns < gone)
+        });
+        let mut nodes: BTreeMap<&str, (BTreeSet<&str>, BTreeSet<&str>)> = BTreeMap::new();
+        let mut nameless = BTreeSet::new();
+        for endpoint in there {
+            let (node, topic) = (endpoint.node.as_str(), endpoint.topic.as_str());
+            match endpoint.direction {
+                Direction::Publishes if node.is_empty() => drop(nameless.insert(topic)),
+                Direction::Subscribes if node.is_empty() => {}
+                Direction::Publishes => drop(nodes.entry(node).or_default().1.insert(topic)),
+                Direction::Subscribes => drop(nodes.entry(node).or_default().0.insert(topic)),
+            }
+        }
+        let named = nodes
+            .into_iter()
+            .filter(|(_, (_, outputs))| !outputs.is_empty())
+            .map(|(name, (inputs, outputs))| node(name, inputs, outputs));
+        // Somebody publishes it of whom nothing else is known: its messages may be made of anything.
+        let nameless = nameless
+            .into_iter()
+            .map(|topic| node("", BTreeSet::new(), [topic].into()));
+        NodeModel {
+            nodes: named.chain(nameless).collect(),
+        }
+    }
+}
+
+fn node(name: &str, inputs: BTreeSet<&str>, outputs: BTreeSet<&str>) -> ModelNode {
+    let owned = |topics: BTreeSet<&str>| topics.into_iter().map(str::to_owned).collect();
+    ModelNode {
+        name: name.to_owned(),
+        inputs: owned(inputs),
+        outputs: owned(outputs),
+        rule: LinkRule::Auto,
+        origin: Origin::Graph,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i64 = 1_000_000_000;
+
+    fn endpoint(node: &str, direction: Direction, topic: &str, from: i64) -> ObservedEndpoint {
+        ObservedEndpoint {
+            node: node.into(),
+            topic: topic.into(),
+            direction,
+            appeared_ns: from * SECOND,
+            vanished_ns: None,
+        }
+    }
+
+    #[test]
+    fn nodes_have_what_they_had_at_that_time() {
+        use Direction::{Publishes, Subscribes};
+        let mut gone = endpoint("/filter", Subscribes, "/raw", 101);
+        gone.vanished_ns = Some(200 * SECOND);
+        let graph = ObservedGraph::new([
+            endpoint("/driver", Publishes, "/raw", 100),
+            endpoint("/filter", Publishes, "/filtered", 105),
+            gone,
+            endpoint("/filter", Subscribes, "/front/raw", 300),
+            endpoint("/filter", Publishes, "/rosout", 100),
+            endpoint("/filter", Publishes, "/filtered/message_tracking_tag", 100),
+            endpoint("/view", Subscribes, "/filtered", 100),
+            endpoint("", Publishes, "/bridge", 100),
+        ]);
+        let inputs = |second: i64| {
+            let model = graph.at(second * SECOND);
+            let filter = model.nodes.iter().find(|node| node.name == "/filter");
+            let filter = filter.expect("the filter is there");
+            assert_eq!(filter.outputs, ["/filtered"]);
+            filter.inputs.join(" ")
+        };
+        // It was seen within the first seconds: it was there before.
+        assert_eq!(inputs(0), "/raw");
+        assert_eq!(inputs(201), "/raw");
+        assert_eq!(inputs(203), "");
+        assert_eq!(inputs(299), "/front/raw");
+        let names: Vec<_> = graph.at(0).nodes.into_iter().map(|it| it.name).collect();
+        assert_eq!(names, ["/driver", "/filter", ""]);
+        assert_eq!(graph.changes_until(0), 1);
+        assert_eq!(graph.changes_until(250 * SECOND), 2);
+    }
+}

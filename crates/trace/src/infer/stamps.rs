@@ -1,0 +1,74 @@
+use std::collections::{HashMap, VecDeque};
+
+/// So many stamps are remembered.
+const STAMPS: usize = 4096;
+/// So many topics of one stamp are remembered: more than one cannot be told apart anyway.
+const TOPICS: usize = 3;
+
+/// Which topics had messages of which stamp.
+#[derive(Debug, Default)]
+pub(super) struct Stamps {
+    topics: HashMap<i64, Vec<String>>,
+    order: VecDeque<i64>,
+}
+
+/// What a stamp says of where a message comes from.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Sharing {
+    /// No topic had that stamp before, or only this one.
+    First,
+    /// One other topic had it before.
+    One(String),
+    /// Several topics had it before: which of them it was made of cannot be said.
+    Several,
+}
+
+impl Stamps {
+    /// Who had the stamp before this message.
+    pub(super) fn see(&mut self, stamp: i64, topic: &str) -> Sharing {
+        let Some(topics) = self.topics.get_mut(&stamp) else {
+            self.topics.insert(stamp, vec![topic.to_owned()]);
+            self.order.push_back(stamp);
+            if self.order.len() > STAMPS
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.topics.remove(&oldest);
+            }
+            return Sharing::First;
+        };
+        // What repeats a stamp was made of what came before it the first time.
+        let at = topics.iter().position(|known| known == topic);
+        let before = topics.get(..at.unwrap_or(topics.len())).unwrap_or_default();
+        let sharing = match before {
+            [] => Sharing::First,
+            [one] => Sharing::One(one.clone()),
+            _ => Sharing::Several,
+        };
+        if at.is_none() && topics.len() < TOPICS {
+            topics.push(topic.to_owned());
+        }
+        sharing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_topic_before_is_an_answer() {
+        let mut stamps = Stamps::default();
+        assert_eq!(stamps.see(1, "/raw"), Sharing::First);
+        assert_eq!(stamps.see(1, "/raw"), Sharing::First);
+        assert_eq!(stamps.see(1, "/filtered"), Sharing::One("/raw".into()));
+        for topic in ["/fused", "/a", "/b", "/fused"] {
+            assert_eq!(stamps.see(1, topic), Sharing::Several, "{topic}");
+        }
+        assert_eq!(stamps.see(1, "/filtered"), Sharing::One("/raw".into()));
+        for stamp in 10..10 + i64::try_from(STAMPS).unwrap() {
+            assert_eq!(stamps.see(stamp, "/raw"), Sharing::First);
+        }
+        assert_eq!(stamps.see(1, "/late"), Sharing::First, "it is forgotten");
+        assert_eq!(stamps.topics.len(), STAMPS);
+    }
+}
