@@ -52,6 +52,8 @@ mod rate;
 #[cfg(feature = "std")]
 mod raw_jump;
 #[cfg(feature = "std")]
+mod reading;
+#[cfg(feature = "std")]
 mod reporter;
 #[cfg(feature = "std")]
 mod scheduled;
@@ -109,6 +111,7 @@ pub use self::{
     participant::{BaseThread, Participant},
     player_clock::{ControlRefused, PlayerClock},
     rate::Rate,
+    reading::{Reading, tai_offset},
     reporter::ClockWarning,
     sleep::Sleep,
     sleep_descriptor::SleepDescriptor,
