@@ -16,6 +16,7 @@ mod entry;
 mod event_topic;
 mod gate;
 mod graph_index;
+mod host_clock;
 mod intake;
 mod ledger;
 #[cfg(all(test, loom))]
@@ -56,7 +57,9 @@ pub use end_reason::EndReason;
 pub use moment::{Moment, Stamp};
 pub use note::{Note, NoteSeverity};
 pub use notifier::Notifier;
-pub use options::{BagFactory, BeforeWrite, DiscoveryMode, Limits, Options, Reporter};
+pub use options::{
+    BagFactory, BeforeWrite, DiscoveryMode, HostClockSource, Limits, Options, Reporter,
+};
 pub use report::Report;
 pub use selection::Selection;
 pub use services::Services;

@@ -264,6 +264,12 @@ impl BagWriter {
         outcome.absorb(written);
     }
 
+    /// Sets a key of the custom data beside those of the options. It is in the metadata of every file that is finished
+    /// from now on, and of the bag.
+    pub fn set_custom_data(&mut self, key: &str, value: &str) {
+        self.closer.set_custom_data(key, value);
+    }
+
     /// Goes on with a new file; the old one is finished in the background.
     pub fn split(&mut self) -> Result<SplitEvent> {
         self.split_at(None, 0)

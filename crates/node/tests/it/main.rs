@@ -13,6 +13,7 @@ mod parameters;
 mod player;
 mod recorder;
 mod recorder_faults;
+mod recorder_host_clock;
 mod recorder_left_out;
 mod recorder_limits;
 mod recorder_moments;
