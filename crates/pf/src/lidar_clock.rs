@@ -137,7 +137,10 @@ impl LidarClock {
                 host_rx: arrival.at.max(sent),
             }))?;
         }
-        self.note_newest(device);
+        // One that is far behind may be wrong, or the first sign of a restart that is still to be noticed.
+        if !self.is_restart(device) {
+            self.note_newest(device);
+        }
         Ok(())
     }
 

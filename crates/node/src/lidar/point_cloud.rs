@@ -177,10 +177,8 @@ mod tests {
     use super::*;
 
     fn near(place: [f32; 3], wanted: [f64; 3]) -> bool {
-        let parts = place.into_iter().zip(wanted);
-        parts
-            .into_iter()
-            .all(|(part, wanted)| (f64::from(part) - wanted).abs() < 1e-5)
+        let mut parts = place.into_iter().zip(wanted);
+        parts.all(|(part, wanted)| (f64::from(part) - wanted).abs() < 1e-5)
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use timeloom_time::{Clock, Duration, Reading, Steady, System, WaitOptions};
 
 use super::command::Command;
+use super::note::Note;
 use super::shared::Shared;
-use crate::host_clock::{HostClock, HostClockEntry, HostClockHistory};
+use crate::host_clock::{HostClock, HostClockEntry, HostClockHistory, HostClockReason};
 
 /// How often it is looked whether the system clock was set.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -20,6 +21,12 @@ pub(super) fn run(shared: &Shared, source: &(dyn Fn() -> HostClock + Send + Sync
     loop {
         let reading = Reading::take(&steady, &system);
         if let Some(reason) = history.look(reading.after(), reading.other()) {
+            if let HostClockReason::Step(by) = reason {
+                let seconds = by.as_secs_f64();
+                let text =
+                    format!("the system clock was set by {seconds:+.6} s: receive times jump");
+                shared.tell(&Note::warning(text));
+            }
             history.add(HostClockEntry {
                 at: reading.other(),
                 reason,

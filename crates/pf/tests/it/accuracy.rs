@@ -297,3 +297,20 @@ fn right_after_a_jump_of_the_devices_clock_stamps_are_those_of_arrival() {
         assert_eq!(assembler.counters().packets_lost, 0);
     }
 }
+
+#[test]
+fn a_request_that_shows_a_restart_too_early_does_not_hide_it() {
+    let mut lidar = LidarClock::new(&TimesyncSettings::default()).unwrap();
+    let mut now = START;
+    for second in 0..20_u64 {
+        now = now.saturating_add(Duration::from_secs(1));
+        let raw = ticks(5_000.0) + (second << 32);
+        lidar.request(now, raw, user(now)).unwrap();
+    }
+    // Switched off and on within the time between two requests; packets are not missed yet.
+    now = now.saturating_add(Duration::from_secs(1));
+    lidar.request(now, ticks(0.1), user(now)).unwrap();
+    let later = now.saturating_add(Duration::from_millis(300));
+    assert!(lidar.connected(later, ticks(0.4), user(later)).unwrap());
+    assert!(!lidar.connected(later, ticks(0.4), user(later)).unwrap());
+}

@@ -149,12 +149,14 @@ impl Closer {
         )
     }
 
-    /// Sets a key of the custom data, for all metadata that is written from now on.
-    pub(super) fn set_custom_data(&mut self, key: &str, value: &str) {
+    /// Sets a key of the custom data, for all metadata that is written from now on; whether the key is new.
+    pub(super) fn set_custom_data(&mut self, key: &str, value: &str) -> bool {
+        let known = self.base.custom_data.iter().any(|(known, _)| known == key);
         set_custom_data(&mut self.base, key, value);
         let job = Job::CustomData(key.to_owned(), value.to_owned());
         // A thread that is gone writes no metadata; its failure is reported elsewhere.
         self.jobs.send(job).unwrap_or_default();
+        !known
     }
 
     /// The metadata of a file that was just opened, without the others.

@@ -67,7 +67,10 @@ fn the_layers_of_a_turn_are_one_cloud_on_the_scan_topic() {
         Some("scanner_link")
     );
     let points = points(cloud);
-    assert_eq!(cloud.get("width"), Some(Value::Uint32(points.len() as u32)));
+    assert_eq!(
+        cloud.get("width"),
+        Some(Value::Uint32(u32::try_from(points.len()).expect("few")))
+    );
     assert_eq!(cloud.get("point_step"), Some(Value::Uint32(16)));
     assert!(points.len() > 4 * 600, "{}", points.len());
     assert_eq!(elevations(&points), [-45_000, -15_000, 15_000, 45_000]);

@@ -3,8 +3,8 @@
 use timeloom_msg::Value;
 use timeloom_msg::value::Array;
 use timeloom_node::{LidarNode, LidarOptions, NodeOptions, ParameterValue};
-use timeloom_pf::TimesyncMethod;
 use timeloom_pf::simulator::Product;
+use timeloom_pf::{LinkState, TimesyncMethod};
 use timeloom_sync::Averaging;
 use timeloom_time::Duration;
 
@@ -52,7 +52,9 @@ fn texts(answer: &Value, field: &str) -> Vec<String> {
 fn the_ten_services_ask_the_device() {
     let robot = Robot::new(Product::R2000);
     let node = robot.node(NodeOptions::new("pf_driver"));
-    let lidar = LidarNode::new(&node, LidarOptions::new(robot.settings())).expect("a lidar");
+    let mut settings = robot.settings();
+    settings.request_timeout = Duration::from_secs(30);
+    let lidar = LidarNode::new(&node, LidarOptions::new(settings)).expect("a lidar");
     let info = call(&robot, "get_protocol_info", "GetProtocolInfo", &[]);
     assert_eq!(text(&info, "protocol_name"), "pfsdp");
     assert!(texts(&info, "commands").contains(&"list_iq_parameters".to_owned()));
@@ -124,6 +126,7 @@ fn parameters_are_settable_where_the_vendors_are() {
         let ranges = newest.get("ranges").expect("ranges");
         ranges.as_array().map(Array::len) == Some(360)
     });
+    until("a connection", || lidar.status().link == LinkState::Running);
     let connections = lidar.status().connections;
     let epoch = lidar.status().clock.expect("samples").newest.epoch;
     node.set_parameter("timesync_offset_usec", 1_000_000_i64)
