@@ -59,7 +59,7 @@ impl PtpStatus {
 }
 
 /// The values of a name, in their order.
-fn values(text: &str, name: &'static str) -> impl Iterator<Item = &str> {
+fn values<'a>(text: &'a str, name: &'static str) -> impl Iterator<Item = &'a str> {
     text.lines().filter_map(move |line| {
         let mut words = line.split_whitespace();
         (words.next() == Some(name)).then(|| words.next())?
