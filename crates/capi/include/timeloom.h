@@ -39,6 +39,16 @@ typedef enum {
   TIMELOOM_HEALTH_DEGRADED = 4,
 } TimeloomHealth;
 
+// How to estimate.
+typedef enum {
+  // The most likely lower envelope of delays: the best in nearly every case.
+  TIMELOOM_ESTIMATOR_ENVELOPE = 0,
+  // The hull of the smallest delays with a bounded change of rate.
+  TIMELOOM_ESTIMATOR_PSLE = 1,
+  // Two hulls that take turns.
+  TIMELOOM_ESTIMATOR_HULL = 2,
+} TimeloomEstimator;
+
 // The clock of a device as the host sees it. Used by one thread at a time.
 typedef struct TimeloomClock TimeloomClock;
 
