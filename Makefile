@@ -3,7 +3,7 @@
 
 export PATH := $(PATH):$(HOME)/.cargo/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test chaos loom sanitize audit bench lint fmt package
+.PHONY: help setup demo test chaos loom sanitize audit bench lint header fmt package
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ lint: ## check format, clippy and documentation; any warning fails
 	cargo fmt --all --check
 	cargo clippy --workspace --features timeloom-cli/full --all-targets --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --features timeloom-cli/full --quiet
+
+header: ## write crates/capi/include/timeloom.h anew (needs `cargo install cbindgen --version 0.29.4`)
+	cbindgen --config crates/capi/cbindgen.toml crates/capi --output crates/capi/include/timeloom.h
 
 fmt: ## format all Rust code
 	@scripts/setup.sh lint

@@ -81,6 +81,7 @@ mod tests {
             "service call /a std_srvs/srv/Trigger",
             "sync pf --simulate",
             "sync watch /a",
+            "sync relay /a --output /b",
             "trace live",
             "doctor net",
         ] {

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod error;
+pub mod host_clock;
 mod lidar;
 pub mod player;
 pub mod recorder;
@@ -9,7 +10,7 @@ mod tracked;
 mod type_finder;
 
 pub use error::{Error, Result};
-pub use lidar::{Incomplete, LidarNode, LidarOptions};
+pub use lidar::{Incomplete, Layers, LidarNode, LidarOptions};
 pub use ros_node::{
     Client, Names, NodeOptions, NodeTimer, ParameterAccess, ParameterValue, Remap, RosArguments,
     RosNode, Service, ServiceTypes, Severity, TimeSourceChoice, TypeService, TypedPublisher,

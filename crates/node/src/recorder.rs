@@ -17,6 +17,7 @@ mod event_topic;
 mod gate;
 mod graph_index;
 mod graph_log;
+mod host_clock;
 mod intake;
 mod ledger;
 #[cfg(all(test, loom))]
@@ -57,7 +58,9 @@ pub use end_reason::EndReason;
 pub use moment::{Moment, Stamp};
 pub use note::{Note, NoteSeverity};
 pub use notifier::Notifier;
-pub use options::{BagFactory, BeforeWrite, DiscoveryMode, Limits, Options, Reporter};
+pub use options::{
+    BagFactory, BeforeWrite, DiscoveryMode, HostClockSource, Limits, Options, Reporter,
+};
 pub use report::Report;
 pub use selection::Selection;
 pub use services::Services;

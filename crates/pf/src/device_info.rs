@@ -1,7 +1,7 @@
 use crate::pfsdp::{ProtocolInfo, Reply};
 
 /// Parameters that are asked for, as far as the device has them.
-const WANTED: [&str; 9] = [
+const WANTED: [&str; 10] = [
     "vendor",
     "product",
     "serial",
@@ -11,6 +11,7 @@ const WANTED: [&str; 9] = [
     "scan_frequency",
     "samples_per_scan",
     "layer_count",
+    "layer_inclination",
 ];
 
 /// What a device has told about itself.
@@ -34,6 +35,8 @@ pub struct DeviceInfo {
     pub samples_per_scan: Option<u64>,
     /// Layers of an R2300.
     pub layer_count: Option<u64>,
+    /// The inclinations of its layers, if it tells them, in the unit of the device.
+    pub inclinations: Vec<f64>,
     /// Whether it can be asked for its time (`system_time_raw`).
     pub tells_time: bool,
 }
@@ -60,6 +63,16 @@ impl DeviceInfo {
         self.scan_frequency = reply.float("scan_frequency");
         self.samples_per_scan = reply.number("samples_per_scan").ok();
         self.layer_count = reply.number("layer_count").ok();
+        let inclinations = reply.joined("layer_inclination").unwrap_or_default();
+        let inclinations = inclinations.split(';').filter_map(|text| text.parse().ok());
+        self.inclinations = inclinations.collect();
+    }
+
+    /// Whether its layers look in different directions, so that each is a scan of its own.
+    pub fn has_layers(&self) -> bool {
+        let several = self.layer_count.is_some_and(|count| count > 1);
+        let level = |inclination: &f64| *inclination == 0.0;
+        several && (self.inclinations.is_empty() || !self.inclinations.iter().all(level))
     }
 
     /// Whether it is of the family with layers.

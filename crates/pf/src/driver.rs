@@ -8,6 +8,7 @@ mod lookup;
 mod shared;
 mod sink;
 mod status;
+mod trouble_log;
 
 pub use event::LidarEvent;
 pub use lidar::Lidar;

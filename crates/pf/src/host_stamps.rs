@@ -9,7 +9,7 @@ use nix::sys::socket::{
 };
 use nix::sys::time::TimeSpec;
 use timeloom_sync::{ClockPair, StampSource};
-use timeloom_time::{Clock, Duration, Steady, System, Time, TimeBase};
+use timeloom_time::{Clock, Duration, Reading, Steady, System, Time, TimeBase};
 
 use crate::arrival::Arrival;
 
@@ -88,29 +88,34 @@ impl HostStamps {
 
     /// A stamp of the kernel on the steady clock if it can be trusted, else the time now.
     fn arrival(&mut self, kernel: Option<Time<System>>) -> Arrival {
-        let before = self.steady.now();
-        let system = self.system.now();
-        let after = self.steady.now();
+        let now = self.steady.now();
         let ours = Arrival {
-            at: before,
+            at: now,
             source: StampSource::User,
         };
-        let distance = system.nanos() - before.nanos();
+        let reading = Reading::take(&self.steady, &self.system);
+        let distance = reading.other().nanos() - reading.after().nanos();
         let known = self.distance.replace(distance);
         let steady = known.is_none_or(|known| (distance - known).abs() < STEP.nanos());
         let Some(kernel) = kernel.filter(|_| steady && !self.steady.base().is_virtual()) else {
             return ours;
         };
-        let at = ClockPair::between(before, system, after).to_steady(kernel);
-        let age = before - at;
+        let at = pair(&reading).to_steady(kernel);
+        let age = now - at;
         if age > OLDEST || age < -STEP {
             return ours;
         }
         Arrival {
-            at: at.min(before),
+            at: at.min(now),
             source: StampSource::Kernel,
         }
     }
+}
+
+/// The pair with the later steady reading: an interruption makes a stamp later, as a delay of the network does, and
+/// never earlier, which would be taken for the smallest delay.
+const fn pair(reading: &Reading<System>) -> ClockPair<System> {
+    ClockPair::new(reading.after(), reading.other())
 }
 
 fn kernel_time(stamp: TimeSpec) -> Option<Time<System>> {
@@ -133,6 +138,20 @@ mod tests {
 
     fn ahead(stamps: &HostStamps, by: Duration) -> Time<System> {
         stamps.system.now().saturating_add(by)
+    }
+
+    #[test]
+    fn a_stamp_of_the_kernel_is_never_before_what_it_stamps() {
+        let (steady, system) = (Clock::<Steady>::new(), Clock::<System>::new());
+        for _ in 0..1_000 {
+            let before = steady.now();
+            let kernel = system.now();
+            let reading = Reading::take(&steady, &system);
+            // The system clock may be slewed meanwhile, by 500 ppm at most.
+            let slewed = Duration::from_nanos((reading.after() - before).nanos() / 2_000 + 1);
+            let placed = pair(&reading).to_steady(kernel);
+            assert!(placed.saturating_add(slewed) >= before);
+        }
     }
 
     #[test]

@@ -15,6 +15,11 @@ use crate::timesync::{TimesyncMethod, TimesyncSettings};
 
 /// Delays that the jitter is computed from.
 const DELAYS: usize = 256;
+/// A first point that was measured so long after its packet arrived, or so long before, was not: the mapping is of
+/// another epoch of the device's clock.
+const TOO_EARLY: Duration = Duration::from_secs(10);
+/// The same for points that were measured after their arrival; the time from point to point may be a little wrong.
+const TOO_LATE: Duration = Duration::from_millis(100);
 /// The device's clock is behind what it was by more only after a restart.
 const RESTART: Duration = Duration::from_millis(500);
 
@@ -32,7 +37,8 @@ pub struct ScanStamp {
 pub struct ClockReport {
     /// Host minus device time, in nanoseconds of the steady clock.
     pub offset_ns: i64,
-    /// How fast the device's clock runs against the host's, in ppm above one.
+    /// How fast the offset grows, in ppm: positive if the device's clock is slow. The sign is that of
+    /// [`Diagnostics::skew_ppm`](timeloom_sync::Diagnostics::skew_ppm).
     pub drift_ppm: f64,
     /// The deviation of the packets' delays over the last few hundred.
     pub jitter: Duration,
@@ -131,7 +137,10 @@ impl LidarClock {
                 host_rx: arrival.at.max(sent),
             }))?;
         }
-        self.note_newest(device);
+        // One that is far behind may be wrong, or the first sign of a restart that is still to be noticed.
+        if !self.is_restart(device) {
+            self.note_newest(device);
+        }
         Ok(())
     }
 
@@ -166,6 +175,32 @@ impl LidarClock {
         self.newest = newest.max(Some(device));
     }
 
+    /// Works with other settings. An offset holds for the next stamp; another method begins a new epoch.
+    ///
+    /// # Errors
+    ///
+    /// As [`TimesyncSettings::check`]; nothing changes then.
+    pub fn reconfigure(&mut self, settings: &TimesyncSettings) -> Result<()> {
+        settings.check()?;
+        let same_clock = TimesyncSettings {
+            offset: self.settings.offset,
+            interval: self.settings.interval,
+            ..*settings
+        } == self.settings;
+        if !same_clock {
+            let mut clock = settings.clock()?;
+            // Epochs are counted on, so that stamps of two methods are not taken for one row.
+            while clock.epoch() <= self.clock.epoch() {
+                while clock.take_event().is_some() {}
+                clock.restart();
+            }
+            self.clock = clock;
+            self.delays.clear();
+        }
+        self.settings = *settings;
+        Ok(())
+    }
+
     /// Forgets everything and begins a new epoch: the device was restarted.
     pub fn restart(&mut self) {
         self.clock.restart();
@@ -186,12 +221,12 @@ impl LidarClock {
             _ => {}
         }
         match self.convert(scan.first_stamp) {
-            Ok(Some(mapped)) => ScanStamp {
+            Ok(Some(mapped)) if is_possible(&mapped, scan) => ScanStamp {
                 host: mapped.host.saturating_add(self.settings.offset),
                 mapped: Some(mapped),
             },
             // Of a stamp that cannot be, the packet that brought it has told.
-            Ok(None) | Err(_) => plain(simple),
+            Ok(_) | Err(_) => plain(simple),
         }
     }
 
@@ -234,8 +269,7 @@ impl LidarClock {
         let diagnostics = self.clock.diagnostics()?;
         Some(ClockReport {
             offset_ns: diagnostics.offset_ns,
-            // The estimators look from the other side.
-            drift_ppm: -diagnostics.skew_ppm,
+            drift_ppm: diagnostics.skew_ppm,
             jitter: deviation(&self.delays),
             newest: diagnostics.newest,
             counters: diagnostics.counters,
@@ -246,6 +280,17 @@ impl LidarClock {
     pub const fn settings(&self) -> &TimesyncSettings {
         &self.settings
     }
+}
+
+/// Whether the first point of a scan can have been measured then, by the arrival of its packet. It cannot for a moment
+/// after the device's clock has jumped, until the estimate has followed.
+fn is_possible(mapped: &Mapped, scan: &Scan) -> bool {
+    let latest = scan
+        .first_arrival
+        .at
+        .saturating_sub(scan.first_packet_time());
+    let delay = latest - mapped.host;
+    -TOO_LATE <= delay && delay <= TOO_EARLY
 }
 
 fn deviation(delays: &VecDeque<i64>) -> Duration {

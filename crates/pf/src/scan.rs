@@ -65,6 +65,8 @@ pub struct ScanCounters {
     pub scans_missed: u64,
     /// Times that the device's clock went backwards: it was restarted.
     pub restarts: u64,
+    /// Times that the device's clock jumped within a scan.
+    pub clock_jumps: u64,
     /// Times that the numbers of scans went backwards or too far, while the clock went on.
     pub renumbered: u64,
 }

@@ -20,6 +20,8 @@ pub struct Taken {
     pub fresh: bool,
     /// Whether the device's clock went backwards: it was restarted.
     pub restarted: bool,
+    /// How far the device's clock jumped within a scan, in nanoseconds.
+    pub jumped: Option<f64>,
     /// The numbers of two scans that do not follow each other, while the clock went on.
     pub renumbered: Option<(u16, u16)>,
 }
@@ -66,9 +68,17 @@ impl ScanAssembler {
         check(header).inspect_err(|_| self.counters.bad += 1)?;
         self.counters.packets += 1;
         let mut taken = Taken::default();
-        match self.place(header) {
-            None => taken.restarted = self.begin(header),
+        match self.place(header, arrival) {
+            None => taken.restarted = self.begin(header, arrival),
             Some(Place::Same) => {}
+            Some(Place::ClockJump { nanos }) => {
+                self.counters.clock_jumps += 1;
+                taken.jumped = Some(nanos);
+                let period = self.point_period_ns(header);
+                if let Some(partial) = &mut self.current {
+                    partial.follow_jump(header, period);
+                }
+            }
             Some(Place::Late) => {
                 self.counters.late += 1;
                 return Ok(taken);
@@ -117,6 +127,11 @@ impl ScanAssembler {
         self.previous = None;
     }
 
+    /// The device leaves out so many scans after each, from now on.
+    pub const fn set_skip_scans(&mut self, skip_scans: u16) {
+        self.step = skip_scans.saturating_add(1);
+    }
+
     /// How many packets and scans did what.
     pub const fn counters(&self) -> &ScanCounters {
         &self.counters
@@ -130,18 +145,19 @@ impl ScanAssembler {
         measured.map_or_else(|| header.nominal_point_period_ns(), |(_, period)| period)
     }
 
-    fn place(&self, header: &Header) -> Option<Place> {
+    fn place(&self, header: &Header, arrival: Arrival) -> Option<Place> {
         let partial = self.current.as_ref()?;
         let period = self.point_period_ns(header);
-        Some(reference(&partial.scan).place(header, self.step, period))
+        let lacks = partial.lacks(header);
+        Some(reference(&partial.scan).place(header, self.step, period, arrival.at, lacks))
     }
 
     /// The first packet, or the first after a break; whether the device's clock went backwards meanwhile.
-    fn begin(&mut self, header: &Header) -> bool {
+    fn begin(&mut self, header: &Header, arrival: Arrival) -> bool {
         let Some(previous) = &self.previous else {
             return false;
         };
-        let missed = previous.missed(header, self.step);
+        let missed = previous.missed(header, self.step, arrival.at);
         match missed {
             Some(scans) => self.counters.scans_missed += scans,
             None => self.restarted(),
@@ -230,6 +246,7 @@ fn reference(scan: &Scan) -> Reference {
         first_stamp: scan.first_stamp,
         points: scan.header.num_points_scan,
         period_ns: scan.scan_period.nanos() as f64,
+        arrived: scan.first_arrival.at,
     }
 }
 

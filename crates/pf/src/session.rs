@@ -10,6 +10,11 @@ use crate::packet::PacketType;
 use crate::pfsdp::{Command, ErrorCode, Handle, Reply};
 use crate::settings::{LidarSettings, Transport};
 
+/// How often a device that is silent is asked before it is given up.
+const PROBES: i64 = 8;
+/// And how long it may be silent at most before it is asked.
+const LONGEST_PROBE: Duration = Duration::from_millis(250);
+
 /// What is to be done next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
@@ -71,6 +76,7 @@ pub struct Session {
     last_packet: Time<Steady>,
     next_feed: Time<Steady>,
     next_time: Time<Steady>,
+    next_probe: Time<Steady>,
 }
 
 impl Session {
@@ -86,7 +92,28 @@ impl Session {
             last_packet: now,
             next_feed: now,
             next_time: now,
+            next_probe: now,
         }
+    }
+
+    /// Works with other settings; true if the device is asked anew because of them.
+    pub fn reconfigure(&mut self, settings: LidarSettings, now: Time<Steady>) -> bool {
+        let same_output = LidarSettings {
+            timesync: settings.timesync,
+            ..self.settings.clone()
+        } == settings;
+        self.settings = settings;
+        self.next_time = now;
+        if same_output || matches!(self.state, State::Waiting(_) | State::Releasing(_)) {
+            return false;
+        }
+        self.failures = 0;
+        self.close = true;
+        match self.handle.take() {
+            Some(handle) => self.state = State::Releasing(handle.handle),
+            None => self.state = State::Waiting(now),
+        }
+        true
     }
 
     /// What to do now.
@@ -162,6 +189,7 @@ impl Session {
                 self.last_packet = now;
                 self.next_feed = now.saturating_add(self.feed_interval());
                 self.next_time = now.saturating_add(self.settings.timesync.interval);
+                self.next_probe = now.saturating_add(self.probe_interval());
             }
             State::Running => self.next_feed = now.saturating_add(self.feed_interval()),
             State::Releasing(_) => self.wait(now),
@@ -206,6 +234,11 @@ impl Session {
             self.wait(now);
             return false;
         }
+        if self.state == State::FirstTime && !matches!(error, Error::Network { .. }) {
+            // The time at the start only shows a restart early: packets and later requests show it, too.
+            self.state = self.way();
+            return false;
+        }
         if self.state == State::Running && is_bearable(error) {
             self.next_feed = self
                 .next_feed
@@ -219,11 +252,25 @@ impl Session {
         let handle = self.handle.take();
         // A device that cannot be reached is not asked to clean up; its watchdog does.
         let reachable = !matches!(error, Error::Timeout { .. } | Error::Network { .. });
-        match handle.filter(|_| reachable) {
+        match handle.filter(|_| reachable && !is_invalid_handle(error)) {
             Some(handle) => self.state = State::Releasing(handle.handle),
             None => self.wait(now),
         }
         true
+    }
+
+    /// A request has shown that the device was restarted: its handles are gone; begins anew at once.
+    pub fn restarted(&mut self, now: Time<Steady>) {
+        if self.state == State::Running {
+            self.close = true;
+            self.handle = None;
+            self.state = State::Waiting(now);
+        }
+    }
+
+    /// Whether packets have not come for so long that the device is asked whether it is still there.
+    pub fn is_silent(&self, now: Time<Steady>) -> bool {
+        self.state == State::Running && now - self.last_packet >= self.probe_interval()
     }
 
     /// The packets' way broke; begins anew.
@@ -303,10 +350,18 @@ impl Session {
         }
     }
 
-    fn next_running(&self, now: Time<Steady>) -> Step {
+    fn next_running(&mut self, now: Time<Steady>) -> Step {
         let silence = now - self.last_packet;
         if silence >= self.settings.data_timeout {
             return Step::GiveUp(silence);
+        }
+        if let Some(probe) = self.probe().filter(|_| self.is_silent(now)) {
+            if now >= self.next_probe {
+                self.next_probe = now.saturating_add(self.probe_interval());
+                return probe;
+            }
+        } else {
+            self.next_probe = self.last_packet.saturating_add(self.probe_interval());
         }
         if self.settings.watchdog.is_some() && now >= self.next_feed {
             return Step::Call(Command::FeedWatchdog(self.handle_name()));
@@ -322,7 +377,24 @@ impl Session {
         if asks {
             until = until.min(self.next_time);
         }
+        if self.probe().is_some() {
+            until = until.min(self.next_probe);
+        }
         Step::Wait(until)
+    }
+
+    /// What shows whether the device still knows the handle: without it, a restart would be noticed only when packets
+    /// have not come for the whole `data_timeout`.
+    fn probe(&self) -> Option<Step> {
+        if self.settings.watchdog.is_some() {
+            return Some(Step::Call(Command::FeedWatchdog(self.handle_name())));
+        }
+        self.info.tells_time.then_some(Step::AskTime)
+    }
+
+    /// From the last packet to the first question, and from question to question.
+    fn probe_interval(&self) -> Duration {
+        Duration::from_nanos(self.settings.data_timeout.nanos() / PROBES).min(LONGEST_PROBE)
     }
 
     fn wait(&mut self, now: Time<Steady>) {
@@ -369,7 +441,11 @@ impl Session {
 fn is_bearable(error: &Error) -> bool {
     match error {
         Error::NoData { .. } => false,
-        Error::Refused { code, .. } => *code != ErrorCode::INVALID_HANDLE,
-        _ => true,
+        _ => !is_invalid_handle(error),
     }
+}
+
+/// Whether the device does not know the handle any more: its watchdog ended it, or it was restarted.
+fn is_invalid_handle(error: &Error) -> bool {
+    matches!(error, Error::Refused { code, .. } if *code == ErrorCode::INVALID_HANDLE)
 }

@@ -35,7 +35,7 @@ impl TimesyncMethod {
     /// [`Error::UnknownName`].
     pub fn named(name: &str, averaging: Averaging) -> Result<Self> {
         match name {
-            "off" => Ok(Self::Off),
+            "off" | "none" => Ok(Self::Off),
             "simple" => Ok(Self::Simple),
             "average" => Ok(Self::Average(averaging)),
             "requests" => Ok(Self::Requests(averaging)),

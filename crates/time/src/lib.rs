@@ -61,6 +61,8 @@ mod rate;
 #[cfg(feature = "std")]
 mod raw_jump;
 #[cfg(feature = "std")]
+mod reading;
+#[cfg(feature = "std")]
 mod reporter;
 #[cfg(feature = "std")]
 mod rescue;
@@ -132,6 +134,7 @@ pub use self::{
     participant::{BaseThread, Participant},
     player_clock::{ControlRefused, PlayerClock},
     rate::Rate,
+    reading::{Reading, tai_offset},
     reporter::ClockWarning,
     sleep::Sleep,
     sleep_descriptor::SleepDescriptor,

@@ -9,7 +9,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::thread::futex;
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use rustix::time::{ClockId, DynamicClockId, Timespec, clock_gettime, clock_gettime_dynamic};
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
@@ -43,6 +43,17 @@ pub(crate) fn instant() -> &'static (Instant, i64) {
             |(_, at, steady)| (at, steady),
         )
     })
+}
+
+/// How far TAI is ahead of UTC as the kernel knows it, in nanoseconds: it is set as whole seconds, by chrony or phc2sys.
+pub(crate) fn tai_offset() -> i64 {
+    // A kernel without that clock does not know the distance either.
+    let Ok(tai) = clock_gettime_dynamic(DynamicClockId::Tai) else {
+        return 0;
+    };
+    let (tai, utc) = (nanos(tai), system());
+    // The clocks are read one after the other.
+    (tai - utc + NANOS_PER_SECOND / 2).div_euclid(NANOS_PER_SECOND) * NANOS_PER_SECOND
 }
 
 #[inline]

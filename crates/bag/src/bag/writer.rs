@@ -268,6 +268,24 @@ impl BagWriter {
         outcome.absorb(written);
     }
 
+    /// Sets a key of the custom data beside those of the options. It is in the metadata of every file that is finished
+    /// from now on, and of the bag; a new key of a bag with one file is in its metadata at once, so that it survives a
+    /// crash.
+    ///
+    /// # Errors
+    ///
+    /// When the metadata cannot be written now; it is tried again when a file is finished.
+    pub fn set_custom_data(&mut self, key: &str, value: &str) -> Result<()> {
+        let is_new = self.closer.set_custom_data(key, value);
+        // With more files, the metadata belongs to the thread that closes them.
+        if is_new && self.files_opened == 1 {
+            let name = self.current_name();
+            let metadata = self.closer.metadata_of_open_file(&self.topics, &name);
+            write_metadata_file(&self.directory, &metadata)?;
+        }
+        Ok(())
+    }
+
     /// Goes on with a new file; the old one is finished in the background.
     pub fn split(&mut self) -> Result<SplitEvent> {
         self.split_at(None, 0)

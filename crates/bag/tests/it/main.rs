@@ -9,6 +9,7 @@ mod chunks;
 mod compatibility;
 mod conformance;
 mod convert;
+mod custom_data;
 mod damage;
 mod escape;
 mod extras;

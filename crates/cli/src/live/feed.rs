@@ -52,6 +52,7 @@ pub(crate) struct Feed {
     /// A publisher of the topic, for the layout of its messages.
     pub(crate) publisher: EndpointInfo,
     intake: Arc<Intake>,
+    qos: QosProfile,
     _subscription: Box<dyn Subscription>,
 }
 
@@ -136,6 +137,7 @@ impl Feed {
             topic,
             publisher,
             intake,
+            qos: spec.qos,
             _subscription: subscription,
         }))
     }
@@ -158,6 +160,11 @@ impl Feed {
                 context.printer.warning(&text);
             }
         }
+    }
+
+    /// How it subscribed: the strongest that all publishers offer.
+    pub(crate) const fn qos(&self) -> QosProfile {
+        self.qos
     }
 
     pub(crate) fn account(&self) -> Account {

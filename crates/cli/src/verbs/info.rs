@@ -1,5 +1,7 @@
 //! `timeloom info`: what a bag holds.
 
+mod host_clock;
+
 use std::cmp::Reverse;
 use std::path::PathBuf;
 
@@ -100,6 +102,10 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         Format::Json => serde_json::to_string_pretty(&info)? + "\n",
     };
     context.printer.data().write_all(text.as_bytes())?;
+    if arguments.verbose && arguments.format == Format::Text && !arguments.topic_name {
+        let lines = host_clock::lines(&info.custom_data);
+        context.printer.data().write_all(lines.as_bytes())?;
+    }
     if arguments.topic_name {
         context.printer.warnings(&info.damage);
         context.printer.warnings(&info.compatibility);

@@ -12,6 +12,7 @@ mod pf_arguments;
 mod pf_device;
 mod pf_lines;
 mod plot;
+mod relay;
 mod retime;
 mod simulate;
 mod sparkline;
@@ -33,9 +34,10 @@ EXAMPLES
   timeloom sync convert fitted.csv events.csv                    other device times by the same mapping
   timeloom sync simulate p2 --seed 7 -o samples.csv              samples with the truth beside them
   timeloom sync watch /scan                                      live: offset, drift, bound
+  timeloom sync relay /imu --output /imu/synced                  the topic again, with corrected stamps
   timeloom sync pf --host 10.0.10.9                              drive a lidar: scans with true stamps";
 
-/// Relate a sensor's clock to the host's: fit, convert, retime, simulate, watch, pf, pf-device
+/// Relate a sensor's clock to the host's: fit, convert, retime, simulate, watch, relay, pf, pf-device
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -50,6 +52,7 @@ enum Verb {
     Retime(Box<retime::Arguments>),
     Simulate(simulate::Arguments),
     Watch(Box<watch::Arguments>),
+    Relay(Box<relay::Arguments>),
     Pf(Box<pf::Arguments>),
     PfDevice(pf_device::Arguments),
 }
@@ -61,6 +64,7 @@ pub(crate) fn run(arguments: Arguments, context: &mut Context) -> anyhow::Result
         Verb::Retime(arguments) => retime::run(&arguments, context),
         Verb::Simulate(arguments) => simulate::run(&arguments, context),
         Verb::Watch(arguments) => watch::run(&arguments, context),
+        Verb::Relay(arguments) => relay::run(&arguments, context),
         Verb::Pf(arguments) => pf::run(&arguments, context),
         Verb::PfDevice(arguments) => pf_device::run(&arguments, context),
     }

@@ -12,6 +12,7 @@ use serde_json::json;
 use timeloom_bag::metadata::read_metadata_file;
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::Durability;
+use timeloom_node::host_clock::{HOST_CLOCK_KEY, HostClockRecord};
 use timeloom_node::{NodeOptions, RosNode};
 
 use crate::record_robot::{Recording, Robot, numbers, statistics, until};
@@ -79,8 +80,18 @@ fn parameters_of_rosbag2_record_as_flags_do_and_flags_count_more() {
     assert_eq!((found["/a"], found["/b"]), (100, 1), "{run}");
     let metadata = read_metadata_file(&bag).unwrap();
     assert_eq!(metadata.storage_identifier, "sqlite3");
+    let (host, own): (Vec<_>, Vec<_>) = metadata
+        .custom_data
+        .into_iter()
+        .partition(|(key, _)| key == HOST_CLOCK_KEY);
     let operator = [("operator".to_owned(), "eva".to_owned())];
-    assert_eq!(metadata.custom_data, operator, "the flag's alone");
+    assert_eq!(own, operator, "the flag's alone");
+    // And how the clock of this host was.
+    let records = HostClockRecord::parse_all(&host[0].1);
+    assert_eq!(records[0].reason, "start", "{host:?}");
+    assert!(records[0].system_ns > 1_577_836_800_000_000_000);
+    let info = robot.sandbox.ok("info from_file -v");
+    assert!(info.contains("\nHost clock: "), "{info}");
     assert!(run.stderr.contains("left out (throttled 99)"), "{run}");
 }
 

@@ -241,3 +241,51 @@ fn a_connection_that_breaks_is_told_and_the_exit_code_says_so() {
     assert!(run.stderr.contains("the device was restarted"), "{run}");
     assert!(run.stderr.contains("the connection broke "), "{run}");
 }
+
+#[test]
+fn parameters_of_the_vendors_driver_come_from_the_line_and_from_files() {
+    let robot = Robot::new();
+    let device = device();
+    let host = device.address().to_string();
+    let address = format!("scanner_ip:={host}");
+    let drive = |arguments: &[&str]| {
+        let before = device.sent().packets;
+        let driver = robot.start(&[&["sync", "pf"], arguments].concat());
+        let clock = Clock::<Steady>::new();
+        let end = clock.now().saturating_add(Duration::from_secs(50));
+        while device.sent().packets < before + 30 {
+            assert!(clock.now() < end, "no packets: {arguments:?}");
+            assert!(clock.sleep_for(Duration::from_millis(20)).is_reached());
+        }
+        driver.interrupt();
+        driver.end()
+    };
+    let run = drive(&[
+        "--ros-args",
+        "-p",
+        &address,
+        "-p",
+        "scan_topic:=/front/scan",
+        "-p",
+        "timesync_method:=average",
+        "--",
+    ]);
+    assert!(run.stderr.contains(" on /front/scan"), "{run}");
+    let file = robot.sandbox.path("r2000.yaml");
+    let text = format!(
+        "pf_r2000:\n  ros__parameters:\n    transport: \"tcp\"\n    scanner_ip: \"{host}\"\n    device: \"R2000\"\n    \
+         start_angle: -1800000\n    max_num_points_scan: 0\n    packet_type: \"C\"\n    scan_topic: \"/pf/scan\"\n    \
+         frame_id: \"scanner_link\"\n    watchdogtimeout: 60000\n    watchdog: true\n    \
+         pfsdp_init: ['scan_frequency=20', 'samples_per_scan=360']\n"
+    );
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap().to_owned();
+    let from_file = ["--node-name", "pf_r2000", "--params-file", &file];
+    let run = drive(&from_file);
+    assert!(run.stderr.contains(" on /pf/scan"), "{run}");
+    // A flag counts more than a parameter.
+    let run = drive(&[&from_file[..], &["--topic", "/flag"]].concat());
+    assert!(run.stderr.contains(" on /flag"), "{run}");
+    let wrong = robot.run(&["sync", "pf", "--simulate", "--params-file", "/none.yaml"]);
+    assert_eq!(wrong.code, 2, "{wrong}");
+}

@@ -12,15 +12,30 @@ pub enum Incomplete {
     Drop,
 }
 
+/// Where the points of a layer lie in the cloud of an R2300.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Layers {
+    /// On a plane that is tilted by the layer's inclination.
+    #[default]
+    Plane,
+    /// On the surface that the manufacturer has measured.
+    Corrected,
+}
+
 /// Which lidar, and what becomes of its scans.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LidarOptions {
     /// The device and its clock. The node's parameters have these as defaults.
     pub settings: LidarSettings,
-    /// Where scans are published (`scan_topic`); each layer of an R2300 with several has `_0`, `_1`, … behind it.
+    /// Where scans are published (`scan_topic`). Of an R2300 with several layers it is the cloud of all of them, and each
+    /// layer has a topic with `_1`, `_2`, … behind it.
     pub topic: String,
     /// The frame of the scans (`frame_id`); layers as with the topic.
     pub frame_id: String,
+    /// Which device is expected (`device`), such as `R2000`; another one is warned of. Empty for any.
+    pub device: String,
+    /// Where the points of layers lie in the cloud (`apply_correction`).
+    pub layers: Layers,
     /// What to do with a scan that has points missing.
     pub incomplete: Incomplete,
     /// How scans are published.
@@ -38,6 +53,8 @@ impl LidarOptions {
             settings,
             topic: "/scan".to_owned(),
             frame_id: "scanner_link".to_owned(),
+            device: String::new(),
+            layers: Layers::default(),
             incomplete: Incomplete::default(),
             qos: QosProfile::SENSOR_DATA,
             headers: true,

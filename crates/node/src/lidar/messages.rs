@@ -106,7 +106,7 @@ pub(super) fn fill_header(message: &mut Value, header: &Header) -> Result<()> {
 }
 
 /// Metres as REP 117 wants them: infinite where nothing was in sight, not a number where it is not known.
-fn range(point: &Point) -> f32 {
+pub(super) fn range(point: &Point) -> f32 {
     match (point.distance, point.amplitude) {
         (_, Some(code)) if NO_ECHO.contains(&code) => f32::INFINITY,
         (Some(_), Some(code)) if code < LEAST_AMPLITUDE => f32::NAN,
@@ -115,7 +115,8 @@ fn range(point: &Point) -> f32 {
     }
 }
 
-fn intensity(point: &Point) -> f32 {
+/// The amplitude; not a number where there is a code in its place.
+pub(super) fn intensity(point: &Point) -> f32 {
     let amplitude = point
         .amplitude
         .filter(|amplitude| *amplitude >= LEAST_AMPLITUDE);
@@ -126,7 +127,7 @@ fn intensity(point: &Point) -> f32 {
     clippy::cast_possible_truncation,
     reason = "the message has floats, and a cast rounds to the nearest"
 )]
-const fn single(number: f64) -> f32 {
+pub(super) const fn single(number: f64) -> f32 {
     number as f32
 }
 

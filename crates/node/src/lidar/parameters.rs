@@ -1,38 +1,141 @@
 //! The node's parameters, with the names of the vendor's driver.
 
-use timeloom_pf::{LidarSettings, PacketType, TimesyncMethod, Transport};
+use std::collections::BTreeSet;
+
+use timeloom_pf::{LidarSettings, PacketType, TimesyncMethod, TimesyncSettings, Transport};
 use timeloom_sync::Averaging;
 use timeloom_time::Duration;
 
-use super::lidar_options::LidarOptions;
+use super::lidar_options::{Layers, LidarOptions};
 use crate::{Error, ParameterAccess, ParameterValue, Result, RosNode, Severity};
 
-/// Declares the parameters with the options as defaults; the options as the parameters have them then.
-pub(super) fn declare(node: &RosNode, options: LidarOptions) -> Result<LidarOptions> {
-    let declare = Declaration { node };
-    let LidarOptions {
-        mut settings,
-        topic,
-        frame_id,
-        ..
-    } = options;
-    declare.device(&mut settings)?;
-    declare.handle(&mut settings)?;
-    declare.timesync(&mut settings)?;
-    settings.check()?;
-    Ok(LidarOptions {
-        topic: declare.text("scan_topic", &topic, "Where scans are published")?,
-        frame_id: declare.text("frame_id", &frame_id, "The frame of the scans")?,
-        settings,
-        ..options
-    })
+/// The watchdog's patience when nobody has set it: that of the device.
+const DEVICES_OWN: Duration = Duration::from_secs(60);
+
+/// Parameters that can be set while the node runs, as with the vendor's driver.
+pub(super) const WRITABLE: [&str; 14] = [
+    "pfsdp_init",
+    "port",
+    "transport",
+    "watchdog",
+    "watchdogtimeout",
+    "timesync_method",
+    "timesync_averaging",
+    "timesync_interval",
+    "timesync_period",
+    "timesync_offset_usec",
+    "start_angle",
+    "max_num_points_scan",
+    "skip_scans",
+    "packet_type",
+];
+
+/// Declares the parameters with the options as defaults; the options as the parameters have them then, and the names of
+/// those that somebody has set.
+pub(super) fn declare(
+    node: &RosNode,
+    options: &LidarOptions,
+) -> Result<(LidarOptions, BTreeSet<String>)> {
+    let names = METHOD_NAMES.iter();
+    let given = names.filter(|name| node.parameter(name).is_some());
+    let given: BTreeSet<String> = given.map(|name| (*name).to_owned()).collect();
+    let declare = |name: &str, default: ParameterValue, text: &str| {
+        let access = if WRITABLE.contains(&name) {
+            ParameterAccess::Writable
+        } else {
+            ParameterAccess::ReadOnly
+        };
+        node.declare_parameter_with(name, default, text, access)
+    };
+    let source = Source {
+        value: &declare,
+        given: &given,
+    };
+    let read = source.read(options)?;
+    if let Some(why) = source.other_method(options, &read) {
+        node.log(Severity::Warn, &why);
+    }
+    Ok((read, given))
 }
 
-struct Declaration<'a> {
-    node: &'a RosNode,
+/// The options as the parameters have them with these changes; `given` as of [`declare`], and what was set since.
+pub(super) fn changed(
+    node: &RosNode,
+    options: &LidarOptions,
+    given: &BTreeSet<String>,
+    changes: &[(String, ParameterValue)],
+) -> Result<LidarOptions> {
+    let value = |name: &str, default: ParameterValue, _text: &str| {
+        let change = changes.iter().find(|(changed, _)| changed == name);
+        let change = change.map(|(_, value)| value.clone());
+        Ok(change.or_else(|| node.parameter(name)).unwrap_or(default))
+    };
+    Source {
+        value: &value,
+        given,
+    }
+    .read(options)
 }
 
-impl Declaration<'_> {
+/// Parameters that say which method is meant.
+const METHOD_NAMES: [&str; 5] = [
+    "timesync_method",
+    "timesync_averaging",
+    "timesync_regression",
+    "timesync_interval",
+    "timesync_period",
+];
+
+type ValueOf<'a> = dyn Fn(&str, ParameterValue, &str) -> Result<ParameterValue> + 'a;
+
+/// Where values of parameters come from: name, default and description in, value out.
+struct Source<'a> {
+    value: &'a ValueOf<'a>,
+    /// Those of [`METHOD_NAMES`] that somebody has set.
+    given: &'a BTreeSet<String>,
+}
+
+impl Source<'_> {
+    fn read(&self, options: &LidarOptions) -> Result<LidarOptions> {
+        let mut settings = options.settings.clone();
+        self.device(&mut settings)?;
+        self.handle(&mut settings)?;
+        self.timesync(&mut settings)?;
+        settings.check()?;
+        let text = "The family of the device, such as R2000; another one is warned of";
+        let device = self.text("device", &options.device, text)?;
+        let corrected = options.layers == Layers::Corrected;
+        let text = "Whether points of layers lie where the manufacturer has measured them";
+        let corrected = self.boolean("apply_correction", corrected, text)?;
+        Ok(LidarOptions {
+            topic: self.text("scan_topic", &options.topic, "Where scans are published")?,
+            frame_id: self.text("frame_id", &options.frame_id, "The frame of the scans")?,
+            device,
+            layers: if corrected {
+                Layers::Corrected
+            } else {
+                Layers::Plane
+            },
+            settings,
+            ..options.clone()
+        })
+    }
+
+    /// Says that parameters of before there were methods have chosen one.
+    fn other_method(&self, asked: &LidarOptions, read: &LidarOptions) -> Option<String> {
+        let meant = read.settings.timesync.method;
+        let chosen = self.given.contains("timesync_method");
+        if chosen || meant == asked.settings.timesync.method {
+            return None;
+        }
+        let names: Vec<&str> = self.given.iter().map(String::as_str).collect();
+        Some(format!(
+            "{} without timesync_method asks for the method {meant}, as with the vendor's driver; set timesync_method to \
+             choose another",
+            names.join(", ")
+        ))
+    }
+
     fn device(&self, settings: &mut LidarSettings) -> Result<()> {
         settings.host = self.text(
             "scanner_ip",
@@ -50,6 +153,7 @@ impl Declaration<'_> {
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         let text = "Parameters of the device to be set, as name=value";
+        // What flags say is set in any case, the parameter's own come behind.
         for pair in self.texts("pfsdp_init", &pairs, text)? {
             if !pairs.contains(&pair) {
                 settings.parameters.push(assignment(&pair)?);
@@ -93,8 +197,14 @@ impl Declaration<'_> {
             settings.watchdog.is_some(),
             "Whether the device stops without a sign of life",
         )?;
-        let timeout = settings.watchdog.unwrap_or(Duration::from_secs(60));
-        let timeout = self.millis("watchdogtimeout", timeout, "For how long, in ms")?;
+        let set = settings.watchdog.filter(|timeout| *timeout != DEVICES_OWN);
+        let text = "For how long, in ms; 0 for the device's own 60000";
+        let timeout = self.millis("watchdogtimeout", set.unwrap_or_default(), text)?;
+        let timeout = if timeout.is_zero() {
+            DEVICES_OWN
+        } else {
+            timeout
+        };
         settings.watchdog = on.then_some(timeout);
         Ok(())
     }
@@ -115,14 +225,15 @@ impl Declaration<'_> {
             "regression" => Averaging::Regression,
             other => return Err(wrong("timesync_averaging", other, "mean or regression")),
         };
-        let text = "envelope, psle, hull, mean, regression, average, requests, simple or off";
+        let text = "envelope, psle, hull, average, requests, simple or off";
         let method = self.text("timesync_method", timesync.method.name(), text)?;
         let text = "From one request for the device's time to the next, in ms; 0 for none";
         timesync.interval = self.millis("timesync_interval", timesync.interval, text)?;
         let text =
             "How long samples count for average and requests, in ms; 0 alone asks for simple";
         timesync.period = self.millis("timesync_period", timesync.period, text)?;
-        timesync.method = self.method(&method, averaging, timesync.period)?;
+        let method = TimesyncMethod::named(&method, averaging)?;
+        timesync.method = self.method(method, averaging, timesync);
         let offset = timesync.offset.nanos() / 1_000;
         let text = "Added to every stamp, in µs";
         timesync.offset =
@@ -132,36 +243,39 @@ impl Declaration<'_> {
         Ok(())
     }
 
-    /// The method of this name. Who only asks for a regression, or for no period at all, as one did before there were
-    /// methods, gets what that meant.
-    fn method(&self, name: &str, averaging: Averaging, period: Duration) -> Result<TimesyncMethod> {
-        let method = TimesyncMethod::named(name, averaging)?;
-        if method != TimesyncMethod::default() {
-            return Ok(method);
+    /// The method that is meant. Without `timesync_method`, the parameters of before there were methods say it: averages
+    /// are over requests if there is an interval, else over packets, and no period at all means no averages.
+    fn method(
+        &self,
+        method: TimesyncMethod,
+        averaging: Averaging,
+        timesync: &TimesyncSettings,
+    ) -> TimesyncMethod {
+        let given = |name: &str| self.given.contains(name);
+        if given("timesync_method") || method != TimesyncMethod::default() {
+            return method;
         }
-        let (asked, meant) = if period.is_zero() {
-            ("timesync_period = 0", TimesyncMethod::Simple)
-        } else if averaging == Averaging::Regression {
-            ("timesync_regression", TimesyncMethod::Average(averaging))
+        let requests = given("timesync_interval") && !timesync.interval.is_zero();
+        if timesync.period.is_zero() && !requests {
+            return TimesyncMethod::Simple;
+        }
+        if !(given("timesync_averaging") || given("timesync_regression")) {
+            return method;
+        }
+        if requests {
+            TimesyncMethod::Requests(averaging)
         } else {
-            return Ok(method);
-        };
-        let text =
-            format!("{asked} asks for the method {meant}; set timesync_method to choose another");
-        self.node.log(Severity::Warn, &text);
-        Ok(meant)
+            TimesyncMethod::Average(averaging)
+        }
     }
 
-    /// All are read once, when the node starts.
     fn declare(
         &self,
         name: &str,
         default: impl Into<ParameterValue>,
         text: &str,
     ) -> Result<ParameterValue> {
-        let access = ParameterAccess::ReadOnly;
-        self.node
-            .declare_parameter_with(name, default, text, access)
+        (self.value)(name, default.into(), text)
     }
 
     fn text(&self, name: &str, default: &str, text: &str) -> Result<String> {

@@ -1,18 +1,32 @@
 //! What becomes of the driver's scans, packets and events.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use timeloom_msg::QosProfile;
 use timeloom_pf::{Arrival, DeviceInfo, Header, LidarEvent, LidarSink, Scan, ScanStamp};
 use timeloom_sync::ClockPair;
-use timeloom_time::{Clock, Ros, Steady, Time};
+use timeloom_time::{Clock, Reading, Ros, SourceState, Steady, Time};
 
+use super::layer_frames::LayerFrames;
 use super::lidar_options::{Incomplete, LidarOptions};
 use super::messages::{Surroundings, fill_header, fill_scan};
+use super::point_cloud::PointCloud;
+use super::ros_timeline::RosTimeline;
 use crate::{Result, RosNode, Severity, TypedPublisher};
 
 const SCAN: &str = "sensor_msgs/msg/LaserScan";
+const CLOUD: &str = "sensor_msgs/msg/PointCloud2";
+/// As the vendor's driver publishes the scans of layers and their cloud.
+const LAYER_QOS: QosProfile = QosProfile {
+    depth: 100,
+    ..QosProfile::DEFAULT
+};
+const CLOUD_QOS: QosProfile = QosProfile {
+    depth: 1,
+    ..QosProfile::DEFAULT
+};
 const R2000: (&str, &str) = ("r2000_header", "pf_interfaces/msg/PFR2000Header");
 const R2300: (&str, &str) = ("r2300_header", "pf_interfaces/msg/PFR2300Header");
 /// No device has more layers; packets that say so are wrong.
@@ -32,7 +46,12 @@ pub(super) struct ScanPublisher {
     options: LidarOptions,
     ros: Clock<Ros>,
     steady: Clock<Steady>,
+    /// Scans that the device leaves out after each; it may be changed.
+    skip_scans: AtomicU16,
     state: Mutex<State>,
+    /// What a device with layers has besides scans; none for others.
+    layers: Mutex<Option<LayerOutput>>,
+    timeline: Mutex<RosTimeline>,
 }
 
 #[derive(Default)]
@@ -43,29 +62,92 @@ struct State {
     published: Published,
 }
 
+/// The cloud of all layers, and their frames.
+struct LayerOutput {
+    publisher: TypedPublisher,
+    cloud: PointCloud,
+    frames: LayerFrames,
+}
+
 impl ScanPublisher {
-    /// Publishes on a node; the usual topic is there from the start.
-    pub(super) fn new(node: &RosNode, options: &LidarOptions) -> Result<Self> {
-        let publisher = Self {
+    /// Publishes on a node. Topics are there when the device has told what it is.
+    pub(super) fn new(node: &RosNode, options: &LidarOptions) -> Self {
+        Self {
             node: node.clone(),
             options: options.clone(),
             ros: node.clock(),
             steady: Clock::on(&node.participant().time_base()),
+            skip_scans: AtomicU16::new(options.settings.skip_scans),
             state: Mutex::default(),
-        };
-        publisher.publisher_of(None)?;
-        Ok(publisher)
+            layers: Mutex::default(),
+            timeline: Mutex::default(),
+        }
+    }
+
+    /// Makes the publishers that a device needs.
+    fn prepare(&self, device: &DeviceInfo) -> Result<()> {
+        let expected = &self.options.device;
+        if !device.product.contains(expected.as_str()) {
+            let text = format!(
+                "the parameter device is {expected}, but a {} has answered",
+                device.product
+            );
+            self.node.log(Severity::Warn, &text);
+        }
+        if !device.has_layers() {
+            self.publisher_of(None)?;
+            return Ok(());
+        }
+        for layer in 0..device.layer_count.unwrap_or(0).min(u64::from(MOST_LAYERS)) {
+            self.publisher_of(u16::try_from(layer).ok())?;
+        }
+        let mut layers = self.layers.lock().unwrap_or_else(PoisonError::into_inner);
+        if layers.is_none() {
+            *layers = Some(LayerOutput {
+                publisher: self.node.publisher(&self.options.topic, CLOUD, CLOUD_QOS)?,
+                cloud: PointCloud::new(self.options.layers)?,
+                frames: LayerFrames::new(&self.node, &self.options.frame_id)?,
+            });
+        }
+        Ok(())
+    }
+
+    /// The device leaves out so many scans after each, from now on.
+    pub(super) fn set_skip_scans(&self, skip_scans: u16) {
+        self.skip_scans.store(skip_scans, Ordering::Relaxed);
     }
 
     pub(super) fn published(&self) -> Published {
         self.state().published
     }
 
-    /// A steady time on the node's clock, as it is now: a jump of that clock touches nothing but this.
+    /// A steady time on the node's clock, never negative: a jump of that clock touches nothing but this.
     pub(super) fn ros_time(&self, steady: Time<Steady>) -> Time<Ros> {
-        let before = self.steady.now();
-        let ros = self.ros.now();
-        ClockPair::between(before, ros, self.steady.now()).from_steady(steady)
+        let reading = Reading::take(&self.steady, &self.ros);
+        let pair = ClockPair::new(reading.after(), reading.other());
+        pair.from_steady(steady).max(Time::from_nanos(0))
+    }
+
+    /// What the node's clock showed at a moment of the past.
+    fn stamp(&self, steady: Time<Steady>) -> Time<Ros> {
+        if self.ros.source_state() == SourceState::Inactive {
+            return self.ros_time(steady);
+        }
+        self.see_ros_time();
+        self.timeline().stamp(steady)
+    }
+
+    /// Remembers what a simulated clock shows now.
+    fn see_ros_time(&self) {
+        if self.ros.source_state() == SourceState::Active {
+            let now = self.steady.now();
+            let (ros, epoch) = (self.ros.now(), self.ros.epoch());
+            self.timeline().see(now, ros, epoch);
+        }
+    }
+
+    fn timeline(&self) -> MutexGuard<'_, RosTimeline> {
+        self.timeline.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -79,24 +161,50 @@ impl ScanPublisher {
         let frame = named(&self.options.frame_id, layer);
         let device = self.state().device.clone();
         let layers = layer.and(device.layer_count).unwrap_or(1);
+        let stamp = self.stamp(stamp.host);
         let around = Surroundings {
-            stamp: self.ros_time(stamp.host),
+            stamp,
             frame_id: &frame,
             device: &device,
-            every: layers * (u64::from(self.options.settings.skip_scans) + 1),
+            every: layers * (u64::from(self.skip_scans.load(Ordering::Relaxed)) + 1),
         };
         fill_scan(&mut message, scan, &around)?;
         publisher.publish(&message)?;
+        if let Some(layer) = layer {
+            self.publish_layer(scan, layer, stamp, &device)?;
+        }
+        Ok(())
+    }
+
+    /// The layer's part of the cloud, and its frame.
+    fn publish_layer(
+        &self,
+        scan: &Scan,
+        layer: u16,
+        stamp: Time<Ros>,
+        device: &DeviceInfo,
+    ) -> Result<()> {
+        let mut layers = self.layers.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(output) = layers.as_mut() else {
+            return Ok(());
+        };
+        let inclination = scan.header.layer.map_or(0, |layer| layer.inclination);
+        let frame = named(&self.options.frame_id, Some(layer));
+        let now = self.ros_time(self.steady.now());
+        output.frames.see(&frame, inclination, now)?;
+        for turn in output.cloud.add(scan, layer, stamp, device) {
+            let mut message = output.publisher.message()?;
+            output
+                .cloud
+                .fill(&mut message, &turn, &self.options.frame_id)?;
+            output.publisher.publish(&message)?;
+        }
         Ok(())
     }
 
     /// The layer, of a device with several.
     fn layer_of(&self, scan: &Scan) -> Option<u16> {
-        let several = self
-            .state()
-            .device
-            .layer_count
-            .is_some_and(|count| count > 1);
+        let several = self.state().device.has_layers();
         let layer = scan.header.layer.filter(|_| several)?;
         Some(layer.index.min(MOST_LAYERS))
     }
@@ -106,7 +214,8 @@ impl ScanPublisher {
             return Ok(known.clone());
         }
         let topic = named(&self.options.topic, layer);
-        let made = self.node.publisher(&topic, SCAN, self.options.qos)?;
+        let qos = layer.map_or(self.options.qos, |_| LAYER_QOS);
+        let made = self.node.publisher(&topic, SCAN, qos)?;
         self.state().scans.insert(layer, made.clone());
         Ok(made)
     }
@@ -146,7 +255,15 @@ impl ScanPublisher {
 }
 
 impl LidarSink for ScanPublisher {
+    fn device(&self, device: &DeviceInfo) {
+        self.state().device = device.clone();
+        if let Err(error) = self.prepare(device) {
+            self.fail("what the device offers", &error);
+        }
+    }
+
     fn packet(&self, header: &Header, _arrival: Arrival) {
+        self.see_ros_time();
         if self.options.headers
             && let Err(error) = self.publish_header(header)
         {
@@ -166,9 +283,6 @@ impl LidarSink for ScanPublisher {
     }
 
     fn event(&self, event: &LidarEvent) {
-        if let LidarEvent::Connected(device) = event {
-            self.state().device = device.clone();
-        }
         let severity = match event.severity() {
             timeloom_pf::Severity::Normal => Severity::Info,
             timeloom_pf::Severity::Warning => Severity::Warn,
@@ -178,6 +292,7 @@ impl LidarSink for ScanPublisher {
     }
 }
 
+/// The name of a layer's topic or frame: layers are counted from one in names, and from zero by the device.
 fn named(name: &str, layer: Option<u16>) -> String {
-    layer.map_or_else(|| name.to_owned(), |layer| format!("{name}_{layer}"))
+    layer.map_or_else(|| name.to_owned(), |layer| format!("{name}_{}", layer + 1))
 }

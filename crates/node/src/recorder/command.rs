@@ -21,6 +21,8 @@ pub(super) enum Command {
     SplitAt(Trigger),
     /// Write what the circular buffer holds; answers how many messages that are.
     Snapshot(Reply<Result<u64>>),
+    /// The clock of this host, from the start until now, as text.
+    HostClock(String),
     /// Write what is left, and end.
     Finish,
 }

@@ -11,6 +11,7 @@ use super::drop_policy::DropPolicy;
 use super::note::Note;
 use super::selection::Selection;
 use super::types::TypeSource;
+use crate::host_clock::HostClock;
 use crate::{Error, Names, Result};
 
 /// Makes the options of the bag; called for each bag that is begun.
@@ -73,9 +74,15 @@ pub struct Options {
     pub type_patience: Duration,
     /// Hears of what people should know.
     pub reporter: Option<Reporter>,
+    /// Tells who disciplines the clock of this host: it is written into the bag's custom data at the start, every minute
+    /// and when the clock was set. May block for a while.
+    pub host_clock: Option<HostClockSource>,
     /// Makes a disk slow, in tests.
     pub before_write: Option<BeforeWrite>,
 }
+
+/// Tells how the clock of this host is.
+pub type HostClockSource = Arc<dyn Fn() -> HostClock + Send + Sync>;
 
 /// Whether topics that come later are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -130,6 +137,7 @@ impl Options {
             types,
             type_patience: Duration::from_secs(3),
             reporter: None,
+            host_clock: None,
             before_write: None,
         }
     }

@@ -13,6 +13,7 @@ use super::end_reason::EndReason;
 use super::gate::Gate;
 use super::graph_index::GraphIndex;
 use super::graph_log::GraphLog;
+use super::host_clock;
 use super::intake::Intakes;
 use super::moment::{Moment, Trigger};
 use super::options::Options;
@@ -33,6 +34,7 @@ struct Threads {
     discovery: BaseThread<()>,
     writer: BaseThread<Result<(BagSummary, WriteOutcome)>>,
     watch: GraphWatch,
+    host_clock: Option<BaseThread<()>>,
 }
 
 impl Session {
@@ -84,10 +86,17 @@ impl Session {
         let discovery = base
             .spawn("recorder-graph", move || discovery.run())
             .map_err(started)?;
+        let host_clock = options.host_clock.clone().map(|source| {
+            let inside = Arc::clone(&shared);
+            base.spawn("recorder-host-clock", move || {
+                host_clock::run(&inside, &*source)
+            })
+        });
         let threads = Threads {
             discovery,
             writer,
             watch,
+            host_clock: host_clock.transpose().map_err(started)?,
         };
         Ok(Self {
             shared,
@@ -205,8 +214,13 @@ impl Session {
             discovery,
             writer,
             watch,
+            host_clock,
         } = threads.ok_or(Error::NotRecording)?;
         shared.ending.cancel();
+        if let Some(thread) = host_clock {
+            // What it has not told is missing in the metadata, and nothing else.
+            let _panicked = thread.join();
+        }
         shared.graph_changed.set();
         let gone = discovery.join().is_err();
         drop(watch);

@@ -15,6 +15,7 @@ use super::note::Note;
 use super::queue::Waiting;
 use super::shared::{Shared, Written};
 use super::watchdog::Watchdog;
+use crate::host_clock::HOST_CLOCK_KEY;
 use crate::{Error, Result};
 
 /// How long messages gather before the writer looks again: one wake-up for many.
@@ -117,6 +118,12 @@ impl Writer {
             Command::Split(reply) => reply.give(self.split()),
             Command::SplitAt(moment) => self.split_at = Some(moment),
             Command::Snapshot(reply) => reply.give(self.snapshot()),
+            Command::HostClock(text) => {
+                if let Err(error) = self.bag.set_custom_data(HOST_CLOCK_KEY, &text) {
+                    let text = format!("the host's clock is not in the metadata yet: {error}");
+                    self.shared.tell(&Note::warning(text));
+                }
+            }
             Command::AddTopic(_) | Command::Define { .. } | Command::Finish => {}
         }
     }

@@ -1,7 +1,9 @@
 //! The lidar node with a simulated device on 127.0.0.1, over the loopback of ROS. Sockets need the machine's time.
 
+mod layers;
 mod output;
 mod setups;
+mod vendor;
 
 use std::sync::Arc;
 
@@ -259,9 +261,32 @@ fn a_jump_of_ros_time_moves_the_stamps_and_nothing_else() {
 }
 
 #[test]
+fn stamps_of_simulated_time_are_never_negative_and_never_go_back() {
+    let robot = Robot::new(Product::R2000);
+    let (_scans, scans) = robot.listen("/scan", SCAN);
+    let mut options = NodeOptions::new("pf_driver");
+    options.use_sim_time = true;
+    let node = robot.node(options);
+    let _lidar = LidarNode::new(&node, LidarOptions::new(robot.settings())).expect("a lidar");
+    wait_for(&scans, 20);
+    for message in &values(&scans, SCAN) {
+        assert_eq!(stamp(message), 0, "there is no time yet");
+    }
+    // One tick, and then the clock stands still.
+    let sink = node.time_hub().sink(SourceId::named("test"));
+    sink.tick(Time::from_nanos(1_000_000_000_000));
+    let so_far = scans.samples().len() + 2;
+    wait_for(&scans, so_far + 50);
+    let stamps: Vec<i64> = values(&scans, SCAN)[so_far..].iter().map(stamp).collect();
+    let back = stamps.windows(2).find(|pair| pair[1] < pair[0]);
+    assert_eq!(back, None, "{stamps:?}");
+    assert!(stamps[0] > 999_000_000_000, "{stamps:?}");
+}
+
+#[test]
 fn each_layer_of_an_r2300_has_its_topic() {
     let robot = Robot::new(Product::R2300);
-    let layers: Vec<_> = (0..4)
+    let layers: Vec<_> = (1..=4)
         .map(|layer| robot.listen(&format!("/pf/scan_{layer}"), SCAN))
         .collect();
     let (_headers, headers) = robot.listen("/r2300_header", "pf_interfaces/msg/PFR2300Header");
@@ -276,7 +301,8 @@ fn each_layer_of_an_r2300_has_its_topic() {
         wait_for(collector, 3);
         let message = values(collector, SCAN).pop().expect("a scan");
         let frame = message.get("header.frame_id").expect("a frame");
-        assert_eq!(frame.as_str(), Some(format!("front_{layer}").as_str()));
+        let wanted = format!("front_{}", layer + 1);
+        assert_eq!(frame.as_str(), Some(wanted.as_str()));
     }
     wait_for(&headers, 12);
     let header = values(&headers, "pf_interfaces/msg/PFR2300Header")

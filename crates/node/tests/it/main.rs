@@ -15,6 +15,7 @@ mod player;
 mod recorder;
 mod recorder_faults;
 mod recorder_graph;
+mod recorder_host_clock;
 mod recorder_left_out;
 mod recorder_limits;
 mod recorder_moments;

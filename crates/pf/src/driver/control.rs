@@ -11,6 +11,7 @@ use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::pfsdp::Command;
 use crate::session::{LinkState, Session, Step};
+use crate::settings::LidarSettings;
 
 /// How long the device may take to hear that we are gone.
 const FAREWELL: Duration = Duration::from_millis(300);
@@ -19,6 +20,8 @@ const FAREWELL: Duration = Duration::from_millis(300);
 pub(super) struct Control {
     shared: Arc<Shared>,
     session: Session,
+    /// The settings that the session works with.
+    settings: Arc<LidarSettings>,
     client: Option<(SocketAddr, Client)>,
     data: Option<DataPath>,
     link: LinkState,
@@ -28,10 +31,12 @@ pub(super) struct Control {
 
 impl Control {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        let session = Session::new(shared.settings.clone(), shared.clock.now());
+        let settings = shared.settings();
+        let session = Session::new((*settings).clone(), shared.clock.now());
         Self {
             shared,
             session,
+            settings,
             client: None,
             data: None,
             link: LinkState::Waiting,
@@ -42,6 +47,7 @@ impl Control {
     /// Runs until the driver is dropped.
     pub(super) fn run(mut self) {
         while !self.shared.cancel.is_cancelled() {
+            self.follow_settings();
             if let Some(at) = self.shared.last_packet() {
                 self.session.packet(at);
             }
@@ -71,12 +77,14 @@ impl Control {
             }
             Step::AskTime => self.ask_time()?,
             Step::Open => {
+                self.shared.sink.device(self.session.info());
                 let device = self.address()?;
                 let (path, local) = data::open(&self.shared, device)?;
                 self.data = Some(path);
                 self.session.opened(local.ip(), local.port());
             }
             Step::Connect(port) => {
+                self.shared.sink.device(self.session.info());
                 let device = self.address()?;
                 self.data = Some(data::connect(&self.shared, device, port)?);
                 self.session.connected();
@@ -98,12 +106,34 @@ impl Control {
         Ok(())
     }
 
+    /// Takes over settings that were changed while it runs.
+    fn follow_settings(&mut self) {
+        let settings = self.shared.settings();
+        if settings == self.settings {
+            return;
+        }
+        let mut work = self.shared.work();
+        // They were checked before they were set.
+        if let Err(error) = work.clock.reconfigure(&settings.timesync) {
+            work.status.last_error = Some(error.to_string());
+        }
+        work.assembler.set_skip_scans(settings.skip_scans);
+        let anew = self
+            .session
+            .reconfigure((*settings).clone(), self.shared.clock.now());
+        work.status.reconnections += u64::from(anew);
+        drop(work);
+        self.settings = settings;
+        self.shared.tell_sync_events();
+    }
+
     fn ask_time(&mut self) -> Result<()> {
-        let first = self.session.link() != LinkState::Running;
+        let doubtful = self.session.link() != LinkState::Running
+            || self.session.is_silent(self.shared.clock.now());
         let answer = self.client()?.call_stamped(&Command::get_system_time())?;
         let raw = answer.reply.number("system_time_raw")?;
         let mut work = self.shared.work();
-        let restarted = if first {
+        let restarted = if doubtful {
             work.clock.connected(answer.sent, raw, answer.arrival)?
         } else {
             work.clock.request(answer.sent, raw, answer.arrival)?;
@@ -119,6 +149,9 @@ impl Control {
         }
         self.shared.tell_sync_events();
         self.session.time_told(self.shared.clock.now());
+        if restarted {
+            self.session.restarted(self.shared.clock.now());
+        }
         self.told = None;
         Ok(())
     }
@@ -206,7 +239,7 @@ impl Control {
             return Ok(*address);
         }
         let address = lookup::resolve(&self.shared)?;
-        let timeout = self.shared.settings.request_timeout;
+        let timeout = self.settings.request_timeout;
         let client = Client::new(address, timeout, &self.shared.base, &self.shared.cancel);
         self.client = Some((address, client));
         Ok(address)
@@ -214,7 +247,7 @@ impl Control {
 
     fn client(&mut self) -> Result<&mut Client> {
         let address = self.address()?;
-        let timeout = self.shared.settings.request_timeout;
+        let timeout = self.settings.request_timeout;
         let (_, client) = self.client.get_or_insert_with(|| {
             let client = Client::new(address, timeout, &self.shared.base, &self.shared.cancel);
             (address, client)

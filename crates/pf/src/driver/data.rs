@@ -11,6 +11,7 @@ use timeloom_time::CancelToken;
 
 use super::event::LidarEvent;
 use super::shared::Shared;
+use super::trouble_log::Trouble;
 use crate::arrival::Arrival;
 use crate::client::is_pause;
 use crate::error::{Error, Result};
@@ -39,7 +40,7 @@ impl Drop for DataPath {
 
 /// Opens a socket for datagrams of `device` and reads it; the address to give to the device.
 pub(super) fn open(shared: &Arc<Shared>, device: SocketAddr) -> Result<(DataPath, SocketAddr)> {
-    let settings = &shared.settings;
+    let settings = shared.settings();
     let failed = |source| Error::Network {
         doing: "cannot receive packets of",
         host: device.to_string(),
@@ -74,7 +75,7 @@ pub(super) fn connect(shared: &Arc<Shared>, device: SocketAddr, port: u16) -> Re
         host: to.to_string(),
         source,
     };
-    let timeout = StdDuration::try_from(shared.settings.request_timeout);
+    let timeout = StdDuration::try_from(shared.settings().request_timeout);
     let timeout = timeout.unwrap_or(StdDuration::from_secs(1));
     let stream = TcpStream::connect_timeout(&to, timeout).map_err(failed)?;
     stream.set_read_timeout(Some(SLICE)).map_err(failed)?;
@@ -210,6 +211,7 @@ impl Reader {
         let mut scans = Vec::with_capacity(taken.scans.len());
         for scan in taken.scans {
             let stamp = work.clock.stamp(&scan);
+            work.status.newest_scan = Some((scan.first_stamp, stamp));
             scans.push((scan, stamp));
         }
         work.status.packets.bad_stamps += u64::from(stamp_error.is_some());
@@ -219,6 +221,11 @@ impl Reader {
         }
         if taken.restarted {
             self.shared.event(&LidarEvent::DeviceRestarted);
+        }
+        if let Some(nanos) = taken.jumped {
+            let seconds = nanos / 1e9;
+            let text = format!("the device's clock jumped by {seconds:+.3} s within a scan");
+            self.shared.event(&LidarEvent::Trouble(text));
         }
         if let Some((from, to)) = taken.renumbered {
             let text =
@@ -234,22 +241,26 @@ impl Reader {
 
     fn refuse(&self, error: &Error) {
         self.shared.work().status.packets.bad += 1;
-        self.tell(error.to_string());
+        self.tell(Trouble::Packet, &error.to_string());
     }
 
     fn skip(&self, bytes: u64) {
         self.shared.work().status.packets.skipped_bytes += bytes;
-        self.tell("the stream is damaged: bytes of no packet were skipped".to_owned());
+        self.tell(
+            Trouble::Stream,
+            "the stream is damaged: bytes of no packet were skipped",
+        );
     }
 
-    /// One line for each kind of trouble, not for each packet.
-    fn tell(&self, text: String) {
+    /// Tells of a trouble, or only counts it if its kind was told a moment ago.
+    fn tell(&self, trouble: Trouble, text: &str) {
+        let now = self.shared.clock.now();
         let mut work = self.shared.work();
-        let news = work.status.last_error.as_ref() != Some(&text);
-        work.status.last_error = Some(text.clone());
+        work.status.last_error = Some(text.to_owned());
+        let line = work.troubles.line(trouble, text, now);
         drop(work);
-        if news {
-            self.shared.event(&LidarEvent::Trouble(text));
+        if let Some(line) = line {
+            self.shared.event(&LidarEvent::Trouble(line));
         }
     }
 }

@@ -4,10 +4,13 @@ use std::thread::JoinHandle;
 use timeloom_time::TimeBase;
 
 use super::control::Control;
+use super::lookup;
 use super::shared::Shared;
 use super::sink::LidarSink;
 use super::status::LidarStatus;
+use crate::client::Client;
 use crate::error::{Error, Result};
+use crate::pfsdp::{Command, Reply};
 use crate::settings::LidarSettings;
 
 /// A lidar that is driven: it connects, starts, keeps alive and begins anew by itself, until it is dropped.
@@ -43,6 +46,30 @@ impl Lidar {
         })
     }
 
+    /// Works with other settings from now on: what they mean for the device, it is told after a short interruption of
+    /// the scans; what they mean for stamps holds at once. The device itself stays the same.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ImpossibleSetting`] for settings that cannot be; nothing changes then.
+    pub fn reconfigure(&self, mut settings: LidarSettings) -> Result<()> {
+        settings.check()?;
+        settings.host.clone_from(&self.shared.settings().host);
+        self.shared.set_settings(settings);
+        Ok(())
+    }
+
+    /// Asks the device over a connection of its own. Blocks until it answers, for `request_timeout` at most.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::call`].
+    pub fn ask(&self, command: &Command) -> Result<Reply> {
+        let address = lookup::resolve(&self.shared)?;
+        let timeout = self.shared.settings().request_timeout;
+        Client::new(address, timeout, &self.shared.base, &self.shared.cancel).call(command)
+    }
+
     /// How it is now.
     pub fn status(&self) -> LidarStatus {
         self.shared.status()
@@ -62,7 +89,7 @@ impl Drop for Lidar {
 impl std::fmt::Debug for Lidar {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Lidar")
-            .field("host", &self.shared.settings.host)
+            .field("host", &self.shared.settings().host)
             .finish_non_exhaustive()
     }
 }

@@ -14,7 +14,7 @@ const SLICE: Duration = Duration::from_millis(50);
 /// A look-up of a name cannot be ended, and takes long when the name server is not there; so it has a thread of its own,
 /// which is left behind when the driver ends.
 pub(super) fn resolve(shared: &Shared) -> Result<SocketAddr> {
-    let settings = shared.settings.clone();
+    let settings = shared.settings();
     let answer = Arc::new((Mutex::new(None), Event::new(&shared.base)));
     let inside = Arc::clone(&answer);
     let ask = move || {
@@ -33,7 +33,7 @@ pub(super) fn resolve(shared: &Shared) -> Result<SocketAddr> {
         if shared.cancel.is_cancelled() {
             return Err(Error::Network {
                 doing: "cannot find",
-                host: shared.settings.host.clone(),
+                host: shared.settings().host.clone(),
                 source: std::io::ErrorKind::Interrupted.into(),
             });
         }

@@ -6,6 +6,7 @@ use timeloom_time::{CancelToken, Clock, Event, Steady, Time, TimeBase};
 use super::event::LidarEvent;
 use super::sink::LidarSink;
 use super::status::LidarStatus;
+use super::trouble_log::TroubleLog;
 use crate::error::{Error, Result};
 use crate::lidar_clock::LidarClock;
 use crate::scan_assembler::ScanAssembler;
@@ -16,11 +17,12 @@ pub(super) struct Work {
     pub(super) assembler: ScanAssembler,
     pub(super) clock: LidarClock,
     pub(super) status: LidarStatus,
+    pub(super) troubles: TroubleLog,
 }
 
 /// What the threads of a driver share.
 pub(super) struct Shared {
-    pub(super) settings: LidarSettings,
+    settings: Mutex<Arc<LidarSettings>>,
     pub(super) base: TimeBase,
     pub(super) clock: Clock<Steady>,
     pub(super) cancel: CancelToken,
@@ -42,9 +44,10 @@ impl Shared {
             assembler: ScanAssembler::new(settings.skip_scans),
             clock: LidarClock::new(&settings.timesync)?,
             status: LidarStatus::default(),
+            troubles: TroubleLog::default(),
         };
         Ok(Self {
-            settings,
+            settings: Mutex::new(Arc::new(settings)),
             base: base.clone(),
             clock: Clock::on(base),
             cancel: CancelToken::new(),
@@ -54,6 +57,20 @@ impl Shared {
             last_packet: AtomicI64::new(0),
             data_error: Mutex::default(),
         })
+    }
+
+    /// How to work with the device, from now on.
+    pub(super) fn settings(&self) -> Arc<LidarSettings> {
+        let settings = self.settings.lock();
+        Arc::clone(&settings.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Works in another way; the control thread looks at it at once.
+    pub(super) fn set_settings(&self, settings: LidarSettings) {
+        let mut place = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        *place = Arc::new(settings);
+        drop(place);
+        self.wake.set();
     }
 
     pub(super) fn work(&self) -> MutexGuard<'_, Work> {

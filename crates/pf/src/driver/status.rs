@@ -1,5 +1,5 @@
 use crate::device_info::DeviceInfo;
-use crate::lidar_clock::ClockReport;
+use crate::lidar_clock::{ClockReport, ScanStamp};
 use crate::scan::ScanCounters;
 use crate::session::LinkState;
 use crate::status::StatusFlags;
@@ -36,8 +36,12 @@ pub struct LidarStatus {
     pub packets: PacketCounters,
     /// The clocks; none before the first sample.
     pub clock: Option<ClockReport>,
+    /// The newest scan: what the device stamped its first point with, and the stamp that it was given out with.
+    pub newest_scan: Option<(u64, ScanStamp)>,
     /// Times that packets began to come.
     pub connections: u64,
+    /// Of these, times that it was because of changed settings.
+    pub reconnections: u64,
     /// Requests that failed.
     pub requests_failed: u64,
     /// Requests for the device's time that were answered.

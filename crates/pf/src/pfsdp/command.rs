@@ -47,6 +47,16 @@ pub enum Command {
     ReleaseHandle(String),
     /// Starts the device anew.
     RebootDevice,
+    /// Sets parameters to what they were when the device was new.
+    ResetParameters(Vec<String>),
+    /// Sets everything to what it was when the device was new, and starts it anew.
+    FactoryReset,
+    /// Which parameters its switching inputs and outputs have.
+    ListIqParameters,
+    /// The values of parameters of its switching inputs and outputs.
+    GetIqParameters(Vec<String>),
+    /// Sets parameters of its switching inputs and outputs.
+    SetIqParameters(Vec<(String, String)>),
 }
 
 impl Command {
@@ -69,6 +79,11 @@ impl Command {
             Self::FeedWatchdog(_) => "feed_watchdog",
             Self::ReleaseHandle(_) => "release_handle",
             Self::RebootDevice => "reboot_device",
+            Self::ResetParameters(_) => "reset_parameter",
+            Self::FactoryReset => "factory_reset",
+            Self::ListIqParameters => "list_iq_parameters",
+            Self::GetIqParameters(_) => "get_iq_parameter",
+            Self::SetIqParameters(_) => "set_iq_parameter",
         }
     }
 
@@ -77,9 +92,17 @@ impl Command {
         let mut query: Vec<(String, String)> = Vec::new();
         let mut add = |name: &str, value: String| query.push((name.to_owned(), value));
         match self {
-            Self::GetProtocolInfo | Self::ListParameters | Self::RebootDevice => {}
-            Self::GetParameters(names) => add("list", names.join(";")),
-            Self::SetParameters(values) => query.clone_from(values),
+            Self::GetProtocolInfo
+            | Self::ListParameters
+            | Self::RebootDevice
+            | Self::FactoryReset
+            | Self::ListIqParameters => {}
+            Self::GetParameters(names)
+            | Self::ResetParameters(names)
+            | Self::GetIqParameters(names) => add("list", names.join(";")),
+            Self::SetParameters(values) | Self::SetIqParameters(values) => {
+                query.clone_from(values);
+            }
             Self::RequestHandleUdp(address, port, request) => {
                 add("address", address.to_string());
                 add("port", port.to_string());

@@ -125,6 +125,23 @@ impl Reply {
             .collect())
     }
 
+    /// A value as text, whatever it is; the items of a list are separated by semicolons.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadReply`] if it is missing.
+    pub fn joined(&self, name: &str) -> Result<String> {
+        let word = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        match self.values.get(name) {
+            None => Err(self.missing(name)),
+            Some(Value::Array(items)) => Ok(items.iter().map(word).collect::<Vec<_>>().join(";")),
+            Some(value) => Ok(word(value)),
+        }
+    }
+
     /// The reply to [`Command::GetProtocolInfo`].
     ///
     /// # Errors
@@ -198,6 +215,9 @@ mod tests {
         assert_eq!(reply.number("system_time_raw").unwrap(), u64::MAX);
         assert_eq!(reply.float("scan_frequency"), Some(35.0));
         assert_eq!(reply.list("parameters").unwrap(), ["a", "b"]);
+        assert_eq!(reply.joined("parameters").unwrap(), "a;b");
+        assert_eq!(reply.joined("scan_frequency").unwrap(), "35.0");
+        assert!(reply.joined("speed").is_err());
         assert_eq!(reply.handle().unwrap().port, Some(2_111));
         let error = reply.number("handle").unwrap_err().to_string();
         assert_eq!(

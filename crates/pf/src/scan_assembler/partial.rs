@@ -92,6 +92,23 @@ impl Partial {
         true
     }
 
+    /// Whether the scan is still put together and the first point of a packet is missing in it.
+    pub(super) fn lacks(&self, header: &Header) -> bool {
+        let filled = self.filled.get(usize::from(header.first_index));
+        !self.emitted && filled == Some(&false)
+    }
+
+    /// Takes over a jump of the device's clock: times of this scan are those after it.
+    pub(super) fn follow_jump(&mut self, header: &Header, point_period_ns: f64) {
+        let before = ticks_of_nanos(f64::from(header.first_index) * point_period_ns);
+        let start = header.timestamp_raw.wrapping_sub(before.cast_unsigned());
+        let jump = start.wrapping_sub(self.scan.first_stamp);
+        self.scan.first_stamp = start;
+        for end in &mut self.ends {
+            end.stamp = end.stamp.wrapping_add(jump);
+        }
+    }
+
     /// Measures time and angle from point to point where two packets allow it; the time, if they do.
     pub(super) fn measure(&mut self) -> Option<f64> {
         if let Some(increment) = self.measured_increment() {

@@ -1,3 +1,5 @@
+use timeloom_time::{Steady, Time};
+
 use crate::packet::{Header, Layer};
 use crate::ticks::{nanos_between, ticks_of_nanos};
 
@@ -6,12 +8,17 @@ const LATE_SCANS: u16 = 4;
 /// Numbers may be ahead of the clock by so much, and by as much again as the clock says: the head may be faster than
 /// the header knows.
 const TOLERANCE: i64 = 2;
+/// The device's clock jumped if more time has passed by it than by the host's, by so many nanoseconds: packets may wait
+/// on their way, but not for less than no time.
+const JUMP: f64 = 1e9;
 
 /// Where a packet stands beside a scan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Place {
     /// It is of this scan.
     Same,
+    /// It is of this scan, and the device's clock jumped meanwhile.
+    ClockJump { nanos: f64 },
     /// It is of a later one.
     Next { lost_scans: u64 },
     /// It is of one before.
@@ -31,11 +38,21 @@ pub(super) struct Reference {
     pub(super) points: u16,
     /// From scan to scan in nanoseconds; zero if nobody knows.
     pub(super) period_ns: f64,
+    /// When its first packet arrived.
+    pub(super) arrived: Time<Steady>,
 }
 
 impl Reference {
-    /// Where a packet stands; every `step`th scan is sent, and points are `point_period_ns` apart.
-    pub(super) fn place(&self, header: &Header, step: u16, point_period_ns: f64) -> Place {
+    /// Where a packet stands that came at `now`; every `step`th scan is sent, and points are `point_period_ns` apart.
+    /// Only a packet with points that the scan lacks can go on with it after a jump of the clock.
+    pub(super) fn place(
+        &self,
+        header: &Header,
+        step: u16,
+        point_period_ns: f64,
+        now: Time<Steady>,
+        lacks_points: bool,
+    ) -> Place {
         let before = ticks_of_nanos(f64::from(header.first_index) * point_period_ns);
         let start = header.timestamp_raw.wrapping_sub(before.cast_unsigned());
         let since = nanos_between(self.first_stamp, start);
@@ -47,6 +64,9 @@ impl Reference {
             if same && since.abs() < period / 2.0 {
                 return Place::Same;
             }
+            if same && lacks_points && (since < -JUMP || self.is_jump(since, now)) {
+                return Place::ClockJump { nanos: since };
+            }
         }
         if since < -period * f64::from(late_scans.saturating_add(1)) {
             return Place::Restart;
@@ -57,13 +77,28 @@ impl Reference {
         if since < 0.0 && (least..=late_scans).contains(&behind) {
             return Place::Late;
         }
-        self.later(ahead, since, step, header.layer.is_some())
+        let elapsed = self.elapsed(since, now);
+        self.later(ahead, elapsed, step, header.layer.is_some())
+    }
+
+    /// Whether the device's clock went further than the host's.
+    fn is_jump(&self, since: f64, now: Time<Steady>) -> bool {
+        since - (now - self.arrived).nanos() as f64 > JUMP
+    }
+
+    /// The time by the device's clock, or by the host's if that of the device jumped.
+    fn elapsed(&self, since: f64, now: Time<Steady>) -> f64 {
+        if self.is_jump(since, now) {
+            (now - self.arrived).nanos() as f64
+        } else {
+            since
+        }
     }
 
     /// Scans that were missed between this one and a packet's, by the device's clock; none if it went backwards.
-    pub(super) fn missed(&self, header: &Header, step: u16) -> Option<u64> {
+    pub(super) fn missed(&self, header: &Header, step: u16, now: Time<Steady>) -> Option<u64> {
         let since = nanos_between(self.first_stamp, header.timestamp_raw);
-        let steps = self.scans_in(since) / i64::from(step.max(1));
+        let steps = self.scans_in(self.elapsed(since, now)) / i64::from(step.max(1));
         (since >= 0.0).then(|| u64::try_from(steps - 1).unwrap_or(0))
     }
 

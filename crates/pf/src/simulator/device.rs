@@ -12,6 +12,25 @@ use crate::http::unescape;
 use crate::packet::PacketType;
 use crate::pfsdp::ErrorCode;
 
+/// What it can be asked.
+const COMMANDS: [&str; 16] = [
+    "get_protocol_info",
+    "list_parameters",
+    "get_parameter",
+    "set_parameter",
+    "reset_parameter",
+    "request_handle_udp",
+    "request_handle_tcp",
+    "start_scanoutput",
+    "stop_scanoutput",
+    "feed_watchdog",
+    "release_handle",
+    "reboot_device",
+    "factory_reset",
+    "list_iq_parameters",
+    "get_iq_parameter",
+    "set_iq_parameter",
+];
 /// As many handles as the real device has.
 const MOST_HANDLES: usize = 8;
 /// For so long after a change of settings the flag of it is set.
@@ -54,6 +73,8 @@ pub(super) struct Device {
     /// Switched off until then.
     off_until: Option<Time<Steady>>,
     pub(super) boots: u32,
+    /// The parameters of its switching inputs and outputs.
+    iq: BTreeMap<String, String>,
 }
 
 type Arguments = BTreeMap<String, String>;
@@ -69,6 +90,7 @@ impl Device {
             changed: None,
             off_until: None,
             boots: 1,
+            iq: iq_parameters(),
         }
     }
 
@@ -106,6 +128,14 @@ impl Device {
             "feed_watchdog" => self.with_handle(&arguments, |handle| handle.fed = now),
             "release_handle" => self.release(&arguments),
             "reboot_device" => Ok((Map::new(), Effect::Reboot)),
+            "reset_parameter" => self.reset_parameters(&arguments, now),
+            "factory_reset" => self.factory_reset(),
+            "list_iq_parameters" => Ok((
+                object("iq_parameters", json!(self.iq.keys().collect::<Vec<_>>())),
+                Effect::Nothing,
+            )),
+            "get_iq_parameter" => self.get_iq(&arguments),
+            "set_iq_parameter" => self.set_iq(&arguments),
             _ => return (404, json!({}), Effect::Nothing),
         };
         let (mut body, code, effect) = match answer {
@@ -232,6 +262,41 @@ impl Device {
         Ok((Map::new(), Effect::Nothing))
     }
 
+    fn reset_parameters(&mut self, arguments: &Arguments, now: Time<Steady>) -> Answer {
+        let names = arguments.get("list").ok_or(ErrorCode::ARGUMENT_MISSING)?;
+        for name in names.split(';') {
+            parameters::reset(name, &mut self.options)?;
+        }
+        self.changed = Some(now);
+        Ok((Map::new(), Effect::Nothing))
+    }
+
+    fn factory_reset(&mut self) -> Answer {
+        self.iq = iq_parameters();
+        for name in ["scan_frequency", "samples_per_scan"] {
+            parameters::reset(name, &mut self.options)?;
+        }
+        Ok((Map::new(), Effect::Reboot))
+    }
+
+    fn get_iq(&self, arguments: &Arguments) -> Answer {
+        let names = arguments.get("list").ok_or(ErrorCode::ARGUMENT_MISSING)?;
+        let value = |name: &str| {
+            let value = self.iq.get(name).ok_or(ErrorCode::UNKNOWN_PARAMETER)?;
+            Ok((name.to_owned(), json!(value)))
+        };
+        let values: Result<Map<String, Value>, ErrorCode> = names.split(';').map(value).collect();
+        Ok((values?, Effect::Nothing))
+    }
+
+    fn set_iq(&mut self, arguments: &Arguments) -> Answer {
+        for (name, value) in arguments {
+            let place = self.iq.get_mut(name).ok_or(ErrorCode::UNKNOWN_PARAMETER)?;
+            place.clone_from(value);
+        }
+        Ok((Map::new(), Effect::Nothing))
+    }
+
     fn with_handle(&mut self, arguments: &Arguments, act: impl FnOnce(&mut OpenHandle)) -> Answer {
         let name = arguments.get("handle").ok_or(ErrorCode::ARGUMENT_MISSING)?;
         act(self
@@ -240,6 +305,16 @@ impl Device {
             .ok_or(ErrorCode::INVALID_HANDLE)?);
         Ok((Map::new(), Effect::Nothing))
     }
+}
+
+/// The switching inputs and outputs of a new device.
+fn iq_parameters() -> BTreeMap<String, String> {
+    let pairs = [
+        ("iq1_polarity", "active_high"),
+        ("iq2_polarity", "active_high"),
+    ];
+    let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    pairs.into()
 }
 
 fn object(name: &str, value: Value) -> Map<String, Value> {
@@ -251,6 +326,7 @@ fn protocol() -> Map<String, Value> {
         ("protocol_name", json!("pfsdp")),
         ("version_major", json!(1)),
         ("version_minor", json!(4)),
+        ("commands", json!(COMMANDS)),
     ];
     pairs
         .into_iter()

@@ -26,6 +26,8 @@ pub struct Faults {
     pub reply: Option<ReplyFault>,
     /// Only replies to this command are wrong.
     pub only_command: Option<String>,
+    /// What it answers for `system_time_raw` is no number.
+    pub bad_time: bool,
     /// One packet in so many is lost; zero for none.
     pub lose_one_in: u32,
     /// One packet in so many is sent twice; zero for none.

@@ -14,7 +14,7 @@ const PACKET_BYTES: u16 = 1_404;
 /// Packets of one period of the sawtooth.
 const SAWTOOTH: f64 = 6.7;
 /// The inclinations of the four layers, in 1/10000 degree.
-const LAYERS: [i32; 4] = [-45_000, -15_000, 15_000, 45_000];
+pub(super) const LAYERS: [i32; 4] = [-45_000, -15_000, 15_000, 45_000];
 
 /// A packet and the truth about it.
 #[derive(Debug, Clone, PartialEq)]

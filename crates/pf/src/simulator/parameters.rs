@@ -3,10 +3,11 @@ use timeloom_time::{Steady, Time};
 
 use super::clock_model::SimulatedClock;
 use super::options::{Product, SimulatorOptions};
+use super::packet_source::LAYERS;
 use crate::pfsdp::ErrorCode;
 
 /// The parameters that a simulated device has.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
     "vendor",
     "product",
     "serial",
@@ -18,6 +19,7 @@ const NAMES: [&str; 14] = [
     "scan_frequency_measured",
     "samples_per_scan",
     "layer_count",
+    "layer_inclination",
     "up_time",
     "system_time_raw",
     "temperature_current",
@@ -25,7 +27,12 @@ const NAMES: [&str; 14] = [
 
 /// The parameters of a device with these options.
 pub(super) fn names(options: &SimulatorOptions) -> Vec<&'static str> {
-    let has = |name: &&str| options.tells_time || *name != "system_time_raw";
+    let layered = options.product == Product::R2300;
+    let has = |name: &&str| match *name {
+        "system_time_raw" => options.tells_time,
+        "layer_inclination" => layered,
+        _ => true,
+    };
     NAMES.into_iter().filter(has).collect()
 }
 
@@ -50,7 +57,9 @@ pub(super) fn get(
         "scan_frequency_measured" => json!(turning),
         "samples_per_scan" => json!(options.samples_per_scan),
         "layer_count" => json!(if r2000 { 1 } else { 4 }),
+        "layer_inclination" if !r2000 => json!(LAYERS),
         "up_time" => json!((now - clock.on_since()).nanos() / 60_000_000_000),
+        "system_time_raw" if options.faults.bad_time => json!("soon"),
         "system_time_raw" if options.tells_time => json!(clock.stamp(now)),
         "temperature_current" => json!(38),
         _ => return None,
@@ -82,5 +91,17 @@ pub(super) fn set(
         .check()
         .map_err(|_outside| ErrorCode::OUT_OF_RANGE)?;
     *options = changed;
+    Ok(())
+}
+
+/// Sets a parameter to what it was when the device was new.
+pub(super) fn reset(name: &str, options: &mut SimulatorOptions) -> Result<(), ErrorCode> {
+    let new = SimulatorOptions::default();
+    match name {
+        "scan_frequency" => options.scan_frequency = new.scan_frequency,
+        "samples_per_scan" => options.samples_per_scan = new.samples_per_scan,
+        known if NAMES.contains(&known) => return Err(ErrorCode::READ_ONLY),
+        _ => return Err(ErrorCode::UNKNOWN_PARAMETER),
+    }
     Ok(())
 }

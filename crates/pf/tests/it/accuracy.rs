@@ -237,3 +237,80 @@ fn flags_begin_the_drivers_averages_anew_and_are_told_once_but_not_the_default()
         assert_eq!(epoch > 0, told > 0, "{method} is in epoch {epoch}");
     }
 }
+
+#[test]
+fn the_drift_has_the_sign_of_the_offsets_change() {
+    for skew_ppm in [80.0, -80.0] {
+        let mut options = options(5);
+        options.clock = ClockModel {
+            skew_ppm,
+            warming_ppm: 0.0,
+            ..ClockModel::default()
+        };
+        let clock = SimulatedClock::new(options.clock, START);
+        let mut source = PacketSource::new(&options, PacketType::C, clock, START);
+        let mut lidar = LidarClock::new(&TimesyncSettings::default()).unwrap();
+        let mut reports = Vec::new();
+        for _ in 0..6_000 {
+            let sent = source.next_packet().unwrap();
+            let packet = Packet::parse(&sent.bytes).unwrap();
+            let period = packet.header.nominal_point_period_ns();
+            lidar
+                .packet(&packet.header, period, user(sent.arrives))
+                .unwrap();
+            reports.push(lidar.report().unwrap());
+        }
+        let (first, last) = (reports[3_000], reports[5_999]);
+        let seconds = (last.newest.host - first.newest.host).as_secs_f64();
+        let slope = (last.offset_ns - first.offset_ns) as f64 / seconds / 1e3;
+        assert!((slope + skew_ppm).abs() < 5.0, "{slope} ppm");
+        assert!(
+            (last.drift_ppm + skew_ppm).abs() < 5.0,
+            "{} ppm",
+            last.drift_ppm
+        );
+    }
+}
+
+#[test]
+fn right_after_a_jump_of_the_devices_clock_stamps_are_those_of_arrival() {
+    for jump in [100.0, -50.0] {
+        let mut assembler = ScanAssembler::new(0);
+        let mut lidar = LidarClock::new(&TimesyncSettings::default()).unwrap();
+        for number in 0..400_u16 {
+            let host = f64::from(number) * 0.1;
+            let jumped = if number < 300 { 0.0 } else { jump };
+            for packet in 1..=3 {
+                let bytes = packet_at(number, packet, host + jumped);
+                let packet = Packet::parse(&bytes).unwrap();
+                let end = host + f64::from(packet.header.first_index) * 0.001 + 0.041;
+                let arrival = user(START.saturating_add(Duration::try_from_secs_f64(end).unwrap()));
+                let taken = assembler.push(&packet, arrival).unwrap();
+                let period = assembler.point_period_ns(&packet.header);
+                lidar.packet(&packet.header, period, arrival).unwrap();
+                for scan in &taken.scans {
+                    let error = (lidar.stamp(scan).host - START).as_secs_f64() - host;
+                    assert!(error.abs() < 0.05, "{jump}: scan {number} is {error} s off");
+                }
+            }
+        }
+        assert_eq!(assembler.counters().packets_lost, 0);
+    }
+}
+
+#[test]
+fn a_request_that_shows_a_restart_too_early_does_not_hide_it() {
+    let mut lidar = LidarClock::new(&TimesyncSettings::default()).unwrap();
+    let mut now = START;
+    for second in 0..20_u64 {
+        now = now.saturating_add(Duration::from_secs(1));
+        let raw = ticks(5_000.0) + (second << 32);
+        lidar.request(now, raw, user(now)).unwrap();
+    }
+    // Switched off and on within the time between two requests; packets are not missed yet.
+    now = now.saturating_add(Duration::from_secs(1));
+    lidar.request(now, ticks(0.1), user(now)).unwrap();
+    let later = now.saturating_add(Duration::from_millis(300));
+    assert!(lidar.connected(later, ticks(0.4), user(later)).unwrap());
+    assert!(!lidar.connected(later, ticks(0.4), user(later)).unwrap());
+}

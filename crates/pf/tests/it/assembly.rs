@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use timeloom_pf::packet::{HeaderForm, Layer};
 use timeloom_pf::{Error, Header, Packet, PacketType, Scan, ScanAssembler, Taken};
 
+use timeloom_time::Duration;
+
 use crate::support::{at, packet_at, small_packet};
 
 fn push(assembler: &mut ScanAssembler, bytes: &[u8]) -> Taken {
@@ -187,6 +189,50 @@ fn layers_are_scans_of_their_own() {
         4,
         "the same packet with the other header"
     );
+}
+
+/// Pushes a packet of a small scan that began at `start`, and arrives `host` seconds after the first.
+fn push_later(assembler: &mut ScanAssembler, packet: &[u8], host: f64) -> Taken {
+    let packet = Packet::parse(packet).unwrap();
+    let mut arrival = at(1);
+    arrival.at = arrival
+        .at
+        .saturating_add(Duration::try_from_secs_f64(host).unwrap());
+    assembler.push(&packet, arrival).unwrap()
+}
+
+#[test]
+fn a_jump_of_the_devices_clock_is_no_loss() {
+    for jump in [100.0, -100.0] {
+        for jumps_at in 0..6 {
+            let mut assembler = ScanAssembler::new(0);
+            let (mut scans, mut jumps) = (Vec::new(), 0);
+            for place in 0..12_u16 {
+                let (scan, packet) = (place / 3, place % 3 + 1);
+                let host = 0.1 * f64::from(scan);
+                let jumped = if place > jumps_at { jump } else { 0.0 };
+                let bytes = packet_at(scan, packet, host + jumped);
+                let taken = push_later(&mut assembler, &bytes, host);
+                jumps += usize::from(taken.jumped.is_some() || taken.restarted);
+                scans.extend(taken.scans);
+            }
+            let counters = assembler.counters();
+            let what = format!("{jump} behind packet {jumps_at}: {counters:?}");
+            assert_eq!(
+                (counters.packets_lost, counters.scans_lost),
+                (0, 0),
+                "{what}"
+            );
+            assert_eq!((counters.scans, scans.len()), (4, 4), "{what}");
+            let within = jumps_at % 3 != 2;
+            assert_eq!(jumps, usize::from(within || jump < 0.0), "{what}");
+            let scan = usize::from(jumps_at / 3);
+            let stamp = scans[scan].first_stamp as f64 / 4_294_967_296.0;
+            let after = if within { jump } else { 0.0 };
+            let wanted = 1_000.0 + 0.1 * scan as f64 + after;
+            assert!((stamp - wanted).abs() < 1e-3, "{what}: {stamp}");
+        }
+    }
 }
 
 proptest! {

@@ -1,7 +1,8 @@
 //! Devices that do what they should not: clear errors, another try, no panic, and every packet in a counter.
 
 use timeloom_pf::simulator::{Faults, ReplyFault};
-use timeloom_pf::{Lidar, LidarEvent, LidarSettings, LidarSink, Transport};
+use timeloom_pf::{Lidar, LidarEvent, LidarSettings, LidarSink, TimesyncMethod, Transport};
+use timeloom_sync::Averaging;
 use timeloom_time::{Duration, TimeBase};
 
 use crate::watcher::{Watcher, drive, options, settings, simulate, status_when};
@@ -88,6 +89,63 @@ fn failures_of_requests_do_not_end_packets_that_come() {
     let so_far = watcher.scans.lock().unwrap().len();
     watcher.wait_for_scans(so_far + 20);
     assert_eq!(lidar.status().connections, 1);
+}
+
+#[test]
+fn a_bad_first_answer_to_the_question_for_the_time_is_told_and_scans_come() {
+    for method in ["simple", "envelope"] {
+        let device = simulate(options());
+        let mut settings = settings(&device);
+        settings.timesync.method = TimesyncMethod::named(method, Averaging::Mean).unwrap();
+        let watcher = Watcher::new();
+        // The device answers this question wrong from the start, and all others right.
+        device.set_faults(Faults {
+            bad_time: true,
+            ..Faults::default()
+        });
+        let lidar = drive(settings, &watcher);
+        watcher.wait_for_error("system_time_raw");
+        watcher.wait_for_scans(20);
+        assert_eq!(lidar.status().connections, 1, "{method}");
+    }
+}
+
+#[test]
+fn a_restart_is_noticed_by_a_question_before_the_packets_patience_is_over() {
+    for watchdog in [Some(Duration::from_secs(60)), None] {
+        let device = simulate(options());
+        let mut settings = settings(&device);
+        settings.data_timeout = Duration::from_secs(600);
+        settings.watchdog = watchdog;
+        let watcher = Watcher::new();
+        let lidar = drive(settings, &watcher);
+        watcher.wait_for_scans(5);
+        device.reboot(Duration::from_millis(100));
+        // A probe comes after an eighth of the patience; the requests for the time show it before.
+        watcher.wait_for("restart", |event| *event == LidarEvent::DeviceRestarted);
+        status_when(&lidar, |status| status.connections >= 2);
+    }
+}
+
+#[test]
+fn damaged_packets_are_counted_and_told_once() {
+    let device = simulate(options());
+    let watcher = Watcher::new();
+    let lidar = drive(settings(&device), &watcher);
+    watcher.wait_for_scans(3);
+    device.set_faults(Faults {
+        damage_one_in: 2,
+        ..Faults::default()
+    });
+    let bad = status_when(&lidar, |status| status.packets.bad >= 40)
+        .packets
+        .bad;
+    let told = watcher.count(|event| match event {
+        LidarEvent::Trouble(text) => text.contains("a packet says"),
+        _ => false,
+    });
+    // One line in ten seconds; a busy machine may need more of them.
+    assert!(told <= 6, "{told} lines for {bad} packets");
 }
 
 #[test]

@@ -187,8 +187,10 @@ fn a_device_that_does_not_tell_its_time_is_not_asked_for_it() {
     session.opened([127, 0, 0, 1].into(), 5_000);
     bring_up(&mut session, at(0));
     session.packet(at(0));
-    // The next thing to do is to see whether packets still come.
-    assert_eq!(session.next(at(0)), Step::Wait(at(2_000)));
+    // The next thing to do is to see whether packets still come, and to feed the watchdog if not.
+    assert_eq!(session.next(at(0)), Step::Wait(at(250)));
+    let feed = Command::FeedWatchdog("h".into());
+    assert_eq!(session.next(at(250)), Step::Call(feed));
     let mut settings = LidarSettings::new("x");
     settings.timesync.method = TimesyncMethod::Requests(Averaging::Mean);
     let (_, told) = with_parameters(settings, &["product"]);
@@ -218,4 +220,94 @@ fn a_connection_without_a_port_is_a_bad_reply_and_its_handle_is_given_back() {
     assert_eq!(session.next(at(0)), Step::Close);
     let release = Command::ReleaseHandle("h".into());
     assert_eq!(session.next(at(0)), Step::Call(release));
+}
+
+/// A session that has asked for the device's time at the start.
+fn at_first_time(settings: LidarSettings) -> Session {
+    let mut session = Session::new(settings, at(0));
+    loop {
+        let step = session.next(at(0));
+        let Step::Call(command) = &step else {
+            assert_eq!(step, Step::AskTime);
+            return session;
+        };
+        let body = match command {
+            Command::GetProtocolInfo => {
+                json!({"protocol_name": "pfsdp", "version_major": 1, "version_minor": 4})
+            }
+            Command::ListParameters => json!({"parameters": ["product", "system_time_raw"]}),
+            _ => json!({"product": "OMD30M-R2000"}),
+        };
+        session.replied(at(0), &reply(command, body)).unwrap();
+    }
+}
+
+#[test]
+fn a_bad_first_answer_to_the_question_for_the_time_does_not_stop_the_driver() {
+    for method in ["simple", "envelope", "requests"] {
+        let mut settings = LidarSettings::new("x");
+        settings.timesync.method = TimesyncMethod::named(method, Averaging::Mean).unwrap();
+        let bad = Error::BadReply {
+            command: "get_parameter".into(),
+            why: "system_time_raw is \"soon\"".into(),
+        };
+        let mut session = at_first_time(settings.clone());
+        assert!(!session.failed(at(1), &bad), "{method}: it goes on");
+        assert_eq!(session.next(at(1)), Step::Open);
+        let mut session = at_first_time(settings);
+        let gone = Error::Network {
+            doing: "cannot ask",
+            host: "x".into(),
+            source: std::io::ErrorKind::ConnectionRefused.into(),
+        };
+        assert!(session.failed(at(1), &gone), "nobody is there");
+    }
+}
+
+#[test]
+fn a_device_that_is_silent_is_asked_long_before_it_is_given_up() {
+    let mut session = Session::new(LidarSettings::new("x"), at(0));
+    bring_up(&mut session, at(0));
+    let mut settings = LidarSettings::new("x");
+    settings.timesync.interval = Duration::ZERO;
+    let mut session = Session::new(settings, at(0));
+    bring_up(&mut session, at(0));
+    session.packet(at(1_000));
+    assert_eq!(session.next(at(1_000)), Step::Wait(at(1_250)));
+    let feed = Command::FeedWatchdog("h".into());
+    assert_eq!(session.next(at(1_250)), Step::Call(feed.clone()));
+    // It is just starting: nobody answers yet.
+    let away = Error::ReplyCut { received: 0 };
+    assert!(!session.failed(at(1_251), &away));
+    assert_eq!(session.next(at(1_251)), Step::Wait(at(1_500)));
+    assert_eq!(session.next(at(1_500)), Step::Call(feed));
+    let gone = Error::Refused {
+        command: "feed_watchdog".into(),
+        code: timeloom_pf::pfsdp::ErrorCode::INVALID_HANDLE,
+        text: "invalid handle".into(),
+    };
+    assert!(session.failed(at(1_510), &gone));
+    assert_eq!(session.next(at(1_510)), Step::Close);
+    // The handle is gone, so that it need not be given back.
+    assert_eq!(session.next(at(1_510)), Step::Wait(at(1_760)));
+}
+
+#[test]
+fn without_a_watchdog_a_silent_device_is_asked_for_its_time() {
+    let mut settings = LidarSettings::new("x");
+    settings.watchdog = None;
+    settings.timesync.interval = Duration::ZERO;
+    let mut session = Session::new(settings, at(0));
+    bring_up(&mut session, at(0));
+    session.packet(at(1_000));
+    assert!(!session.is_silent(at(1_249)));
+    assert_eq!(session.next(at(1_250)), Step::AskTime);
+    assert!(session.is_silent(at(1_250)));
+    session.time_told(at(1_251));
+    session.restarted(at(1_251));
+    assert_eq!(session.next(at(1_251)), Step::Close);
+    assert_eq!(
+        session.next(at(1_251)),
+        Step::Call(Command::GetProtocolInfo)
+    );
 }

@@ -43,6 +43,8 @@ enum Job {
     Barrier(Sender<()>),
     /// Delete the oldest file and answer which it was.
     DeleteOldest(Sender<Option<PathBuf>>),
+    /// A key of the custom data has this value from now on.
+    CustomData(String, String),
 }
 
 /// What the thread tells the writer.
@@ -145,6 +147,16 @@ impl Closer {
         )
     }
 
+    /// Sets a key of the custom data, for all metadata that is written from now on; whether the key is new.
+    pub(super) fn set_custom_data(&mut self, key: &str, value: &str) -> bool {
+        let known = self.base.custom_data.iter().any(|(known, _)| known == key);
+        set_custom_data(&mut self.base, key, value);
+        let job = Job::CustomData(key.to_owned(), value.to_owned());
+        // A thread that is gone writes no metadata; its failure is reported elsewhere.
+        self.jobs.send(job).unwrap_or_default();
+        !known
+    }
+
     /// The metadata of a file that was just opened, without the others.
     pub(super) fn metadata_of_open_file(&self, topics: &[TopicInfo], name: &str) -> BagMetadata {
         let mut metadata = self.base.clone();
@@ -160,6 +172,13 @@ impl Closer {
         };
         Ok((closed, std::mem::take(&mut lock(&self.news).outcome)))
     }
+}
+
+fn set_custom_data(metadata: &mut BagMetadata, key: &str, value: &str) {
+    metadata.custom_data.retain(|(known, _)| known != key);
+    metadata
+        .custom_data
+        .push((key.to_owned(), value.to_owned()));
 }
 
 /// The thread's own state.
@@ -188,6 +207,10 @@ impl Worker {
                     unwritten = Some(shown);
                 }
                 Job::Barrier(sender) => answer = Some(sender),
+                Job::CustomData(key, value) => {
+                    set_custom_data(&mut self.closed.metadata, &key, &value);
+                    continue;
+                }
                 Job::DeleteOldest(sender) => {
                     let deleted = self.delete_oldest();
                     // The writer may have gone meanwhile.

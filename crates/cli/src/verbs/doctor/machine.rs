@@ -6,7 +6,8 @@ use clap::Args;
 use jiff::Timestamp;
 use rustix::process::{Resource, getrlimit};
 use serde_json::json;
-use timeloom_time::{Clock, System};
+use timeloom_node::host_clock::{HostClock, HostClockProbe};
+use timeloom_time::{Clock, Duration, System, TimeBase};
 
 use super::findings::WANTED_BUFFER;
 use crate::context::Context;
@@ -25,11 +26,6 @@ const LITTLE_DISK: u64 = 5 * GIB;
 const LITTLE_MEMORY: u64 = 512 * MIB;
 /// Sockets of a graph with a few hundred participants, and the files of a bag.
 const FEW_FILES: u64 = 1024;
-/// Where the two usual daemons leave a sign that they set the clock.
-const SYNCHRONISED: [(&str, &str); 2] = [
-    ("/run/systemd/timesync/synchronized", "systemd-timesyncd"),
-    ("/run/chrony/chronyd.sock", "chrony"),
-];
 
 /// Form of the report on the machine.
 #[derive(Debug, Args)]
@@ -44,7 +40,7 @@ pub(crate) struct MachineArguments {
 struct Machine {
     unix_seconds: i64,
     clock_source: Option<String>,
-    synchronised_by: Option<&'static str>,
+    host_clock: HostClock,
     memory: Option<u64>,
     disk: Option<u64>,
     open_files: Option<u64>,
@@ -103,10 +99,7 @@ impl Machine {
             clock_source: line_of(
                 "/sys/devices/system/clocksource/clocksource0/current_clocksource",
             ),
-            synchronised_by: SYNCHRONISED
-                .iter()
-                .find(|(path, _)| fs::exists(path).unwrap_or(false))
-                .map(|(_, name)| *name),
+            host_clock: HostClockProbe::new(&TimeBase::machine()).look(),
             memory: line_of("/proc/meminfo").as_deref().and_then(available),
             disk: disk.and_then(|disk| disk.f_bavail.checked_mul(disk.f_frsize)),
             open_files: getrlimit(Resource::Nofile).current,
@@ -127,13 +120,7 @@ impl Machine {
                  the processor's counter is steady"
             ));
         }
-        if self.synchronised_by.is_none() {
-            advice.push(
-                "nothing here says that the clock is synchronised: stamps of two machines can be compared only with \
-                 chrony, systemd-timesyncd or PTP on both"
-                    .into(),
-            );
-        }
+        advice.extend(self.host_clock.advice());
         if self.memory.is_some_and(|bytes| bytes < LITTLE_MEMORY) {
             advice.push("little memory is left: record with `--max-cache-size 20000000`".into());
         }
@@ -168,12 +155,20 @@ impl Machine {
         let now = Timestamp::from_second(self.unix_seconds)
             .map_or_else(|_| unknown(), |now| now.to_string());
         format!(
-            "Timeloom: {} with {}\nClock: {now}, read from {}, synchronised by {}\nMemory: {} available\nDisk: {} free \
+            "Timeloom: {} with {}\nClock: {now}, read from {}, {}\nTAI: {}\nHardware clocks: {}\nMemory: {} available\nDisk: {} free \
              here\nOpen files: at most {}\nReceive buffers: at most {} bytes\n",
             env!("CARGO_PKG_VERSION"),
             features().join(", "),
             self.clock_source.clone().unwrap_or_else(unknown),
-            self.synchronised_by.unwrap_or("nobody that is known"),
+            self.host_clock,
+            match self.host_clock.tai_offset_s {
+                0 => "the kernel does not know how far it is ahead".to_owned(),
+                seconds => format!("{seconds} s ahead of UTC"),
+            },
+            match self.host_clock.hardware_clocks.as_slice() {
+                [] => "none".to_owned(),
+                clocks => clocks.join(", "),
+            },
             size(self.memory),
             size(self.disk),
             number(self.open_files),
@@ -187,7 +182,16 @@ impl Machine {
             "features": features(),
             "unix_seconds": self.unix_seconds,
             "clock_source": self.clock_source,
-            "synchronised_by": self.synchronised_by,
+            "synchronised_by": self.host_clock.is_synchronised().then(|| self.host_clock.source()),
+            "host_clock": {
+                "source": self.host_clock.source(),
+                "synchronised": self.host_clock.is_synchronised(),
+                "reference": self.host_clock.reference(),
+                "offset_ns": self.host_clock.offset().map(Duration::nanos),
+                "error_ns": self.host_clock.error().map(Duration::nanos),
+                "tai_offset_s": self.host_clock.tai_offset_s,
+                "hardware_clocks": self.host_clock.hardware_clocks,
+            },
             "memory_available": self.memory,
             "disk_free": self.disk,
             "open_files": self.open_files,
@@ -221,12 +225,17 @@ fn features() -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use timeloom_node::host_clock::Discipline;
 
     fn good() -> Machine {
         Machine {
             unix_seconds: 1_794_733_131,
             clock_source: Some("tsc".into()),
-            synchronised_by: Some("chrony"),
+            host_clock: HostClock {
+                discipline: Discipline::Timesyncd,
+                tai_offset_s: 37,
+                hardware_clocks: vec!["ptp0 mlx5_ptp".into()],
+            },
             memory: Some(8 * GIB),
             disk: Some(100 * GIB),
             open_files: Some(FEW_FILES),
@@ -238,10 +247,13 @@ mod tests {
     #[test]
     fn a_good_machine_needs_no_advice() {
         assert_eq!(good().judge(), (vec![], vec![]));
+        assert!(good().text().contains(
+            "Clock: 2026-11-15T08:58:51Z, read from tsc, synchronised by systemd-timesyncd"
+        ));
         assert!(
             good()
                 .text()
-                .contains("Clock: 2026-11-15T08:58:51Z, read from tsc, synchronised by chrony")
+                .contains("TAI: 37 s ahead of UTC\nHardware clocks: ptp0 mlx5_ptp\n")
         );
     }
 
@@ -262,7 +274,7 @@ mod tests {
             ),
             (
                 Machine {
-                    synchronised_by: None,
+                    host_clock: HostClock::default(),
                     ..good()
                 },
                 "synchronised",

@@ -9,8 +9,10 @@ use timeloom_bag::BagOptions;
 use timeloom_bag::yaml::{self, Node};
 use timeloom_msg::qos::parse_overrides;
 use timeloom_msg::{Distro, QosProfile, TypeName};
+use timeloom_node::host_clock::HostClockProbe;
 use timeloom_node::recorder::{
-    DiscoveryMode, DiskGuard, DropPolicy, Limits, LowSpaceAction, Options, Selection,
+    DiscoveryMode, DiskGuard, DropPolicy, HostClockSource, Limits, LowSpaceAction, Options,
+    Selection,
 };
 use timeloom_node::{RosNode, TypeFinder};
 use timeloom_time::{Clock, Duration, System};
@@ -132,9 +134,16 @@ impl<'a> Setup<'a> {
             }),
             log_clock: behaviour.use_sim_time.then(|| node.clock()),
             names: Some(node.names().clone()),
+            host_clock: Some(host_clock(node)),
             ..base
         })
     }
+}
+
+/// Who disciplines the clock of this host.
+fn host_clock(node: &RosNode) -> HostClockSource {
+    let probe = HostClockProbe::new(&node.participant().time_base());
+    Arc::new(move || probe.look())
 }
 
 /// Built in, installed, or told by whoever publishes.

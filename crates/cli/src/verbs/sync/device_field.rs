@@ -112,6 +112,11 @@ impl SampleFields {
         &self.device_field
     }
 
+    /// Whether the host's times come from a field, and not from the host's own clock.
+    pub(crate) const fn has_host_field(&self) -> bool {
+        self.host_field.is_some()
+    }
+
     /// The sample of a message that was received at `received_ns`.
     pub(crate) fn sample(
         &mut self,

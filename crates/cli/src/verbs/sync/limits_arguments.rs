@@ -39,7 +39,8 @@ fn method(text: &str) -> Result<Method, String> {
         .map_err(|error: timeloom_sync::Error| error.to_string())
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+/// A number above zero.
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
     not_negative(text).and_then(|number| match number {
         0.0 => Err("a number above 0 is expected".into()),
         number => Ok(number),

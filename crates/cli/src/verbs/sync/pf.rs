@@ -1,9 +1,10 @@
 //! `timeloom sync pf`: a Pepperl+Fuchs lidar as a ROS node, and its clock live.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
-use timeloom_node::{LidarNode, NodeOptions, RosNode, Severity};
+use timeloom_node::{LidarNode, NodeOptions, ParameterValue, RosNode, Severity};
 use timeloom_pf::simulator::SimulatedLidar;
 use timeloom_pf::{Lidar, LidarEvent, LidarSink, LidarStatus, LinkState, Scan, ScanStamp};
 use timeloom_time::{Clock, Duration, Steady, TimeBase, WaitOptions};
@@ -16,6 +17,7 @@ use crate::failure::Failure;
 use crate::json_text::{counted, grouped};
 use crate::live::{Interrupt, Live, LiveArguments, seconds};
 use crate::outcome::Outcome;
+use crate::params_file::NodeFlags;
 use crate::verbs::info::Format;
 
 const EXAMPLES: &str = "\
@@ -24,9 +26,11 @@ EXAMPLES
   timeloom sync pf --host 10.0.10.9 --set scan_frequency=20 --set samples_per_scan=3600
   timeloom sync pf --host 10.0.10.9 --no-publish              only look at its clock
   timeloom sync pf --simulate                                 without a device: a simulated one, and the truth
+  timeloom sync pf --params-file R2000_Default_params.yaml --node-name pf_r2000     as the vendor's driver is started
   timeloom sync pf --host 10.0.10.9 --method average --period 10000     stamps as the vendor's driver makes them
 
-Stamps are the time of the first point. The node's parameters have the names of the vendor's driver.
+Stamps are the time of the first point. The node's parameters and services have the names of the vendor's driver;
+--ros-args -p and --params-file set parameters, and flags count more.
 The exit code is 3 when packets were lost, or the connection broke; the count is printed.";
 
 /// How often the view is renewed.
@@ -58,6 +62,9 @@ pub(crate) struct Arguments {
     /// Form of the output
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
+    /// YAML files with parameters of the node, as the vendor's driver has them; the last counts, flags count more
+    #[arg(long, value_name = "FILE")]
+    params_file: Vec<PathBuf>,
     #[command(flatten)]
     live: LiveArguments,
 }
@@ -69,16 +76,24 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     } else {
         None
     };
-    let host = match (&arguments.lidar.host, &device) {
-        (_, Some(device)) => device.address().to_string(),
-        (Some(host), None) => host.clone(),
-        (None, None) => {
+    let mut node = node_options(arguments, context)?;
+    if device.is_some() {
+        node.parameters.remove("scanner_ip");
+    }
+    let named = match node.parameters.get("scanner_ip") {
+        Some(ParameterValue::String(host)) if !host.is_empty() => Some(host.clone()),
+        _ => None,
+    };
+    let host = match (&arguments.lidar.host, &device, &named) {
+        (_, Some(device), _) => device.address().to_string(),
+        (Some(host), None, _) | (None, None, Some(host)) => host.clone(),
+        (None, None, None) => {
             return Err(Failure::usage("which lidar?")
-                .hint("name it with --host 10.0.10.9, or try --simulate")
+                .hint("name it with --host 10.0.10.9 or --ros-args -p scanner_ip:=10.0.10.9, or try --simulate")
                 .into());
         }
     };
-    let driven = Driven::start(arguments, host, context)?;
+    let driven = Driven::start(arguments, host, node, context)?;
     let lost = driven.show(arguments, device.as_ref(), context)?;
     let status = driven.status();
     if let Some(why) = status.last_error.filter(|_| status.scans.packets == 0) {
@@ -86,6 +101,24 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         return Err(Failure::new(text).hint(way_out(&why)).into());
     }
     Ok(Outcome::lost_if(lost))
+}
+
+/// The node with its parameters; those that flags have set are left out.
+fn node_options(arguments: &Arguments, context: &mut Context) -> anyhow::Result<NodeOptions> {
+    let flags = NodeFlags {
+        node: NodeOptions::new(&arguments.lidar.node_name),
+        params_files: &arguments.params_file,
+        log_level: None,
+    };
+    let mut node = flags.read(context)?;
+    node.use_sim_time |= arguments.use_sim_time;
+    if arguments.use_sim_time {
+        node.parameters.remove("use_sim_time");
+    }
+    for name in arguments.lidar.given() {
+        node.parameters.remove(name);
+    }
+    Ok(node)
 }
 
 /// What to look at when nothing came for this reason.
@@ -157,9 +190,23 @@ enum Kind {
 }
 
 impl Driven {
-    fn start(arguments: &Arguments, host: String, context: &mut Context) -> anyhow::Result<Self> {
+    fn start(
+        arguments: &Arguments,
+        host: String,
+        node: NodeOptions,
+        context: &mut Context,
+    ) -> anyhow::Result<Self> {
         let words = Arc::new(Words::default());
         if arguments.no_publish {
+            let parameters = node.parameters.keys().map(String::as_str);
+            let unused: Vec<&str> = parameters.filter(|name| *name != "scanner_ip").collect();
+            if !unused.is_empty() {
+                let text = format!(
+                    "--no-publish makes no node, so its parameters change nothing: {}",
+                    unused.join(", ")
+                );
+                context.printer.warning(&text);
+            }
             let settings = arguments.lidar.settings(host)?;
             let sink: Arc<dyn LidarSink> = Arc::clone(&words) as Arc<dyn LidarSink>;
             return Ok(Self {
@@ -168,11 +215,8 @@ impl Driven {
                 interrupt: Interrupt::new()?,
             });
         }
-        let mut options = NodeOptions::new(&arguments.lidar.node_name);
-        options.use_sim_time = arguments.use_sim_time;
-        let options = context.node(options)?;
         let live = Live::join_beside(&arguments.live, context)?;
-        let node = RosNode::new(Arc::clone(live.participant()), options)?;
+        let node = RosNode::new(Arc::clone(live.participant()), node)?;
         let tell = Arc::clone(&words);
         node.set_reporter(move |severity, text| tell.add(severity, text));
         let lidar = LidarNode::new(&node, arguments.lidar.options(host)?)?;
@@ -228,7 +272,7 @@ impl Driven {
         let status = self.status();
         if let Kind::Node { lidar, .. } = &self.kind {
             let scans = counted(lidar.published(), "scan");
-            let topic = &lidar.options().topic;
+            let topic = lidar.options().topic;
             context
                 .printer
                 .note(&format!("published {scans} on {topic}"));
@@ -270,7 +314,7 @@ fn report_lost(status: &LidarStatus, context: &mut Context) -> bool {
         let text = format!("{missed} missed while the device was not connected");
         context.printer.loss(&text);
     }
-    let broken = status.connections.saturating_sub(1);
+    let broken = status.connections.saturating_sub(1 + status.reconnections);
     if broken > 0 {
         let text = format!("the connection broke {}", counted(broken, "time"));
         context.printer.loss(&text);

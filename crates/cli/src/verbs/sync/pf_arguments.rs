@@ -3,11 +3,12 @@
 use std::net::IpAddr;
 
 use clap::{Args, ValueEnum};
-use timeloom_node::{Incomplete, LidarOptions};
+use timeloom_node::{Incomplete, Layers, LidarOptions};
 use timeloom_pf::{LidarSettings, PacketType, TimesyncMethod, TimesyncSettings, Transport};
 use timeloom_sync::{Averaging, Limits};
 use timeloom_time::Duration;
 
+use super::limits_arguments::positive;
 use crate::failure::Failure;
 
 /// How packets come.
@@ -38,24 +39,21 @@ pub(crate) struct LidarArguments {
     /// Name of the node
     #[arg(long, value_name = "NAME", default_value = "pf_driver")]
     pub(crate) node_name: String,
-    /// Where scans are published; layers of an R2300 have _0, _1, … behind it
-    #[arg(long, value_name = "TOPIC", default_value = "/scan")]
-    topic: String,
-    /// Frame of the scans
-    #[arg(long, value_name = "FRAME", default_value = "scanner_link")]
-    frame_id: String,
+    /// Where scans are published [default: /scan]; layers of an R2300 have _1, _2, … behind it, and it is their cloud
+    #[arg(long, value_name = "TOPIC")]
+    topic: Option<String>,
+    /// Frame of the scans [default: scanner_link]
+    #[arg(long, value_name = "FRAME")]
+    frame_id: Option<String>,
+    /// Points of an R2300's layers lie where the manufacturer has measured them, not on a plane
+    #[arg(long)]
+    apply_correction: bool,
     /// Leave out scans with points missing; otherwise these points are not a number
     #[arg(long)]
     drop_incomplete: bool,
-    /// How packets come
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "HOW",
-        help_heading = "Device"
-    )]
-    transport: TransportChoice,
+    /// How packets come [default: udp]
+    #[arg(long, value_enum, value_name = "HOW", help_heading = "Device")]
+    transport: Option<TransportChoice>,
     /// What each point holds: A, B, C or C1 [default: C, or C1 of an R2300]
     #[arg(long, value_name = "TYPE", value_parser = packet_type, help_heading = "Device")]
     packet_type: Option<PacketType>,
@@ -73,33 +71,18 @@ pub(crate) struct LidarArguments {
     /// The most points of a scan
     #[arg(long, value_name = "COUNT", help_heading = "Device")]
     max_points: Option<u32>,
-    /// Scans to leave out after each
-    #[arg(
-        long,
-        value_name = "COUNT",
-        default_value_t = 0,
-        help_heading = "Device"
-    )]
-    skip_scans: u16,
-    /// The device stops without a sign of life for this many milliseconds; 0 turns it off
-    #[arg(
-        long,
-        value_name = "MILLISECONDS",
-        default_value_t = 60_000,
-        help_heading = "Device"
-    )]
-    watchdog: u32,
+    /// Scans to leave out after each [default: 0]
+    #[arg(long, value_name = "COUNT", help_heading = "Device")]
+    skip_scans: Option<u16>,
+    /// The device stops without a sign of life for this many milliseconds [default: 60000]; 0 turns it off
+    #[arg(long, value_name = "MILLISECONDS", help_heading = "Device")]
+    watchdog: Option<u32>,
     /// Where datagrams are received [default: the address that the device can reach]
     #[arg(long, value_name = "ADDRESS", help_heading = "Device")]
     receive_address: Option<IpAddr>,
-    /// Port for datagrams; 0 for any
-    #[arg(
-        long,
-        value_name = "PORT",
-        default_value_t = 0,
-        help_heading = "Device"
-    )]
-    receive_port: u16,
+    /// Port for datagrams [default: any]
+    #[arg(long, value_name = "PORT", help_heading = "Device")]
+    receive_port: Option<u16>,
     #[command(flatten)]
     clock: ClockArguments,
 }
@@ -111,36 +94,38 @@ struct ClockArguments {
     /// envelope, psle, hull; or as the vendor's driver: average, requests, simple, off [default: envelope]
     #[arg(long, value_name = "NAME", value_parser = method_name)]
     method: Option<String>,
-    /// What average and requests take [default: mean]; alone it asks for average
+    /// What average and requests take [default: mean]; without --method it asks for requests if there is an --interval,
+    /// else for average
     #[arg(long, value_enum, value_name = "HOW")]
     averaging: Option<AveragingChoice>,
-    /// From one request for the device's time to the next; 0 for none
-    #[arg(long, value_name = "MILLISECONDS", default_value_t = 250)]
-    interval: u32,
+    /// From one request for the device's time to the next [default: 250]; 0 for none
+    #[arg(long, value_name = "MILLISECONDS")]
+    interval: Option<u32>,
     /// How long samples count for average and requests [default: 10000]; 0 alone asks for simple
     #[arg(long, value_name = "MILLISECONDS")]
     period: Option<u32>,
-    /// Added to every stamp
-    #[arg(
-        long,
-        value_name = "MICROSECONDS",
-        default_value_t = 0,
-        allow_negative_numbers = true
-    )]
-    offset: i64,
+    /// Added to every stamp [default: 0]
+    #[arg(long, value_name = "MICROSECONDS", allow_negative_numbers = true)]
+    offset: Option<i64>,
     /// No packet takes less than this many microseconds; it is taken off every stamp
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
     least_delay: u32,
     /// Take `iq_timestamp_raw` of the packets for the time of sending
     #[arg(long)]
     send_stamps: bool,
+    /// The clocks never differ by more than this
+    #[arg(long, value_name = "PPM", default_value_t = Limits::default().skew_ppm, value_parser = positive)]
+    max_skew: f64,
+    /// The rate of the clocks never changes faster than this, in ppm per minute
+    #[arg(long, value_name = "PPM", default_value_t = Limits::default().drift_ppm_per_minute, value_parser = positive)]
+    max_drift: f64,
 }
 
 impl LidarArguments {
     /// The settings of the driver.
     pub(crate) fn settings(&self, host: String) -> anyhow::Result<LidarSettings> {
         let mut settings = LidarSettings::new(host);
-        settings.transport = match self.transport {
+        settings.transport = match self.transport.unwrap_or_default() {
             TransportChoice::Udp => Transport::Udp,
             TransportChoice::Tcp => Transport::Tcp,
         };
@@ -148,22 +133,58 @@ impl LidarArguments {
         settings.parameters.clone_from(&self.parameters);
         settings.start_angle = self.start_angle;
         settings.max_num_points_scan = self.max_points;
-        settings.skip_scans = self.skip_scans;
+        settings.skip_scans = self.skip_scans.unwrap_or_default();
         settings.receive_address = self.receive_address;
-        settings.receive_port = self.receive_port;
-        let watchdog = Duration::from_millis(i64::from(self.watchdog));
-        settings.watchdog = (self.watchdog > 0).then_some(watchdog);
+        settings.receive_port = self.receive_port.unwrap_or_default();
+        let watchdog = self.watchdog.unwrap_or(60_000);
+        let patience = Duration::from_millis(i64::from(watchdog));
+        settings.watchdog = (watchdog > 0).then_some(patience);
         settings.timesync = self.clock.settings()?;
         let checked = settings.check();
         checked.map_err(|error| Failure::usage(error.to_string()))?;
         Ok(settings)
     }
 
+    /// The parameters of the node that flags have set: a flag counts more than a parameter.
+    pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> {
+        let clock = &self.clock;
+        [
+            ("scanner_ip", self.host.is_some()),
+            ("transport", self.transport.is_some()),
+            ("packet_type", self.packet_type.is_some()),
+            ("start_angle", self.start_angle.is_some()),
+            ("max_num_points_scan", self.max_points.is_some()),
+            ("skip_scans", self.skip_scans.is_some()),
+            ("watchdog", self.watchdog.is_some()),
+            ("watchdogtimeout", self.watchdog.is_some()),
+            ("port", self.receive_port.is_some()),
+            ("scan_topic", self.topic.is_some()),
+            ("frame_id", self.frame_id.is_some()),
+            ("apply_correction", self.apply_correction),
+            ("timesync_method", clock.method.is_some()),
+            ("timesync_averaging", clock.averaging.is_some()),
+            ("timesync_regression", clock.averaging.is_some()),
+            ("timesync_interval", clock.interval.is_some()),
+            ("timesync_period", clock.period.is_some()),
+            ("timesync_offset_usec", clock.offset.is_some()),
+            ("timesync_send_stamps", clock.send_stamps),
+        ]
+        .into_iter()
+        .filter_map(|(name, given)| given.then_some(name))
+    }
+
     /// The options of the node.
     pub(crate) fn options(&self, host: String) -> anyhow::Result<LidarOptions> {
         let mut options = LidarOptions::new(self.settings(host)?);
-        options.topic.clone_from(&self.topic);
-        options.frame_id.clone_from(&self.frame_id);
+        if let Some(topic) = &self.topic {
+            options.topic.clone_from(topic);
+        }
+        if let Some(frame_id) = &self.frame_id {
+            options.frame_id.clone_from(frame_id);
+        }
+        if self.apply_correction {
+            options.layers = Layers::Corrected;
+        }
         if self.drop_incomplete {
             options.incomplete = Incomplete::Drop;
         }
@@ -177,9 +198,12 @@ impl ClockArguments {
             None | Some(AveragingChoice::Mean) => Averaging::Mean,
             Some(AveragingChoice::Regression) => Averaging::Regression,
         };
+        // As with the parameters of the node: an interval means requests.
+        let requests = self.interval.is_some_and(|interval| interval > 0);
         let own = match (self.averaging, self.period) {
+            (Some(_), _) if requests => "requests",
             (Some(_), _) => "average",
-            (None, Some(0)) => "simple",
+            (None, Some(0)) if !requests => "simple",
             (None, _) => "envelope",
         };
         let method = self.method.as_deref().unwrap_or(own);
@@ -189,12 +213,14 @@ impl ClockArguments {
         let period = self.period.filter(|_| averages).unwrap_or(10_000);
         Ok(TimesyncSettings {
             method,
-            interval: Duration::from_millis(i64::from(self.interval)),
+            interval: Duration::from_millis(i64::from(self.interval.unwrap_or(250))),
             period: Duration::from_millis(i64::from(period)),
-            offset: Duration::from_micros(self.offset),
+            offset: Duration::from_micros(self.offset.unwrap_or_default()),
             send_stamps: self.send_stamps,
             limits: Limits {
                 least_delay: Duration::from_micros(i64::from(self.least_delay)),
+                skew_ppm: self.max_skew,
+                drift_ppm_per_minute: self.max_drift,
                 ..Limits::default()
             },
         })

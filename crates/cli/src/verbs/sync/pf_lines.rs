@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use serde_json::json;
-use timeloom_pf::simulator::SimulatedLidar;
-use timeloom_pf::{ClockReport, LidarStatus, LinkState};
-use timeloom_time::{Duration, Time};
+use timeloom_pf::simulator::{SimulatedClock, SimulatedLidar};
+use timeloom_pf::{ClockReport, LidarStatus, LinkState, ScanStamp};
+use timeloom_time::{Clock, Duration, Steady, Time};
 
 use super::sparkline::sparkline;
 use super::summary::micros;
@@ -43,14 +43,11 @@ impl Lines {
         device: Option<&SimulatedLidar>,
         context: &mut Context,
     ) -> anyhow::Result<()> {
-        let error = status
-            .clock
-            .as_ref()
-            .zip(device)
-            .and_then(|(clock, device)| {
-                // A restart that the driver has not noticed yet would be a large error.
-                (clock.newest.epoch + 1 == device.boots()).then(|| true_error(clock, device))
-            });
+        let newest = status.newest_scan.as_ref();
+        let error = newest.zip(device).and_then(|((raw, stamp), device)| {
+            let now = Clock::<Steady>::new().now();
+            true_error(*raw, stamp, &device.clock(), now)
+        });
         let text = match self.format {
             Format::Json => json_line(status, error),
             Format::Text if context.printer.shows_progress() => {
@@ -203,10 +200,50 @@ fn json_line(status: &LidarStatus, error: Option<i64>) -> String {
     .to_string()
 }
 
-/// The newest device time on the host's clock, minus when it really was.
-fn true_error(clock: &ClockReport, device: &SimulatedLidar) -> i64 {
-    let device_ns = clock.newest.host.nanos().saturating_sub(clock.offset_ns);
-    let ticks = i128::from(device_ns) * (1 << 32) / 1_000_000_000;
-    let truth: Time<_> = device.clock().host_of(u64::try_from(ticks).unwrap_or(0));
-    (clock.newest.host - truth).nanos()
+/// The stamp that a scan was given out with, minus when its first point was really measured; none for a scan of the time
+/// before the device was restarted.
+fn true_error(
+    raw: u64,
+    stamp: &ScanStamp,
+    clock: &SimulatedClock,
+    now: Time<Steady>,
+) -> Option<i64> {
+    let since_start = clock.stamp(clock.on_since())..=clock.stamp(now);
+    since_start
+        .contains(&raw)
+        .then(|| (stamp.host - clock.host_of(raw)).nanos())
+}
+
+#[cfg(test)]
+mod tests {
+    use timeloom_pf::simulator::ClockModel;
+
+    use super::*;
+
+    #[test]
+    fn the_true_error_is_that_of_the_stamp() {
+        let model = ClockModel {
+            start_s: 100.0,
+            quantum: 1,
+            ..ClockModel::default()
+        };
+        let at = |millis: i64| Time::from_nanos(millis * 1_000_000);
+        let clock = SimulatedClock::new(model, at(0));
+        let measured = clock.stamp(at(5_000));
+        // An offset of the settings, and a method without an estimate, are in the stamp too.
+        let stamp = ScanStamp {
+            host: at(5_007),
+            mapped: None,
+        };
+        let error = true_error(measured, &stamp, &clock, at(6_000)).unwrap();
+        assert!((error - 7_000_000).abs() < 10, "{error}");
+        let restarted = SimulatedClock::new(
+            ClockModel {
+                start_s: 0.0,
+                ..model
+            },
+            at(5_500),
+        );
+        assert_eq!(true_error(measured, &stamp, &restarted, at(6_000)), None);
+    }
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 use timeloom_msg::Schema;
 use timeloom_sync::{ClockPair, Diagnostics, Sample as ClockSample, SensorClock};
-use timeloom_time::{Clock, Duration, Steady, System, Time};
+use timeloom_time::{Clock, Duration, Reading, Steady, System, Time};
 
 use super::device_field::{FieldArguments, SampleFields};
 use super::limits_arguments::LimitsArguments;
@@ -26,7 +26,8 @@ EXAMPLES
   timeloom sync watch /scan --format json -n 10                   ten lines for a program
 
 On a terminal a table with sparklines of the last minute is drawn anew every second; else a line is printed.
-offset is host minus device time, drift is host against device, bound is how far above the estimate the truth can be.";
+offset is system time minus device time: add it to a stamp of the device for ROS time. drift is how fast it grows, and
+bound is how far above the estimate the truth can be.";
 
 /// How often the view is renewed.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -62,11 +63,11 @@ struct History {
 }
 
 impl History {
-    fn add(&mut self, told: &Diagnostics) {
+    fn add(&mut self, told: &Diagnostics, offset_ns: i64) {
         let above = told.newest.bounds.upper.map_or(0, |upper| {
             upper.nanos().saturating_sub(told.newest.host.nanos())
         });
-        let values = [told.offset_ns as f64, told.skew_ppm, above as f64];
+        let values = [offset_ns as f64, told.skew_ppm, above as f64];
         let series = [&mut self.offsets, &mut self.drifts, &mut self.bounds];
         for (series, value) in series.into_iter().zip(values) {
             series.push_back(value);
@@ -86,6 +87,8 @@ struct Watch {
     unread: u64,
     problem: Option<String>,
     drawn: usize,
+    /// The same moment on the system clock and on the steady one, in nanoseconds.
+    to_system: (i64, i64),
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
@@ -103,6 +106,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         unread: 0,
         problem: None,
         drawn: 0,
+        to_system: (0, 0),
     };
     context.printer.aside(&format!(
         "device time is {} of {}",
@@ -119,7 +123,8 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         feed.wait(&mut samples, left.max(Duration::from_nanos(0)));
         feed.report_events(context);
         // Stamps of the system clock become steady ones right away: a step later on does not touch them.
-        let pair = ClockPair::between(steady.now(), system.now(), steady.now());
+        let reading = Reading::take(&steady, &system);
+        let pair = ClockPair::new(reading.after(), reading.other());
         for sample in &samples {
             watch.take(&sample.payload, pair.to_steady(sample.receive_time));
         }
@@ -127,6 +132,8 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         if ends || steady.now() >= next {
             next = next.saturating_add(INTERVAL).max(steady.now());
             lines += 1;
+            let reading = Reading::take(&steady, &system);
+            watch.to_system = (reading.other().nanos(), reading.after().nanos());
             watch.show(arguments.format, &feed.topic, context)?;
             context.printer.flush()?;
         }
@@ -162,11 +169,12 @@ impl Watch {
                 .aside(&format!("no new messages on {topic}"));
             return Ok(());
         };
-        self.history.add(&told);
+        let offset_ns = self.offset(&told);
+        self.history.add(&told, offset_ns);
         let text = match format {
-            Format::Json => json_line(&told),
-            Format::Text if context.printer.shows_progress() => self.table(topic, &told),
-            Format::Text => text_line(&told),
+            Format::Json => json_line(&told, offset_ns),
+            Format::Text if context.printer.shows_progress() => self.table(topic, &told, offset_ns),
+            Format::Text => text_line(&told, offset_ns),
         };
         if format == Format::Text && context.printer.shows_progress() {
             let up = std::mem::replace(&mut self.drawn, text.lines().count());
@@ -178,7 +186,18 @@ impl Watch {
         Ok(())
     }
 
-    fn table(&self, topic: &str, told: &Diagnostics) -> String {
+    /// What is to be added to a device time: on the system clock, unless the host's times come from a field.
+    fn offset(&self, told: &Diagnostics) -> i64 {
+        if self.fields.has_host_field() {
+            return told.offset_ns;
+        }
+        let (system, steady) = self.to_system;
+        let between = i128::from(system) - i128::from(steady);
+        let offset = between + i128::from(told.offset_ns);
+        i64::try_from(offset).unwrap_or(i64::MAX)
+    }
+
+    fn table(&self, topic: &str, told: &Diagnostics, offset_ns: i64) -> String {
         let line = |name: &str, value: String, series: &VecDeque<f64>| {
             format!(
                 "{name:8} {value:>24}  {}",
@@ -191,7 +210,7 @@ impl Watch {
                 "{topic}  {}  epoch {}",
                 told.newest.health, told.newest.epoch
             ),
-            line("offset", seconds(told.offset_ns), &self.history.offsets),
+            line("offset", seconds(offset_ns), &self.history.offsets),
             line(
                 "drift",
                 format!("{:.3} ppm", told.skew_ppm),
@@ -223,7 +242,11 @@ impl Watch {
 }
 
 fn seconds(nanos: i64) -> String {
-    format!("{:.9} s", nanos as f64 * 1e-9)
+    // Not as a float: it has no nanoseconds left of the time since 1970.
+    let sign = if nanos < 0 { "-" } else { "" };
+    let nanos = nanos.unsigned_abs();
+    let (whole, part) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
+    format!("{sign}{whole}.{part:09} s")
 }
 
 fn bound(told: &Diagnostics) -> String {
@@ -239,10 +262,10 @@ fn bound(told: &Diagnostics) -> String {
     }
 }
 
-fn text_line(told: &Diagnostics) -> String {
+fn text_line(told: &Diagnostics, offset_ns: i64) -> String {
     format!(
         "offset: {}  drift: {:.3} ppm  sigma: {}  bound: {}  health: {}  epoch: {}  samples: {}",
-        seconds(told.offset_ns),
+        seconds(offset_ns),
         told.skew_ppm,
         micros(told.newest.sigma.nanos()),
         bound(told),
@@ -252,11 +275,12 @@ fn text_line(told: &Diagnostics) -> String {
     )
 }
 
-fn json_line(told: &Diagnostics) -> String {
+fn json_line(told: &Diagnostics, offset_ns: i64) -> String {
     let newest = &told.newest;
     let distance = |time: Option<Time<Steady>>| time.map(|time| (time - newest.host).nanos());
     json!({
-        "offset_ns": told.offset_ns,
+        "offset_ns": offset_ns,
+        "offset_steady_ns": told.offset_ns,
         "drift_ppm": told.skew_ppm,
         "sigma_ns": newest.sigma.nanos(),
         "lower_ns": distance(newest.bounds.lower),
@@ -269,4 +293,15 @@ fn json_line(told: &Diagnostics) -> String {
         "duplicates": told.counters.duplicates,
     })
     .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_keep_their_nanoseconds() {
+        assert_eq!(seconds(1_794_733_131_000_000_001), "1794733131.000000001 s");
+        assert_eq!(seconds(-1_500_000_000), "-1.500000000 s");
+    }
 }

@@ -67,3 +67,33 @@ fn smoothed_from_extra_http_requests() {
     assert_eq!(vendors.method, TimesyncMethod::Requests(Averaging::Mean));
     assert!(vendors.asks() && !vendors.method.uses_packets());
 }
+
+#[test]
+fn an_interval_means_requests_also_for_those_who_ask_for_a_regression() {
+    let with = |interval: Option<i64>, name: &'static str, value: ParameterValue| {
+        let interval = interval.map(|interval| ("timesync_interval", interval.into()));
+        let parameters: Vec<_> = interval.into_iter().chain([(name, value)]).collect();
+        timesync(&parameters).method
+    };
+    let regression = Averaging::Regression;
+    for (name, value) in [
+        ("timesync_regression", ParameterValue::from(true)),
+        ("timesync_averaging", "regression".into()),
+    ] {
+        let over_requests = with(Some(250), name, value.clone());
+        assert_eq!(over_requests, TimesyncMethod::Requests(regression));
+        for without in [Some(0), None] {
+            let over_packets = with(without, name, value.clone());
+            assert_eq!(over_packets, TimesyncMethod::Average(regression));
+        }
+    }
+    // Who names a method gets it, whatever else is set.
+    let parameters = [
+        ("timesync_method", "envelope".into()),
+        ("timesync_regression", true.into()),
+        ("timesync_period", 0_i64.into()),
+    ];
+    assert_eq!(timesync(&parameters).method, TimesyncMethod::default());
+    let none = [("timesync_method", "none".into())];
+    assert_eq!(timesync(&none).method, TimesyncMethod::Off);
+}

@@ -1,0 +1,5 @@
+//! The library as C sees it.
+
+mod example;
+mod header;
+mod misuse;

@@ -1,0 +1,298 @@
+use std::fmt::Write as _;
+
+use timeloom_time::{Duration, Steady, System, Time};
+
+use super::HostClock;
+
+/// The key of a bag's custom data that holds the history of its host's clock.
+pub const HOST_CLOCK_KEY: &str = "timeloom.host_clock";
+/// From one regular entry to the next.
+const INTERVAL: Duration = Duration::from_secs(60);
+/// The system clock was set if it moved against the steady one by more between two looks, beyond what slewing does.
+const STEP: Duration = Duration::from_millis(1);
+/// A clock is slewed by 500 ppm at most, or by ten times as much with an older kernel interface.
+const FASTEST_SLEW_PPM: i64 = 5_000;
+/// Entries that are kept; when there are more, every second regular one goes.
+const MOST: usize = 240;
+
+/// Why the clock was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostClockReason {
+    /// It is the beginning.
+    Start,
+    /// A minute has passed.
+    Minute,
+    /// The system clock was set, by this much.
+    Step(Duration),
+}
+
+/// The clock of the host at a moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostClockEntry {
+    /// When, by the system clock.
+    pub at: Time<System>,
+    /// Why it was looked at.
+    pub reason: HostClockReason,
+    /// How it was.
+    pub clock: HostClock,
+}
+
+/// The clock of a host over a recording: at the start, every minute and at steps. Sans-IO.
+#[derive(Debug, Default)]
+pub struct HostClockHistory {
+    entries: Vec<HostClockEntry>,
+    next: Option<Time<Steady>>,
+    /// System minus steady time at the last look, and when that was.
+    distance: Option<(i128, Time<Steady>)>,
+}
+
+impl HostClockHistory {
+    /// Looks at both clocks; the reason to ask for the state of the host now, if there is one.
+    pub fn look(&mut self, steady: Time<Steady>, system: Time<System>) -> Option<HostClockReason> {
+        let distance = i128::from(system.nanos()) - i128::from(steady.nanos());
+        let before = self.distance.replace((distance, steady));
+        let step = before.and_then(|(before, at)| {
+            let moved = i64::try_from(distance - before).unwrap_or(i64::MAX);
+            let slewed = (steady - at).nanos() / 1_000_000 * FASTEST_SLEW_PPM;
+            let is_step = moved.abs() > STEP.nanos() + slewed;
+            is_step.then(|| Duration::from_nanos(moved))
+        });
+        let reason = match (step, self.next) {
+            (Some(step), _) => HostClockReason::Step(step),
+            (None, None) => HostClockReason::Start,
+            (None, Some(next)) if steady >= next => HostClockReason::Minute,
+            (None, Some(_)) => return None,
+        };
+        self.next = Some(steady.saturating_add(INTERVAL));
+        Some(reason)
+    }
+
+    /// Takes note of a state.
+    pub fn add(&mut self, entry: HostClockEntry) {
+        self.entries.push(entry);
+        if self.entries.len() > MOST {
+            let mut regular = 0_usize;
+            self.entries.retain(|entry| {
+                regular += usize::from(entry.reason == HostClockReason::Minute);
+                entry.reason != HostClockReason::Minute || regular.is_multiple_of(2)
+            });
+        }
+    }
+
+    /// All states, oldest first.
+    pub fn entries(&self) -> &[HostClockEntry] {
+        &self.entries
+    }
+
+    /// As text for the metadata of a bag: a line for each state, with `key=value` words.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        for entry in &self.entries {
+            entry.write(&mut text);
+            text.push('\n');
+        }
+        text
+    }
+}
+
+impl HostClockEntry {
+    fn write(&self, text: &mut String) {
+        let clock = &self.clock;
+        let mut add = |key: &str, value: &str| {
+            let space = if text.is_empty() || text.ends_with('\n') {
+                ""
+            } else {
+                " "
+            };
+            // Writing to a text never fails; words of a value must not look like two.
+            let value = value.replace(char::is_whitespace, "_");
+            let _written = write!(text, "{space}{key}={value}");
+        };
+        add("system_ns", &self.at.nanos().to_string());
+        match self.reason {
+            HostClockReason::Start => add("reason", "start"),
+            HostClockReason::Minute => add("reason", "minute"),
+            HostClockReason::Step(by) => {
+                add("reason", "step");
+                add("step_ns", &by.nanos().to_string());
+            }
+        }
+        add("source", clock.source());
+        add("synchronised", &clock.is_synchronised().to_string());
+        if let Some(reference) = clock.reference() {
+            add("reference", &reference);
+        }
+        if let Some(offset) = clock.offset() {
+            add("offset_ns", &offset.nanos().to_string());
+        }
+        if let Some(error) = clock.error() {
+            add("error_ns", &error.nanos().to_string());
+        }
+        add("tai_s", &clock.tai_offset_s.to_string());
+        add("hardware_clocks", &clock.hardware_clocks.len().to_string());
+    }
+}
+
+/// A line of the history, as it is read back from a bag.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HostClockRecord {
+    /// When, in nanoseconds of the system clock.
+    pub system_ns: i64,
+    /// `start`, `minute` or `step`.
+    pub reason: String,
+    /// By how much the clock was set, of a step.
+    pub step_ns: Option<i64>,
+    /// What kept the clock right.
+    pub source: String,
+    /// Whether it was compared with something.
+    pub synchronised: bool,
+    /// What it was compared with.
+    pub reference: Option<String>,
+    /// System time minus reference time.
+    pub offset_ns: Option<i64>,
+    /// How far it could be off.
+    pub error_ns: Option<i64>,
+    /// TAI minus UTC as the kernel knew it, in seconds.
+    pub tai_s: Option<i64>,
+}
+
+impl HostClockRecord {
+    /// Reads the value of [`HOST_CLOCK_KEY`]; lines without a time are left out.
+    pub fn parse_all(text: &str) -> Vec<Self> {
+        text.lines().filter_map(Self::parse).collect()
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let mut record = Self::default();
+        let mut has_time = false;
+        for (key, value) in line.split(' ').filter_map(|word| word.split_once('=')) {
+            let number = value.parse::<i64>().ok();
+            match key {
+                "system_ns" => {
+                    record.system_ns = number?;
+                    has_time = true;
+                }
+                "reason" => value.clone_into(&mut record.reason),
+                "step_ns" => record.step_ns = number,
+                "source" => value.clone_into(&mut record.source),
+                "synchronised" => record.synchronised = value == "true",
+                "reference" => record.reference = Some(value.replace('_', " ")),
+                "offset_ns" => record.offset_ns = number,
+                "error_ns" => record.error_ns = number,
+                "tai_s" => record.tai_s = number,
+                _ => {}
+            }
+        }
+        has_time.then_some(record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host_clock::{ChronyTracking, Discipline};
+
+    fn steady(millis: i64) -> Time<Steady> {
+        Time::from_nanos(millis * 1_000_000)
+    }
+
+    fn system(millis: i64) -> Time<System> {
+        Time::from_nanos(1_700_000_000_000_000_000 + millis * 1_000_000)
+    }
+
+    #[test]
+    fn it_is_looked_at_the_start_every_minute_and_at_steps() {
+        let mut history = HostClockHistory::default();
+        let mut reasons = Vec::new();
+        for second in 0..200 {
+            let millis = second * 1_000;
+            // Set ahead by 300 ms after 90 s, and slewed by 500 ppm from 150 s on.
+            let set = if second >= 90 { 300 } else { 0 };
+            let slewed = (second - 150).max(0) / 2;
+            let reason = history.look(steady(millis), system(millis + set + slewed));
+            reasons.extend(reason.map(|reason| (second, reason)));
+        }
+        let step = HostClockReason::Step(Duration::from_millis(300));
+        let minute = HostClockReason::Minute;
+        assert_eq!(
+            reasons,
+            [
+                (0, HostClockReason::Start),
+                (60, minute),
+                (90, step),
+                (150, minute)
+            ]
+        );
+    }
+
+    #[test]
+    fn a_state_is_a_line_of_words() {
+        let text = include_str!("../../tests/data/chrony_tracking.csv");
+        let mut history = HostClockHistory::default();
+        history.add(HostClockEntry {
+            at: system(0),
+            reason: HostClockReason::Start,
+            clock: HostClock {
+                discipline: Discipline::Chrony(ChronyTracking::parse(text)),
+                tai_offset_s: 37,
+                hardware_clocks: Vec::new(),
+            },
+        });
+        history.add(HostClockEntry {
+            at: system(500),
+            reason: HostClockReason::Step(Duration::from_millis(-2)),
+            clock: HostClock::default(),
+        });
+        assert_eq!(
+            history.to_text(),
+            "system_ns=1700000000000000000 reason=start source=chrony synchronised=true \
+             reference=127.0.0.1_(stratum_9) offset_ns=1476 error_ns=5287 tai_s=37 hardware_clocks=0\n\
+             system_ns=1700000000500000000 reason=step step_ns=-2000000 source=none synchronised=false tai_s=0 \
+             hardware_clocks=0\n"
+        );
+        let records = HostClockRecord::parse_all(&history.to_text());
+        assert_eq!(records.len(), 2);
+        assert_eq!(
+            records[0].reference.as_deref(),
+            Some("127.0.0.1 (stratum 9)")
+        );
+        assert_eq!(
+            (records[0].offset_ns, records[0].error_ns),
+            (Some(1_476), Some(5_287))
+        );
+        assert!(records[0].synchronised && !records[1].synchronised);
+        assert_eq!(
+            (records[1].step_ns, records[1].tai_s),
+            (Some(-2_000_000), Some(0))
+        );
+        assert_eq!(
+            HostClockRecord::parse_all("nothing=here\n\nsystem_ns=x"),
+            []
+        );
+    }
+
+    #[test]
+    fn a_week_is_bounded_and_keeps_its_steps() {
+        let mut history = HostClockHistory::default();
+        let mut steps = 0;
+        for minute in 0..7 * 24 * 60 {
+            let is_step = minute % 1_000 == 500;
+            steps += usize::from(is_step);
+            history.add(HostClockEntry {
+                at: system(minute * 60_000),
+                reason: match minute {
+                    0 => HostClockReason::Start,
+                    _ if is_step => HostClockReason::Step(Duration::from_secs(1)),
+                    _ => HostClockReason::Minute,
+                },
+                clock: HostClock::default(),
+            });
+        }
+        let entries = history.entries();
+        assert!(entries.len() <= MOST, "{}", entries.len());
+        assert_eq!(entries[0].reason, HostClockReason::Start);
+        let kept = entries.iter();
+        let kept = kept.filter(|entry| matches!(entry.reason, HostClockReason::Step(_)));
+        assert_eq!(kept.count(), steps);
+    }
+}

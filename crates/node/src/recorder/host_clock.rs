@@ -1,0 +1,41 @@
+//! The clock of this host over a recording.
+
+use timeloom_time::{Clock, Duration, Reading, Steady, System, WaitOptions};
+
+use super::command::Command;
+use super::note::Note;
+use super::shared::Shared;
+use crate::host_clock::{HostClock, HostClockEntry, HostClockHistory, HostClockReason};
+
+/// How often it is looked whether the system clock was set.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// Looks until the recording ends, and has the writer keep what was seen.
+pub(super) fn run(shared: &Shared, source: &(dyn Fn() -> HostClock + Send + Sync)) {
+    let (steady, system) = (
+        Clock::<Steady>::on(&shared.base),
+        Clock::<System>::on(&shared.base),
+    );
+    let wait = WaitOptions::new().cancel(&shared.ending);
+    let mut history = HostClockHistory::default();
+    loop {
+        let reading = Reading::take(&steady, &system);
+        if let Some(reason) = history.look(reading.after(), reading.other()) {
+            if let HostClockReason::Step(by) = reason {
+                let seconds = by.as_secs_f64();
+                let text =
+                    format!("the system clock was set by {seconds:+.6} s: receive times jump");
+                shared.tell(&Note::warning(text));
+            }
+            history.add(HostClockEntry {
+                at: reading.other(),
+                reason,
+                clock: source(),
+            });
+            shared.command(Command::HostClock(history.to_text()));
+        }
+        if !steady.sleep_for_with(LOOK_AGAIN, &wait).is_reached() {
+            return;
+        }
+    }
+}
