@@ -11,8 +11,8 @@ mod type_finder;
 pub use error::{Error, Result};
 pub use lidar::{Incomplete, LidarNode, LidarOptions};
 pub use ros_node::{
-    Client, Names, NodeOptions, ParameterAccess, ParameterValue, Remap, RosArguments, RosNode,
-    Service, ServiceTypes, Severity, TypeService, TypedPublisher,
+    Client, Names, NodeOptions, ParameterAccess, ParameterValue, Remap, Responder, RosArguments,
+    RosNode, Service, ServiceTypes, Severity, TypeService, TypedPublisher,
 };
 pub use tracked::{
     LineageMonitor, MonitorOptions, TrackedMessage, TrackedNode, TrackedPublisher,

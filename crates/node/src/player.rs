@@ -5,6 +5,7 @@
 //! tells what really happened, and nothing is published after a pause was answered.
 
 mod board;
+mod clock_beat;
 mod clock_follower;
 mod clock_message;
 mod clock_owner;
@@ -13,6 +14,7 @@ mod clock_watch;
 mod control;
 mod handle;
 mod jumps;
+mod leaps;
 mod listeners;
 mod loader;
 mod lockstep;
@@ -45,8 +47,9 @@ pub use mailbox::Reply;
 pub use notice::{Notice, Reporter};
 pub use open::Player;
 pub use options::{
-    AckWait, ClockPublishing, ClockTrigger, MessageOrder, Options, Pace, PlayRange, PlayStart,
-    ReadAheadLimits, Repeat, RequestSource, Selection, ServiceReplay, SettleWait, TimeSituation,
+    AckWait, ClockPublishing, ClockSteps, ClockTrigger, MessageOrder, Options, Pace, PlayRange,
+    PlayStart, ReadAheadLimits, Repeat, RequestSource, Selection, ServiceReplay, SettleWait,
+    TimeSituation,
 };
 pub use rate::sane_rate;
 pub use services::{Obeys, Services};

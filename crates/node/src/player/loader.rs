@@ -38,9 +38,18 @@ pub(super) struct LoaderState {
     read: u64,
 }
 
-/// The one question to the loader that cannot wait for its turn: what came before?
+/// What the loader is asked and cannot wait for its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Question {
+    /// The message before a place, not before a time.
+    Previous { before: Position, start: i64 },
+    /// The first message between two times, both inclusive.
+    First { start: i64, end: i64 },
+}
+
+/// A question to the loader and its answer.
 pub(super) struct Questions {
-    slot: Mutex<Option<(Position, i64)>>,
+    slot: Mutex<Option<Question>>,
     answer: Mutex<Option<Item>>,
     answered: Event,
 }
@@ -54,21 +63,16 @@ impl Questions {
         }
     }
 
-    /// Asks for the message before a place and blocks for the answer; the plan must be [void](ReadAhead::invalidate).
-    pub(super) fn previous(
-        &self,
-        read_ahead: &ReadAhead,
-        before: Position,
-        start: i64,
-    ) -> Option<Item> {
+    /// Asks for a message and blocks for the answer; the plan must be [void](ReadAhead::invalidate).
+    pub(super) fn ask(&self, read_ahead: &ReadAhead, question: Question) -> Option<Item> {
         self.answered.clear();
-        *lock(&self.slot) = Some((before, start));
+        *lock(&self.slot) = Some(question);
         read_ahead.wake_loader();
         self.answered.wait();
         lock(&self.answer).take()
     }
 
-    fn take(&self) -> Option<(Position, i64)> {
+    fn take(&self) -> Option<Question> {
         lock(&self.slot).take()
     }
 
@@ -98,10 +102,13 @@ impl Loader {
     }
 
     fn answer(&mut self) {
-        let Some((before, start)) = self.questions.take() else {
+        let Some(question) = self.questions.take() else {
             return;
         };
-        let found = self.source.previous(before, start);
+        let found = match question {
+            Question::Previous { before, start } => self.source.previous(before, start),
+            Question::First { start, end } => self.source.first(start, end),
+        };
         let item = found.unwrap_or_else(|error| {
             self.damage(&error);
             None

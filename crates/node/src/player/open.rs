@@ -13,14 +13,15 @@ use super::clock_publisher::{CLOCK_TOPIC, ClockPublisher};
 use super::clock_watch::ClockWatch;
 use super::handle::{PlayerHandle, Shared};
 use super::jumps::Jumps;
-use super::listeners::Listeners;
+use super::leaps::Leaps;
+use super::listeners::{Listeners, Offer};
 use super::loader::{Loader, LoaderState, Questions};
 use super::lockstep::Lockstep;
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
 use super::options::{Options, Pace, TimeSituation};
-use super::outlet::Outlets;
-use super::playback::{Playback, PlaybackState};
+use super::outlet::{Outlet, Outlets};
+use super::playback::{Following, Playback, PlaybackState};
 use super::read_ahead::ReadAhead;
 use super::run::RunRange;
 use super::source::BagSource;
@@ -48,7 +49,6 @@ struct Parts {
 /// What the player hears of others; ended with it.
 struct Senses {
     _jumps: JumpHandle,
-    follower: Option<Arc<ClockFollower>>,
     watch: Option<Arc<ClockWatch>>,
 }
 
@@ -131,18 +131,25 @@ impl Parts {
         let questions = Arc::new(Questions::new(base));
         let reporter = keeping_damage(&board, reporter, &info.damage);
         let outlets = Outlets::open(&reader, node, &options, &mailbox, &reporter);
-        let clock_publisher = clock_publisher(node, &clock, &options)?;
+        let clock_publisher = clock_publisher(node, &clock, &options, &reporter)?;
         let splits = Splits::open(node, &reader)?;
         let jumps = Jumps::new(&read_ahead, &mailbox, &board);
+        let following = follower.map(|follower| Following {
+            leaps: Leaps::new(options.clock_steps, &mailbox),
+            follower: Arc::new(follower),
+        });
         let senses = Senses {
-            _jumps: jumps.follow(&*clock),
-            follower: follower.map(Arc::new),
+            _jumps: match &following {
+                Some(following) => following.leaps.watch(&*clock),
+                None => jumps.follow(&*clock),
+            },
             watch: clock_watch(node, &options, &reporter)?,
         };
         let ended = set_event(base);
         let lockstep = lockstep(node, &options, &mailbox, &reporter);
+        let source = BagSource::new(reader, outlets.topics(), options.order, window(&options));
         let loader = Loader {
-            source: BagSource::new(reader, outlets.topics(), options.order, window(&options)),
+            source,
             read_ahead: Arc::clone(&read_ahead),
             mailbox: Arc::clone(&mailbox),
             questions: Arc::clone(&questions),
@@ -159,15 +166,20 @@ impl Parts {
             board: Arc::clone(&board),
             read_ahead: Arc::clone(&read_ahead),
             ended: ended.clone(),
-            external: options.time != TimeSituation::Controlled,
+            external: following.is_some(),
             clock_watch: weak(senses.watch.as_ref()),
-            follower: weak(senses.follower.as_ref()),
+            follower: weak(following.as_ref().map(|following| &following.follower)),
             names: outlets.names(),
             skipped: outlets.skipped.clone(),
         };
         let playback = Playback {
             node: node.clone(),
-            listeners: Listeners::watch(node, &outlets, &mailbox, &reporter),
+            listeners: {
+                let offers = offers(&outlets, clock_publisher.as_deref());
+                Listeners::watch(node, offers, &mailbox, &reporter)
+            },
+            clock_watch: senses.watch.clone(),
+            following,
             state: PlaybackState::new(&options),
             options,
             bag,
@@ -285,14 +297,23 @@ fn keeping_damage(board: &Arc<Board>, reporter: Reporter, found: &[String]) -> R
     keeping
 }
 
+/// What is sent to whom: the topics and services, and `/clock`.
+fn offers(outlets: &Outlets, clock: Option<&ClockPublisher>) -> Vec<Offer> {
+    let clock = clock.map(ClockPublisher::offer);
+    outlets.iter().map(Outlet::offer).chain(clock).collect()
+}
+
+/// Whoever follows a `/clock` publishes none.
 fn clock_publisher(
     node: &RosNode,
     clock: &Arc<dyn PlayerClock>,
     options: &Options,
+    reporter: &Reporter,
 ) -> Result<Option<Arc<ClockPublisher>>> {
-    if !options.clock.is_on() {
+    if !options.clock.is_on() || options.time != TimeSituation::Controlled {
         return Ok(None);
     }
     let qos = options.qos_overrides.get(CLOCK_TOPIC).copied();
-    Ok(Some(Arc::new(ClockPublisher::new(node, clock, qos)?)))
+    let publisher = ClockPublisher::new(node, clock, qos, options.clock.period, reporter)?;
+    Ok(Some(Arc::new(publisher)))
 }

@@ -1,7 +1,9 @@
 //! The playback thread: all that happens to a player happens here, one thing at a time.
 
+mod follow;
 mod lap;
 mod obey;
+mod owner;
 mod pace;
 mod prepare;
 mod publish;
@@ -16,14 +18,17 @@ use timeloom_bag::TopicId;
 use timeloom_time::{Clock, Event, PlayerClock, Ros, Steady, System, Time};
 
 use super::board::{Board, add};
+use super::clock_follower::ClockFollower;
 use super::clock_publisher::{ClockPublisher, Ticker};
+use super::clock_watch::ClockWatch;
 use super::jumps::Jumps;
+use super::leaps::Leaps;
 use super::listeners::Listeners;
 use super::loader::Questions;
 use super::lockstep::Lockstep;
 use super::mailbox::{Letter, Mailbox};
 use super::notice::Reporter;
-use super::options::{Options, TimeSituation};
+use super::options::{Options, Repeat};
 use super::outlet::Outlets;
 use super::read_ahead::{Block, ReadAhead, Taken};
 use super::run::{Run, RunRange};
@@ -53,9 +58,19 @@ pub(super) struct Playback {
     pub(super) splits: Splits,
     /// The topic that time waits for, if it does.
     pub(super) lockstep: Option<Lockstep>,
+    /// What is known of an external clock, if it is one.
+    pub(super) following: Option<Following>,
+    pub(super) clock_watch: Option<Arc<ClockWatch>>,
     /// Set while nothing is played.
     pub(super) ended: Event,
     pub(super) state: PlaybackState,
+}
+
+/// What is known of an external clock.
+pub(super) struct Following {
+    pub(super) leaps: Arc<Leaps>,
+    /// Feeds the clock as long as it is kept.
+    pub(super) follower: Arc<ClockFollower>,
 }
 
 /// What changes as it plays.
@@ -81,6 +96,12 @@ pub(super) struct PlaybackState {
     in_step: Time<Ros>,
     /// The topic of a message whose acknowledgement time waits for.
     unacknowledged: Option<TopicId>,
+    /// When this lap of a loop began.
+    lap_began: Time<Steady>,
+    /// Messages that the external clock has stepped over, of the step that is being followed.
+    stepped_over: u64,
+    /// The topics without subscriptions were reported.
+    missing_told: bool,
 }
 
 impl PlaybackState {
@@ -138,7 +159,7 @@ impl Playback {
     }
 
     fn is_external(&self) -> bool {
-        matches!(self.options.time, TimeSituation::External { .. })
+        self.following.is_some()
     }
 
     fn step(&mut self) {
@@ -157,6 +178,9 @@ impl Playback {
             self.state.stage = Stage::Idle;
             return;
         };
+        if self.follow_leap() {
+            return;
+        }
         match self.front() {
             Front::Starved => self.starve(),
             Front::End => self.at_end(),
@@ -221,7 +245,7 @@ impl Playback {
         self.release();
         let stays = if self.is_external() {
             // Whoever drives the clock may turn it back.
-            self.options.repeat != super::options::Repeat::Once
+            self.options.repeat != Repeat::Once
         } else {
             self.state.paused
         };

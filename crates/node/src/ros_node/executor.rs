@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::ThreadId;
 
-use timeloom_time::{BaseThread, Event, TimeBase};
+use timeloom_time::{BaseThread, Duration, Event, TimeBase};
 
 use crate::{Error, Result};
 
@@ -28,6 +28,7 @@ struct Shared {
 /// The thread that does them; ends when dropped, after the jobs that wait.
 pub(super) struct Executor {
     queue: JobQueue,
+    base: TimeBase,
     thread: Option<BaseThread<()>>,
     /// The thread's own id, once it runs.
     id: Arc<OnceLock<ThreadId>>,
@@ -85,6 +86,7 @@ impl Executor {
         let thread = base.spawn(name, body).map_err(Error::Thread)?;
         Ok(Self {
             queue,
+            base: base.clone(),
             thread: Some(thread),
             id,
         })
@@ -93,6 +95,22 @@ impl Executor {
     pub(super) fn queue(&self) -> &JobQueue {
         &self.queue
     }
+
+    /// Blocks until the jobs that wait now are done, for a second at most; at once inside one of them.
+    pub(super) fn finish_queued(&self) {
+        if self.is_inside() {
+            return;
+        }
+        let done = Event::new(&self.base);
+        let told = done.clone();
+        if self.queue.submit(move || told.set()) {
+            done.wait_for(Duration::from_secs(1));
+        }
+    }
+
+    fn is_inside(&self) -> bool {
+        self.id.get() == Some(&std::thread::current().id())
+    }
 }
 
 impl Drop for Executor {
@@ -100,7 +118,7 @@ impl Drop for Executor {
         self.queue.0.stop.store(true, Ordering::SeqCst);
         self.queue.0.wake.set();
         // The last handle of a node may be dropped inside one of its own jobs.
-        let inside = self.id.get() == Some(&std::thread::current().id());
+        let inside = self.is_inside();
         if let Some(thread) = self.thread.take().filter(|_| !inside) {
             let _panicked = thread.join();
         }

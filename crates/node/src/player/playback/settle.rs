@@ -16,7 +16,8 @@ impl Playback {
         }
         let quiet = self.listeners.changed().saturating_add(wait.quiet);
         let earliest = quiet.max(self.listeners.since().saturating_add(wait.least));
-        let connected = self.outlets.iter().all(|outlet| self.is_connected(outlet));
+        let connected = self.outlets.iter().all(|outlet| self.is_connected(outlet))
+            && self.is_clock_connected();
         match connected {
             true if now >= earliest => None,
             true => Some(earliest.min(most)),
@@ -31,11 +32,26 @@ impl Playback {
         outlet.matched() >= there.max(usize::from(outlet.requests().is_some()))
     }
 
+    /// Whether all that can hear `/clock` do: the first sample is the start, and it is sent once.
+    fn is_clock_connected(&self) -> bool {
+        self.clock_publisher.as_ref().is_none_or(|publisher| {
+            publisher.matched() >= self.listeners.of(&publisher.offer()).len()
+        })
+    }
+
+    /// Reports other owners of `/clock` whose names have not come.
+    pub(super) fn report_unnamed_clocks(&self) {
+        if let Some(watch) = &self.clock_watch {
+            watch.report_unnamed();
+        }
+    }
+
     /// Reports what is not as it should be before the first message.
     pub(super) fn report_settled(&self) {
         for notice in self.listeners.unnamed_mismatches() {
             self.reporter.report(notice);
         }
+        self.report_unnamed_clocks();
         if self.options.settle.is_none() {
             return;
         }
