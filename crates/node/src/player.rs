@@ -7,6 +7,7 @@
 mod board;
 mod clock_beat;
 mod clock_follower;
+mod clock_jumps;
 mod clock_message;
 mod clock_owner;
 mod clock_publisher;

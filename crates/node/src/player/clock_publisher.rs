@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use timeloom_msg::qos::QosDuration;
 use timeloom_msg::{Definitions, QosProfile, TypeName};
 use timeloom_time::{
-    BaseThread, CancelToken, Clock, Duration, PlayerClock, Rate, Steady, WaitOptions,
+    BaseThread, CancelToken, Clock, Duration, PlayerClock, Rate, Ros, Steady, Time, WaitOptions,
 };
 use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
 
+use super::clock_jumps::JumpList;
 use super::clock_message::{self, LATEST, encode_clock};
 use super::listeners::Offer;
 use super::notice::{Notice, Reporter};
@@ -27,6 +28,7 @@ pub(super) struct ClockPublisher {
     /// Held from reading the clock to sending: the ticker and the playback thread must not overtake each other.
     order: Mutex<()>,
     beyond_reported: AtomicBool,
+    jumps: JumpList,
 }
 
 impl ClockPublisher {
@@ -52,6 +54,7 @@ impl ClockPublisher {
             reporter: reporter.clone(),
             order: Mutex::default(),
             beyond_reported: AtomicBool::new(false),
+            jumps: JumpList::new(node)?,
         })
     }
 
@@ -90,6 +93,12 @@ impl ClockPublisher {
         }
     }
 
+    /// Publishes the time after a jump from another one.
+    pub(super) fn publish_jump(&self, from: Time<Ros>) {
+        self.jumps.add((from.nanos(), self.clock.now().nanos()));
+        self.publish();
+    }
+
     /// Moves the clock by `jump`. The time that it leaves and the time that it goes to are both sent exactly, so that
     /// those who follow know of every message whose time has come.
     pub(super) fn around_jump(&self, jump: impl FnOnce()) {
@@ -99,8 +108,9 @@ impl ClockPublisher {
             let _paused = self.clock.pause();
         }
         self.publish();
+        let from = self.clock.now();
         jump();
-        self.publish();
+        self.publish_jump(from);
         if runs {
             let _resumed = self.clock.resume();
         }
@@ -189,8 +199,6 @@ pub(super) fn hertz_of(period: Option<Duration>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use timeloom_time::{Ros, Time};
-
     use super::*;
 
     #[test]

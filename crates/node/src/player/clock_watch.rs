@@ -7,6 +7,9 @@ use super::clock_publisher::CLOCK_TOPIC;
 use super::notice::{Notice, Reporter};
 use crate::{Result, RosNode};
 
+/// How the service of a node ends that tells its parameters.
+const GET_PARAMETERS: &str = "/get_parameters";
+
 /// Warns when more than one node publishes `/clock`, with the names of all.
 pub struct ClockWatch {
     owners: Arc<Mutex<Owners>>,
@@ -51,6 +54,13 @@ impl ClockWatch {
         }
     }
 
+    /// Whether a node answers for its parameters.
+    pub(super) fn has_parameters(&self, node: &str) -> bool {
+        let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut servers = owners.parameter_servers.values();
+        servers.any(|service| service.strip_suffix(GET_PARAMETERS) == Some(node))
+    }
+
     /// The nodes that publish `/clock` now, as far as their names are known.
     pub fn owners(&self) -> Vec<String> {
         let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,6 +72,8 @@ impl ClockWatch {
 #[derive(Default)]
 struct Owners {
     nodes: BTreeMap<Gid, Option<String>>,
+    /// The services by which nodes answer for their parameters.
+    parameter_servers: BTreeMap<Gid, String>,
     told: usize,
 }
 
@@ -75,7 +87,14 @@ impl Owners {
                 let name = info.node.as_ref().map(timeloom_wire::NodeName::full);
                 self.nodes.insert(info.gid, name);
             }
+            GraphEvent::EndpointChanged(info)
+                if info.kind == EndpointKind::Server && info.topic.ends_with(GET_PARAMETERS) =>
+            {
+                self.parameter_servers.insert(info.gid, info.topic.clone());
+                return None;
+            }
             GraphEvent::EndpointRemoved(gid) => {
+                self.parameter_servers.remove(gid);
                 self.nodes.remove(gid)?;
                 self.told = self.told.min(self.nodes.len());
             }

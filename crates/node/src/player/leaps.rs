@@ -2,7 +2,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeloom_time::{
-    ClockChange, Duration, JumpHandle, JumpHandler, JumpThreshold, PlayerClock, Ros, TimeJump,
+    Clock, ClockChange, Duration, JumpHandle, JumpHandler, JumpThreshold, PlayerClock, Ros, Steady,
+    TimeBase, TimeJump,
 };
 
 use super::mailbox::Mailbox;
@@ -19,6 +20,7 @@ pub(super) struct Leaps {
     course: Mutex<Course>,
     steps: ClockSteps,
     mailbox: Arc<Mailbox>,
+    steady: Clock<Steady>,
 }
 
 /// A place where an external clock went elsewhere; times in nanoseconds.
@@ -30,7 +32,25 @@ pub(super) struct Leap {
     pub(super) to: i64,
     /// Whether the clock shows it already.
     pub(super) done: bool,
+    pub(super) kind: LeapKind,
 }
+
+/// What is known of a leap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LeapKind {
+    /// Time was moved by its owner: what lies between is not played, and nobody misses it.
+    Move,
+    /// A large step forward, or one that the time that has passed does not explain: its owner knows whether it moved
+    /// time or time ran on.
+    Step,
+    /// A large step forward whose messages the user wants to skip.
+    Skip,
+}
+
+/// Samples of a clock that ticks are further apart than this, in nanoseconds.
+const MOMENT: i64 = 1_000_000;
+/// How much faster than before time may go for a moment: samples do not come evenly.
+const UNEVEN: i128 = 4;
 
 #[derive(Default)]
 struct Course {
@@ -38,15 +58,36 @@ struct Course {
     followed: bool,
     /// The first time since then.
     first: Option<i64>,
+    /// When the last sample came, and how far the last step went in how much steady time.
+    last: Option<i64>,
+    pace: Option<(i64, i64)>,
     leaps: VecDeque<Leap>,
 }
 
+impl Course {
+    /// Takes a step; whether it is larger than the steady time that has passed explains.
+    fn is_sudden(&mut self, steady: i64, step: i64) -> bool {
+        let Some(passed) = self.last.replace(steady).map(|last| steady - last) else {
+            return false;
+        };
+        let (usual_step, usual_passed) = self.pace.unwrap_or((1, 1));
+        let sudden = i128::from(step) * i128::from(usual_passed)
+            > UNEVEN * i128::from(usual_step) * i128::from(passed);
+        // A sudden step that took its time may be a new rate.
+        if step > 0 && passed > if sudden { MOMENT } else { 0 } {
+            self.pace = Some((step, passed));
+        }
+        sudden
+    }
+}
+
 impl Leaps {
-    pub(super) fn new(steps: ClockSteps, mailbox: &Arc<Mailbox>) -> Arc<Self> {
+    pub(super) fn new(base: &TimeBase, steps: ClockSteps, mailbox: &Arc<Mailbox>) -> Arc<Self> {
         Arc::new(Self {
             course: Mutex::default(),
             steps,
             mailbox: Arc::clone(mailbox),
+            steady: Clock::on(base),
         })
     }
 
@@ -87,6 +128,22 @@ impl Leaps {
         self.course().leaps.front().copied()
     }
 
+    /// A step was explained: by a move of its owner between two times, or by none.
+    pub(super) fn explained(&self, moved: Option<(i64, i64)>) {
+        let mut course = self.course();
+        let Some(leap) = course.leaps.front_mut() else {
+            return;
+        };
+        if let Some((from, to)) = moved {
+            leap.kind = LeapKind::Move;
+            (leap.from, leap.to) = (from, to);
+        } else if self.is_skipped(leap.to.saturating_sub(leap.from)) {
+            leap.kind = LeapKind::Skip;
+        } else {
+            course.leaps.pop_front();
+        }
+    }
+
     /// The next leap was followed.
     pub(super) fn pop(&self) {
         self.course().leaps.pop_front();
@@ -99,31 +156,41 @@ impl Leaps {
             return;
         }
         let (from, to) = (jump.old.nanos(), jump.new.nanos());
+        let sudden = course.is_sudden(self.steady.now().nanos(), jump.delta.nanos());
         if course.first.is_none() {
             course.first = Some(to);
             return;
         }
-        if !self.is_leap(jump) {
+        let back = jump.change != ClockChange::NoChange || jump.delta < Duration::ZERO;
+        let kind = if back {
+            LeapKind::Move
+        } else if sudden || self.is_skipped(jump.delta.nanos()) {
+            LeapKind::Step
+        } else {
             return;
-        }
+        };
         if course.leaps.len() >= MOST
             && let Some(last) = course.leaps.back_mut()
         {
             last.to = to;
         } else {
-            let done = false;
-            course.leaps.push_back(Leap { from, to, done });
+            course.leaps.push_back(Leap {
+                from,
+                to,
+                done: false,
+                kind,
+            });
         }
         drop(course);
         self.mailbox.ring();
     }
 
-    fn is_leap(&self, jump: &TimeJump<Ros>) -> bool {
-        let skipped = match self.steps {
+    /// Whether the user wants to skip what lies in a step forward.
+    fn is_skipped(&self, step: i64) -> bool {
+        match self.steps {
             ClockSteps::PlayAll => false,
-            ClockSteps::SkipBeyond(most) => jump.delta > most,
-        };
-        jump.change != ClockChange::NoChange || jump.delta < Duration::ZERO || skipped
+            ClockSteps::SkipBeyond(most) => step > most.nanos(),
+        }
     }
 
     fn settle(&self) {

@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::{Bytes, BytesMut};
 use timeloom_bag::TopicId;
-use timeloom_time::{Event, TimeBase};
+use timeloom_time::{Event, Ros, Time, TimeBase};
 
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
@@ -16,21 +16,21 @@ const FAILURES: u32 = 1000;
 
 /// Reads ahead, on a thread of its own.
 pub(super) struct Loader {
-    pub(super) source: BagSource,
-    pub(super) read_ahead: Arc<ReadAhead>,
-    pub(super) mailbox: Arc<Mailbox>,
-    pub(super) questions: Arc<Questions>,
-    pub(super) reporter: Reporter,
+    source: BagSource,
+    read_ahead: Arc<ReadAhead>,
+    mailbox: Arc<Mailbox>,
+    questions: Arc<Questions>,
+    reporter: Reporter,
     /// The latched topics and how many messages each keeps.
-    pub(super) latched: Vec<(TopicId, usize)>,
+    latched: Vec<(TopicId, usize)>,
     /// The first log time.
-    pub(super) bag_start: i64,
-    pub(super) state: LoaderState,
+    bag_start: i64,
+    state: LoaderState,
 }
 
 /// Where the loader is within its plan.
 #[derive(Default)]
-pub(super) struct LoaderState {
+struct LoaderState {
     epoch: u64,
     plan: Option<ReadPlan>,
     lap: u64,
@@ -87,6 +87,27 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Loader {
+    /// A loader with what it shares with the playback thread, the latched topics and how many messages each keeps, and
+    /// the first time of the bag.
+    pub(super) fn new(
+        source: BagSource,
+        (read_ahead, mailbox, questions): (&Arc<ReadAhead>, &Arc<Mailbox>, &Arc<Questions>),
+        reporter: &Reporter,
+        latched: Vec<(TopicId, usize)>,
+        bag_start: Time<Ros>,
+    ) -> Self {
+        Self {
+            source,
+            read_ahead: Arc::clone(read_ahead),
+            mailbox: Arc::clone(mailbox),
+            questions: Arc::clone(questions),
+            reporter: reporter.clone(),
+            latched,
+            bag_start: bag_start.nanos(),
+            state: LoaderState::default(),
+        }
+    }
+
     /// Reads until the read-ahead is closed.
     pub(super) fn run(mut self) {
         loop {

@@ -195,6 +195,22 @@ impl fmt::Display for Notice {
                 "best-effort topics have no acknowledgements to wait for: {}",
                 topics.join(", ")
             ),
+            Self::WaitingForSubscribers { wanted, topics } => waiting(f, *wanted, topics),
+            Self::NotInStep { topic, reason } => {
+                write!(f, "{topic} cannot be waited for: {reason}; time stands")
+            }
+            Self::RequestDropped { service, reason } => {
+                write!(f, "a request to {service} was not sent: {reason}")
+            }
+            clock => clock.fmt_clock(f),
+        }
+    }
+}
+
+impl Notice {
+    /// Those about `/clock`.
+    fn fmt_clock(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Self::ManyClocks { nodes } => write!(
                 f,
                 "{} publishers of /clock: {}; time jumps between them, stop all but one",
@@ -224,14 +240,8 @@ impl fmt::Display for Notice {
                  2038-01-19T03:14:07Z, and the time is {}",
                 seconds(*clock_ns)
             ),
-            Self::WaitingForSubscribers { wanted, topics } => waiting(f, *wanted, topics),
             Self::ClockElsewhere { clock_ns, bag_ns } => elsewhere(f, *clock_ns, *bag_ns),
-            Self::NotInStep { topic, reason } => {
-                write!(f, "{topic} cannot be waited for: {reason}; time stands")
-            }
-            Self::RequestDropped { service, reason } => {
-                write!(f, "a request to {service} was not sent: {reason}")
-            }
+            _ => Ok(()),
         }
     }
 }

@@ -9,13 +9,14 @@ use timeloom_time::{
 
 use super::board::Board;
 use super::clock_follower::ClockFollower;
+use super::clock_jumps::JumpInquiry;
 use super::clock_publisher::{CLOCK_TOPIC, ClockPublisher};
 use super::clock_watch::ClockWatch;
 use super::handle::{PlayerHandle, Shared};
 use super::jumps::Jumps;
 use super::leaps::Leaps;
 use super::listeners::{Listeners, Offer};
-use super::loader::{Loader, LoaderState, Questions};
+use super::loader::{Loader, Questions};
 use super::lockstep::Lockstep;
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
@@ -135,29 +136,19 @@ impl Parts {
         let splits = Splits::open(node, &reader)?;
         let jumps = Jumps::new(&read_ahead, &mailbox, &board);
         let following = follower.map(|follower| Following {
-            leaps: Leaps::new(options.clock_steps, &mailbox),
+            leaps: Leaps::new(base, options.clock_steps, &mailbox),
+            inquiry: JumpInquiry::default(),
             follower: Arc::new(follower),
         });
         let senses = Senses {
-            _jumps: match &following {
-                Some(following) => following.leaps.watch(&*clock),
-                None => jumps.follow(&*clock),
-            },
+            _jumps: watch_jumps(&*clock, &jumps, following.as_ref()),
             watch: clock_watch(node, &options, &reporter)?,
         };
         let ended = set_event(base);
         let lockstep = lockstep(node, &options, &mailbox, &reporter);
         let source = BagSource::new(reader, outlets.topics(), options.order, window(&options));
-        let loader = Loader {
-            source,
-            read_ahead: Arc::clone(&read_ahead),
-            mailbox: Arc::clone(&mailbox),
-            questions: Arc::clone(&questions),
-            reporter: reporter.clone(),
-            latched: outlets.latched(),
-            bag_start: start.nanos(),
-            state: LoaderState::default(),
-        };
+        let shares = (&read_ahead, &mailbox, &questions);
+        let loader = Loader::new(source, shares, &reporter, outlets.latched(), start);
         let shared = Shared {
             base: base.clone(),
             steady: Clock::on(base),
@@ -172,12 +163,10 @@ impl Parts {
             names: outlets.names(),
             skipped: outlets.skipped.clone(),
         };
+        let offers = offers(&outlets, clock_publisher.as_deref());
         let playback = Playback {
             node: node.clone(),
-            listeners: {
-                let offers = offers(&outlets, clock_publisher.as_deref());
-                Listeners::watch(node, offers, &mailbox, &reporter)
-            },
+            listeners: Listeners::watch(node, offers, &mailbox, &reporter),
             clock_watch: senses.watch.clone(),
             following,
             state: PlaybackState::new(&options),
@@ -295,6 +284,18 @@ fn keeping_damage(board: &Arc<Board>, reporter: Reporter, found: &[String]) -> R
         keeping.report(Notice::Damage(damage.clone()));
     }
     keeping
+}
+
+/// Follows the jumps of the player's own clock, or notes those of an external one.
+fn watch_jumps(
+    clock: &dyn PlayerClock,
+    jumps: &Arc<Jumps>,
+    following: Option<&Following>,
+) -> JumpHandle {
+    match following {
+        Some(following) => following.leaps.watch(clock),
+        None => jumps.follow(clock),
+    }
 }
 
 /// What is sent to whom: the topics and services, and `/clock`.

@@ -19,6 +19,7 @@ use timeloom_time::{Clock, Event, PlayerClock, Ros, Steady, System, Time};
 
 use super::board::{Board, add};
 use super::clock_follower::ClockFollower;
+use super::clock_jumps::JumpInquiry;
 use super::clock_publisher::{ClockPublisher, Ticker};
 use super::clock_watch::ClockWatch;
 use super::jumps::Jumps;
@@ -71,6 +72,7 @@ pub(super) struct Following {
     pub(super) leaps: Arc<Leaps>,
     /// Feeds the clock as long as it is kept.
     pub(super) follower: Arc<ClockFollower>,
+    pub(super) inquiry: JumpInquiry,
 }
 
 /// What changes as it plays.

@@ -1,7 +1,7 @@
 use timeloom_time::{Duration, Ros, Time, WaitOptions, Woke};
 
 use super::super::board::add;
-use super::super::leaps::Leap;
+use super::super::leaps::{Leap, LeapKind};
 use super::super::notice::Notice;
 use super::super::options::Repeat;
 use super::super::source::{Part, Position};
@@ -77,12 +77,30 @@ impl Playback {
             Front::Starved => self.starve(),
             Front::Message(_, Part::Latched(_)) => self.publish_latched(),
             Front::Message(time, Part::Lap(_)) if time <= leap.from => self.publish_owed(time),
-            Front::Message(time, Part::Lap(_)) if time < leap.to => self.step_over(),
+            _ if leap.kind == LeapKind::Step => self.explain(leap),
+            Front::Message(time, Part::Lap(_)) if time < leap.to => self.step_over(leap),
             // The clock shows the old time for another moment.
             _ if !leap.done => self.rest(),
             _ => self.go_to(leap),
         }
         true
+    }
+
+    /// Learns from the owner whether it moved time; if not, time ran on, and all that lies between is played.
+    fn explain(&mut self, leap: Leap) {
+        let Some(following) = &mut self.following else {
+            return;
+        };
+        let watch = self.clock_watch.as_ref();
+        let moved = watch.and_then(|watch| match &watch.owners()[..] {
+            [owner] if watch.has_parameters(owner) => {
+                following
+                    .inquiry
+                    .explain(&self.node, owner, (leap.from, leap.to))
+            }
+            _ => None,
+        });
+        following.leaps.explained(moved);
     }
 
     /// Publishes the message at the front, whose time came before the clock went elsewhere.
@@ -93,8 +111,12 @@ impl Playback {
         }
     }
 
-    fn step_over(&mut self) {
+    /// Leaves out the message at the front, which the clock stepped over. A move by its owner loses nothing.
+    fn step_over(&mut self, leap: Leap) {
         let Some(item) = self.pop() else { return };
+        if leap.kind == LeapKind::Move {
+            return;
+        }
         self.state.stepped_over += 1;
         if let Some(counters) = self.board.topics.get(item.topic.index()) {
             add(&counters.stepped_over, 1);

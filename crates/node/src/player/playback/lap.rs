@@ -63,9 +63,9 @@ impl Playback {
         self.state.lap_began = self.steady.now();
         if back {
             self.moved_to(start);
-            let flow = self.leave();
+            let departure = self.leave();
             self.jump_along(start);
-            self.arrive(flow);
+            self.arrive(departure);
             self.board.forget_rate();
         }
     }

@@ -132,7 +132,7 @@ impl Playback {
 
     /// Goes elsewhere: the clock's jump makes the read-ahead follow.
     fn seek(&mut self, time: Time<Ros>) -> Result<Answer, Refusal> {
-        let flow = self.leave();
+        let departure = self.leave();
         let run = self.state.run.as_mut().ok_or(Refusal::NotPlaying)?;
         let time = run.clamp(time.nanos());
         let due = run.due(time);
@@ -150,7 +150,7 @@ impl Playback {
         }
         self.state.lap_began = self.steady.now();
         self.moved_to(due);
-        self.arrive(flow);
+        self.arrive(departure);
         Ok(Answer::At(Time::from_nanos(time)))
     }
 

@@ -7,10 +7,20 @@ use super::{Front, Playback};
 const LATE: Duration = Duration::from_millis(100);
 /// Nor are more than this.
 const MOST: usize = 1000;
+/// How long the next message may take to be read.
+const READING: Duration = Duration::from_millis(100);
+/// How often that is looked at.
+const LOOK: Duration = Duration::from_millis(1);
 
-/// Whether time runs on after a jump.
+/// The time that a jump leaves, and whether it runs on afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flow {
+pub(super) struct Departure {
+    from: Time<Ros>,
+    flow: Flow,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
     Runs,
     Stands,
 }
@@ -25,22 +35,26 @@ impl Playback {
 
     /// Stops time to leave this place, publishes what is due here and tells the time on `/clock`: those who follow
     /// publish the same. Without `/clock` nothing happens.
-    pub(super) fn leave(&mut self) -> Flow {
-        if self.state.ticker.is_none() || self.clock.is_paused() {
-            self.tell_time();
-            return Flow::Stands;
+    pub(super) fn leave(&mut self) -> Departure {
+        let stands = self.state.ticker.is_none() || self.clock.is_paused();
+        if !stands {
+            // Only a controlled clock is published, and it takes every order.
+            let _paused = self.clock.pause();
+            self.publish_all_due();
         }
-        // Only a controlled clock is published, and it takes every order.
-        let _paused = self.clock.pause();
-        self.publish_all_due();
         self.tell_time();
-        Flow::Runs
+        Departure {
+            from: self.clock.now(),
+            flow: if stands { Flow::Stands } else { Flow::Runs },
+        }
     }
 
     /// Tells the time at another place exactly, and lets it run on.
-    pub(super) fn arrive(&self, flow: Flow) {
-        self.tell_time();
-        if flow == Flow::Runs {
+    pub(super) fn arrive(&self, departure: Departure) {
+        if let (Some(publisher), Some(_)) = (&self.clock_publisher, &self.state.ticker) {
+            publisher.publish_jump(departure.from);
+        }
+        if departure.flow == Flow::Runs {
             let _resumed = self.clock.resume();
         }
     }
@@ -57,7 +71,14 @@ impl Playback {
 
     /// When the next message of this lap is due, if that is now or was a moment ago.
     fn next_due(&mut self, now: Time<Ros>) -> Option<Time<Ros>> {
-        let Front::Message(time, Part::Lap(lap)) = self.front() else {
+        let mut front = self.front();
+        let patience = self.steady.now().saturating_add(READING);
+        while matches!(front, Front::Starved) && self.steady.now() < patience {
+            // After a seek the first message may be due before it is read.
+            let _woke = self.steady.sleep_for(LOOK);
+            front = self.front();
+        }
+        let Front::Message(time, Part::Lap(lap)) = front else {
             return None;
         };
         let run = self.state.run.as_ref()?;

@@ -18,8 +18,8 @@ enum Act {
     Pause,
     Resume,
     Rate(f64),
-    /// Back to this part of what was played, in per cent.
-    SeekBack(i64),
+    /// To this part of the bag, in per cent.
+    Seek(i64),
     Next,
     StepBack,
     Burst(u64),
@@ -87,13 +87,17 @@ impl Pair {
             Act::Pause => Control::Pause,
             Act::Resume => Control::Resume,
             Act::Rate(rate) => Control::SetRate(rate),
-            Act::SeekBack(percent) => {
-                let now = self.leader.status().time.nanos() / 1_000_000;
-                let played = (now - START).clamp(0, STEP * i64::from(MESSAGES));
-                // Sometimes at the very time of a message, where the clock may stand already.
-                let early = if percent % 2 == 0 { 0 } else { 5 };
-                let to = START + played * percent / 100 / STEP * STEP - early;
-                Control::Seek(at_ms(to.max(START)))
+            Act::Seek(percent) => {
+                let length = STEP * i64::from(MESSAGES);
+                // Sometimes at the very time of a message; a paused leader publishes that one later, or never, and for
+                // the follower its time has come.
+                let late = if percent % 2 == 0 || self.leader.is_paused() {
+                    5
+                } else {
+                    0
+                };
+                let to = START + length * percent / 100 / STEP * STEP + late;
+                Control::Seek(at_ms(to))
             }
             Act::Next => Control::PlayNext,
             Act::StepBack => Control::StepBack,
@@ -119,7 +123,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::Pause),
         2 => Just(Act::Resume),
         2 => prop::sample::select(vec![0.3, 1.0, 2.0, 17.0]).prop_map(Act::Rate),
-        2 => (0..100_i64).prop_map(Act::SeekBack),
+        2 => (0..100_i64).prop_map(Act::Seek),
         1 => Just(Act::Next),
         1 => Just(Act::StepBack),
         1 => (1..50_u64).prop_map(Act::Burst),
