@@ -14,14 +14,15 @@ const WINDOW: usize = 32;
 pub(super) struct ClockBeat {
     /// Arrivals and times of the last changes, oldest first.
     changes: VecDeque<(i64, i64)>,
-    /// When the last sample came.
+    /// When the last sample came, and the one before it.
     last: Option<i64>,
+    before: Option<i64>,
 }
 
 impl ClockBeat {
     /// Takes a sample.
     pub(super) fn sample(&mut self, steady: i64, time: i64) {
-        self.last = Some(steady);
+        self.before = self.last.replace(steady);
         match self.changes.back() {
             Some((_, shown)) if *shown == time => return,
             // What was measured before a jump back says nothing about the time after it.
@@ -39,6 +40,11 @@ impl ClockBeat {
         self.last
     }
 
+    /// How much time passed between the last two samples.
+    pub(super) fn gap(&self) -> Option<i64> {
+        Some(self.last?.saturating_sub(self.before?))
+    }
+
     /// Whether time stands: it is paused, or no sample comes any more. True before the first sample.
     pub(super) fn is_standing(&self, steady: i64) -> bool {
         let Some((changed, _)) = self.changes.back() else {
@@ -52,10 +58,6 @@ impl ClockBeat {
     pub(super) fn rate(&self) -> Option<f64> {
         let (first, last) = (self.changes.front()?, self.changes.back()?);
         let steady = last.0.saturating_sub(first.0);
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "a measured rate has fewer digits than that"
-        )]
         let rate = last.1.saturating_sub(first.1) as f64 / steady as f64;
         (steady > 0).then_some(rate)
     }
@@ -106,6 +108,7 @@ mod tests {
         }
         assert!(beat.is_standing(20_000 * MS));
         assert_eq!(beat.last(), Some(9 * 25 * MS));
+        assert_eq!(beat.gap(), Some(25 * MS));
     }
 
     #[test]

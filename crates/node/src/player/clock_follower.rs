@@ -43,6 +43,11 @@ impl ClockFollower {
         })
     }
 
+    /// What its samples say.
+    pub(super) fn beat(&self) -> &Arc<Mutex<ClockBeat>> {
+        &self.beat
+    }
+
     /// When the last sample came.
     pub(super) fn last(&self) -> Option<Time<Steady>> {
         lock(&self.beat).last().map(Time::from_nanos)
@@ -88,6 +93,7 @@ impl Receiver for ClockReceiver {
         let Some(time) = decode_clock(&sample.payload) else {
             return;
         };
+        // Before the clock: who hears of its step knows how much time has passed.
         lock(&self.beat).sample(self.steady.now().nanos(), time.nanos());
         match sample.sequence {
             Some(sequence) => sink.tick_numbered(time, sequence),

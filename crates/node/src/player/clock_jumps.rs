@@ -20,7 +20,7 @@ const KEPT: usize = 16;
 /// How far a clock that extrapolates may have run on from the time that was left.
 const SLACK: Duration = Duration::from_millis(100);
 /// How long a follower waits for the owner.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A jump forward: from and to, in nanoseconds.
 pub(super) type ClockJump = (i64, i64);
@@ -70,7 +70,7 @@ pub(super) struct JumpInquiry {
 }
 
 impl JumpInquiry {
-    /// The jump of an owner that a step of its `/clock` shows. Blocks for its answer, for a second at most.
+    /// The jump of an owner that a step of its `/clock` shows. Blocks for its answer, for a few seconds at most.
     pub(super) fn explain(
         &mut self,
         node: &RosNode,
@@ -83,9 +83,7 @@ impl JumpInquiry {
             self.owner = Some((owner.to_owned(), Some(client)));
         }
         let (_, client) = self.owner.as_mut()?;
-        let Some(jumps) = client.as_ref().and_then(|client| ask(client).ok()) else {
-            return None;
-        };
+        let jumps = client.as_ref().and_then(|client| ask(client).ok())?;
         let Some(jumps) = jumps else {
             *client = None;
             return None;

@@ -211,7 +211,7 @@ impl Core {
             let _moved = self.clock.jump(time);
         };
         if self.output().ticker.is_some() {
-            publisher.around_jump(jump);
+            publisher.around_jump(time, jump);
         } else {
             jump();
         }

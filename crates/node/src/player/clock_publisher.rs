@@ -93,24 +93,24 @@ impl ClockPublisher {
         }
     }
 
-    /// Publishes the time after a jump from another one.
-    pub(super) fn publish_jump(&self, from: Time<Ros>) {
-        self.jumps.add((from.nanos(), self.clock.now().nanos()));
+    /// Tells that a clock that stands will jump, and from where. What comes next must be the sample after the jump: by
+    /// the little time between the two, those who follow see that time was moved.
+    pub(super) fn announce_jump(&self, to: Time<Ros>) {
+        self.jumps.add((self.clock.now().nanos(), to.nanos()));
         self.publish();
     }
 
-    /// Moves the clock by `jump`. The time that it leaves and the time that it goes to are both sent exactly, so that
-    /// those who follow know of every message whose time has come.
-    pub(super) fn around_jump(&self, jump: impl FnOnce()) {
+    /// Moves the clock by `jump` to another time. The time that it leaves and the time that it goes to are both sent
+    /// exactly, so that those who follow know of every message whose time has come.
+    pub(super) fn around_jump(&self, to: Time<Ros>, jump: impl FnOnce()) {
         let runs = !self.clock.is_paused();
         // Only a controlled clock is published, and it takes every order.
         if runs {
             let _paused = self.clock.pause();
         }
-        self.publish();
-        let from = self.clock.now();
+        self.announce_jump(to);
         jump();
-        self.publish_jump(from);
+        self.publish();
         if runs {
             let _resumed = self.clock.resume();
         }

@@ -54,6 +54,13 @@ impl ClockWatch {
         }
     }
 
+    /// Whether another owner would be reported if its name were known.
+    pub(super) fn lacks_name(&self) -> bool {
+        let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let many = owners.nodes.len() > 1 && owners.nodes.len() > owners.told;
+        many && owners.names(Names::Only).is_none()
+    }
+
     /// Whether a node answers for its parameters.
     pub(super) fn has_parameters(&self, node: &str) -> bool {
         let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);

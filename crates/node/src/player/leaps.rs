@@ -2,10 +2,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeloom_time::{
-    Clock, ClockChange, Duration, JumpHandle, JumpHandler, JumpThreshold, PlayerClock, Ros, Steady,
-    TimeBase, TimeJump,
+    ClockChange, Duration, JumpHandle, JumpHandler, JumpThreshold, PlayerClock, Ros, TimeJump,
 };
 
+use super::clock_beat::ClockBeat;
 use super::mailbox::Mailbox;
 use super::options::ClockSteps;
 
@@ -20,7 +20,7 @@ pub(super) struct Leaps {
     course: Mutex<Course>,
     steps: ClockSteps,
     mailbox: Arc<Mailbox>,
-    steady: Clock<Steady>,
+    beat: Arc<Mutex<ClockBeat>>,
 }
 
 /// A place where an external clock went elsewhere; times in nanoseconds.
@@ -58,18 +58,14 @@ struct Course {
     followed: bool,
     /// The first time since then.
     first: Option<i64>,
-    /// When the last sample came, and how far the last step went in how much steady time.
-    last: Option<i64>,
+    /// How far the last step went in how much steady time.
     pace: Option<(i64, i64)>,
     leaps: VecDeque<Leap>,
 }
 
 impl Course {
     /// Takes a step; whether it is larger than the steady time that has passed explains.
-    fn is_sudden(&mut self, steady: i64, step: i64) -> bool {
-        let Some(passed) = self.last.replace(steady).map(|last| steady - last) else {
-            return false;
-        };
+    fn is_sudden(&mut self, passed: i64, step: i64) -> bool {
         let (usual_step, usual_passed) = self.pace.unwrap_or((1, 1));
         let sudden = i128::from(step) * i128::from(usual_passed)
             > UNEVEN * i128::from(usual_step) * i128::from(passed);
@@ -82,12 +78,16 @@ impl Course {
 }
 
 impl Leaps {
-    pub(super) fn new(base: &TimeBase, steps: ClockSteps, mailbox: &Arc<Mailbox>) -> Arc<Self> {
+    pub(super) fn new(
+        steps: ClockSteps,
+        mailbox: &Arc<Mailbox>,
+        beat: &Arc<Mutex<ClockBeat>>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             course: Mutex::default(),
             steps,
             mailbox: Arc::clone(mailbox),
-            steady: Clock::on(base),
+            beat: Arc::clone(beat),
         })
     }
 
@@ -156,11 +156,16 @@ impl Leaps {
             return;
         }
         let (from, to) = (jump.old.nanos(), jump.new.nanos());
-        let sudden = course.is_sudden(self.steady.now().nanos(), jump.delta.nanos());
         if course.first.is_none() {
             course.first = Some(to);
             return;
         }
+        let gap = self
+            .beat
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .gap();
+        let sudden = gap.is_some_and(|passed| course.is_sudden(passed, jump.delta.nanos()));
         let back = jump.change != ClockChange::NoChange || jump.delta < Duration::ZERO;
         let kind = if back {
             LeapKind::Move

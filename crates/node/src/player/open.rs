@@ -136,7 +136,7 @@ impl Parts {
         let splits = Splits::open(node, &reader)?;
         let jumps = Jumps::new(&read_ahead, &mailbox, &board);
         let following = follower.map(|follower| Following {
-            leaps: Leaps::new(base, options.clock_steps, &mailbox),
+            leaps: Leaps::new(options.clock_steps, &mailbox, follower.beat()),
             inquiry: JumpInquiry::default(),
             follower: Arc::new(follower),
         });

@@ -36,7 +36,24 @@ pub(super) struct Outlet {
     /// A refusal was told.
     pub(super) refused: bool,
     /// Whether the first message waits for its subscriptions, if it waits for any.
-    pub(super) waited_for: bool,
+    pub(super) wait: SubscriptionWait,
+}
+
+/// Whether subscriptions are waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SubscriptionWait {
+    Wanted,
+    None,
+}
+
+impl SubscriptionWait {
+    fn of(topic: &TopicInfo, options: &Options) -> Self {
+        if options.waited_for.takes(topic) {
+            Self::Wanted
+        } else {
+            Self::None
+        }
+    }
 }
 
 /// How messages go out.
@@ -199,7 +216,7 @@ impl Outlet {
             keeps: qos.keeps,
             last: None,
             refused: false,
-            waited_for: options.waited_for.takes(topic),
+            wait: SubscriptionWait::of(topic, options),
         })
     }
 
@@ -215,7 +232,7 @@ impl Outlet {
             keeps: 0,
             last: None,
             refused: false,
-            waited_for: options.waited_for.takes(topic),
+            wait: SubscriptionWait::of(topic, options),
         }
     }
 

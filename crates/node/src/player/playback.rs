@@ -90,8 +90,7 @@ pub(super) struct PlaybackState {
     ticker: Option<Ticker>,
     /// Controls that wait for playing to begin.
     deferred: VecDeque<Letter>,
-    /// The external clock's silence was told.
-    silence_told: bool,
+    told: Told,
     /// The player's time of the last message that was published, or of the place where playing began.
     last_due: Time<Ros>,
     /// How far those that time waits for have come.
@@ -102,8 +101,15 @@ pub(super) struct PlaybackState {
     lap_began: Time<Steady>,
     /// Messages that the external clock has stepped over, of the step that is being followed.
     stepped_over: u64,
-    /// The topics without subscriptions were reported.
-    missing_told: bool,
+}
+
+/// What was reported and is not reported again.
+#[derive(Default)]
+struct Told {
+    /// The external clock's silence.
+    silence: bool,
+    /// The topics without subscriptions.
+    unmatched: bool,
 }
 
 impl PlaybackState {

@@ -158,7 +158,10 @@ fn outcome(remote: &Remote<'_>, refused: bool, context: &mut Context) -> Outcome
         return Outcome::Done;
     }
     let clock = remote.live.topic(CLOCK);
-    let others = clock.map_or_else(|_| Vec::new(), |clock| owners(&remote.live.graph(), &clock));
+    let others = clock.map_or_else(
+        |_| Vec::new(),
+        |clock| owners(&remote.live.settled(), &clock),
+    );
     if !others.is_empty() && !others.contains(&remote.node) {
         let text = format!(
             "{} publishes /clock; if {} follows it, control that node",
@@ -375,7 +378,7 @@ fn status(remote: &Remote<'_>, format: Format, context: &mut Context) -> anyhow:
     let rate = remote.call("get_rate", "GetRate", &[])?;
     let rate = rate.get("rate").and_then(|rate| rate.as_f64());
     let clock = remote.live.topic(CLOCK)?;
-    let all = owners(&remote.live.graph(), &clock);
+    let all = owners(&remote.live.settled(), &clock);
     let owns = all.contains(&remote.node);
     let time = if all.is_empty() {
         None

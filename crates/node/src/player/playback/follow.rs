@@ -27,12 +27,12 @@ impl Playback {
             return;
         };
         let mut options = WaitOptions::new().cancel(&token);
-        if !self.state.silence_told {
+        if !self.state.told.silence {
             options = options.real_timeout(SILENCE);
         }
         let woke = self.clock.clock().wait_until_started(&options);
         if woke == Woke::TimedOut {
-            self.state.silence_told = true;
+            self.state.told.silence = true;
             self.reporter.report(Notice::ClockSilent {
                 source: String::new(),
             });
@@ -58,7 +58,7 @@ impl Playback {
                 bag_ns: (range.start, range.end),
             });
         }
-        self.state.silence_told = false;
+        self.state.told.silence = false;
         let plan = run.plan(Position::at(now.max(range.start)), true);
         self.read_ahead.restart(plan);
         self.enter(Stage::Playing);
@@ -144,13 +144,13 @@ impl Playback {
     /// Tells once that the external clock has stopped.
     pub(super) fn watch_silence(&mut self, woke: &Woke<Ros>) {
         match woke {
-            Woke::Stalled if !self.state.silence_told => {
-                self.state.silence_told = true;
+            Woke::Stalled if !self.state.told.silence => {
+                self.state.told.silence = true;
                 let shown = self.clock.now().as_secs_f64();
                 let source = format!("it shows {shown:.3} s for {SILENCE} now");
                 self.reporter.report(Notice::ClockSilent { source });
             }
-            Woke::Reached | Woke::Jumped(_) => self.state.silence_told = false,
+            Woke::Reached | Woke::Jumped(_) => self.state.told.silence = false,
             _ => {}
         }
     }

@@ -63,9 +63,9 @@ impl Playback {
         self.state.lap_began = self.steady.now();
         if back {
             self.moved_to(start);
-            let departure = self.leave();
+            let flow = self.leave();
             self.jump_along(start);
-            self.arrive(departure);
+            self.arrive(flow);
             self.board.forget_rate();
         }
     }
@@ -118,7 +118,7 @@ impl Playback {
     /// All messages are out.
     pub(super) fn finish(&mut self) {
         self.board.set_state(State::Finishing);
-        self.report_unnamed_clocks();
+        self.report_last_clocks();
         // Whoever follows /clock gets as far as this player got.
         self.tell_time();
         self.finish_requests();
@@ -140,6 +140,7 @@ impl Playback {
             if state == State::Stopped {
                 // Whoever follows /clock gets as far as this player got.
                 self.leave();
+                self.report_unnamed_clocks();
             }
             self.state.ticker = None;
             self.state.unacknowledged = None;

@@ -132,7 +132,7 @@ impl Playback {
 
     /// Goes elsewhere: the clock's jump makes the read-ahead follow.
     fn seek(&mut self, time: Time<Ros>) -> Result<Answer, Refusal> {
-        let departure = self.leave();
+        let flow = self.leave();
         let run = self.state.run.as_mut().ok_or(Refusal::NotPlaying)?;
         let time = run.clamp(time.nanos());
         let due = run.due(time);
@@ -143,6 +143,7 @@ impl Playback {
             self.jump_along(due.saturating_sub(Duration::from_nanos(1)));
             self.tell_time();
         }
+        self.announce_jump(due);
         self.clock.jump(due)?;
         if self.read_ahead.epoch() == epoch {
             // For the clock it is no jump: the last message was played at this very time.
@@ -150,7 +151,7 @@ impl Playback {
         }
         self.state.lap_began = self.steady.now();
         self.moved_to(due);
-        self.arrive(departure);
+        self.arrive(flow);
         Ok(Answer::At(Time::from_nanos(time)))
     }
 

@@ -12,15 +12,9 @@ const READING: Duration = Duration::from_millis(100);
 /// How often that is looked at.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// The time that a jump leaves, and whether it runs on afterwards.
+/// Whether time runs on after a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Departure {
-    from: Time<Ros>,
-    flow: Flow,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flow {
+pub(super) enum Flow {
     Runs,
     Stands,
 }
@@ -35,7 +29,7 @@ impl Playback {
 
     /// Stops time to leave this place, publishes what is due here and tells the time on `/clock`: those who follow
     /// publish the same. Without `/clock` nothing happens.
-    pub(super) fn leave(&mut self) -> Departure {
+    pub(super) fn leave(&mut self) -> Flow {
         let stands = self.state.ticker.is_none() || self.clock.is_paused();
         if !stands {
             // Only a controlled clock is published, and it takes every order.
@@ -43,18 +37,20 @@ impl Playback {
             self.publish_all_due();
         }
         self.tell_time();
-        Departure {
-            from: self.clock.now(),
-            flow: if stands { Flow::Stands } else { Flow::Runs },
+        if stands { Flow::Stands } else { Flow::Runs }
+    }
+
+    /// Tells on `/clock` that time is about to be moved to another one.
+    pub(super) fn announce_jump(&self, to: Time<Ros>) {
+        if let (Some(publisher), Some(_)) = (&self.clock_publisher, &self.state.ticker) {
+            publisher.announce_jump(to);
         }
     }
 
     /// Tells the time at another place exactly, and lets it run on.
-    pub(super) fn arrive(&self, departure: Departure) {
-        if let (Some(publisher), Some(_)) = (&self.clock_publisher, &self.state.ticker) {
-            publisher.publish_jump(departure.from);
-        }
-        if departure.flow == Flow::Runs {
+    pub(super) fn arrive(&self, flow: Flow) {
+        self.tell_time();
+        if flow == Flow::Runs {
             let _resumed = self.clock.resume();
         }
     }

@@ -7,7 +7,7 @@ use super::super::board::add;
 use super::super::control::Refusal;
 use super::super::notice::Notice;
 use super::super::options::{AckWait, PlayRange};
-use super::super::outlet::Outlet;
+use super::super::outlet::{Outlet, SubscriptionWait};
 use super::super::run::{Run, RunRange};
 use super::super::source::Position;
 use super::super::status::State;
@@ -94,7 +94,8 @@ impl Playback {
     /// The topics that lack subscriptions, and how many they have.
     fn unmatched(&self) -> impl Iterator<Item = (String, usize)> {
         let wanted = self.options.wait_for_subscribers;
-        let outlets = self.outlets.iter().filter(|outlet| outlet.waited_for);
+        let outlets = self.outlets.iter();
+        let outlets = outlets.filter(|outlet| outlet.wait == SubscriptionWait::Wanted);
         outlets.filter_map(move |outlet| {
             let matched = outlet.matched();
             (matched < wanted).then(|| (outlet.name.clone(), matched))
@@ -102,7 +103,7 @@ impl Playback {
     }
 
     fn report_unmatched(&mut self) {
-        if !std::mem::replace(&mut self.state.missing_told, true) {
+        if !std::mem::replace(&mut self.state.told.unmatched, true) {
             self.reporter.report(Notice::WaitingForSubscribers {
                 wanted: self.options.wait_for_subscribers,
                 topics: self.unmatched().collect(),

@@ -1,8 +1,13 @@
-use timeloom_time::{Steady, Time};
+use timeloom_time::{Duration, Steady, Time};
 
 use super::super::notice::Notice;
 use super::super::outlet::Outlet;
 use super::Playback;
+
+/// How long the name of a node may take to come, at the end.
+const NAMING: Duration = Duration::from_secs(1);
+/// How often that is looked at.
+const LOOK: Duration = Duration::from_millis(20);
 
 impl Playback {
     /// When to look again whether all subscriptions and servers that are there are connected; none when they are, or
@@ -44,6 +49,21 @@ impl Playback {
         if let Some(watch) = &self.clock_watch {
             watch.report_unnamed();
         }
+    }
+
+    /// The same at the end, when names that are on their way are waited for: one sample of another owner may have ended
+    /// this player before.
+    pub(super) fn report_last_clocks(&self) {
+        let until = self.steady.now().saturating_add(NAMING);
+        let lacks_name = || {
+            self.clock_watch
+                .as_ref()
+                .is_some_and(|watch| watch.lacks_name())
+        };
+        while lacks_name() && self.steady.now() < until && !self.mailbox.wants_end() {
+            let _woke = self.steady.sleep_for(LOOK);
+        }
+        self.report_unnamed_clocks();
     }
 
     /// Reports what is not as it should be before the first message.
