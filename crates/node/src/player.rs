@@ -5,7 +5,9 @@
 //! tells what really happened, and nothing is published after a pause was answered.
 
 mod board;
+mod clock_beat;
 mod clock_follower;
+mod clock_jumps;
 mod clock_message;
 mod clock_owner;
 mod clock_publisher;
@@ -13,6 +15,7 @@ mod clock_watch;
 mod control;
 mod handle;
 mod jumps;
+mod leaps;
 mod listeners;
 mod loader;
 mod lockstep;
@@ -45,8 +48,9 @@ pub use mailbox::Reply;
 pub use notice::{Notice, Reporter};
 pub use open::Player;
 pub use options::{
-    AckWait, ClockPublishing, ClockTrigger, MessageOrder, Options, Pace, PlayRange, PlayStart,
-    ReadAheadLimits, Repeat, RequestSource, Selection, ServiceReplay, SettleWait, TimeSituation,
+    AckWait, ClockPublishing, ClockSteps, ClockTrigger, MessageOrder, Options, Pace, PlayRange,
+    PlayStart, ReadAheadLimits, Repeat, RequestSource, Selection, ServiceReplay, SettleWait,
+    TimeSituation,
 };
 pub use rate::sane_rate;
 pub use services::{Obeys, Services};

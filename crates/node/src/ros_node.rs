@@ -37,7 +37,7 @@ pub use parameter_value::ParameterValue;
 pub use remap::Remap;
 pub use ros_arguments::RosArguments;
 pub use rosout::Severity;
-pub use service::Service;
+pub use service::{Responder, Service};
 pub use service_types::ServiceTypes;
 pub use time_source_choice::TimeSourceChoice;
 pub use timer::NodeTimer;
@@ -66,7 +66,7 @@ const TYPE_SERVICE: &str = "start_type_description_service";
 /// `~/get_type_description`, and a clock that follows `/clock` when `use_sim_time` is, or becomes, true.
 ///
 /// Handlers of its services run on one thread of its own, one after the other, never on the thread that
-/// receives. It is cheap to clone; everything ends when the last clone is dropped, but for the services and
+/// receives ([`serve_deferred`](Self::serve_deferred) is for those that answer later). It is cheap to clone; everything ends when the last clone is dropped, but for the services and
 /// publishers that its users hold.
 #[derive(Clone)]
 pub struct RosNode(Arc<Inner>);
@@ -204,6 +204,7 @@ impl RosNode {
     fn serve_parameters(&self) -> Result<()> {
         for (name, type_name, handler) in parameter_services::handlers(&self.0.parameters)? {
             let types = ServiceTypes::builtin(type_name)?;
+            let handler = Handler::Now(handler);
             self.keep(self.start(name, types, QosProfile::PARAMETERS, handler)?);
         }
         Ok(())
@@ -211,7 +212,7 @@ impl RosNode {
 
     fn serve_types(&self) -> Result<()> {
         let known = Arc::clone(&self.0.types);
-        let handler: Handler = Box::new(move |request| known.answer(request));
+        let handler = Handler::Now(Box::new(move |request| known.answer(request)));
         let types = ServiceTypes::builtin(type_descriptions::SERVICE)?;
         let name = "~/get_type_description";
         self.keep(self.start(name, types, QosProfile::SERVICES, handler)?);
@@ -314,7 +315,8 @@ impl RosNode {
         handler: impl Fn(&Value) -> Result<Value> + Send + Sync + 'static,
     ) -> Result<Service> {
         let types = ServiceTypes::builtin(type_name)?;
-        self.start(name, types, QosProfile::SERVICES, Box::new(handler))
+        let handler = Handler::Now(Box::new(handler));
+        self.start(name, types, QosProfile::SERVICES, handler)
     }
 
     /// Like [`serve`](Self::serve), for a type from anywhere and with a `QoS` of its own.
@@ -328,7 +330,25 @@ impl RosNode {
         qos: QosProfile,
         handler: impl Fn(&Value) -> Result<Value> + Send + Sync + 'static,
     ) -> Result<Service> {
-        self.start(name, types, qos, Box::new(handler))
+        self.start(name, types, qos, Handler::Now(Box::new(handler)))
+    }
+
+    /// Like [`serve_with`](Self::serve_with), for answers that take their time: the handler gets each request, and a
+    /// [`Responder`] to answer it later, from any thread. A request that cannot be decoded comes as `None`.
+    ///
+    /// The handler runs on the thread that receives: it must not block. Dropping the handle sends the answers that were
+    /// given before.
+    ///
+    /// # Errors
+    /// When the name is not valid, or the middleware refuses it.
+    pub fn serve_deferred(
+        &self,
+        name: &str,
+        types: ServiceTypes,
+        qos: QosProfile,
+        handler: impl Fn(Option<&Value>, Responder) + Send + Sync + 'static,
+    ) -> Result<Service> {
+        self.start(name, types, qos, Handler::Deferred(Box::new(handler)))
     }
 
     fn start(

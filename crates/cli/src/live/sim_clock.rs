@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use timeloom_node::RosNode;
-use timeloom_time::{Clock, Ros};
+use timeloom_time::{Clock, Duration, Ros, WaitOptions, Woke};
 
 use crate::context::Context;
 use crate::live::Live;
@@ -30,6 +30,22 @@ impl SimClock {
 
     pub(crate) fn clock(&self) -> Clock<Ros> {
         self.node.clock()
+    }
+
+    /// Blocks until `/clock` shows a time; false at Ctrl-C.
+    pub(crate) fn wait_for_time(&self, live: &Live, context: &mut Context) -> bool {
+        let clock = self.clock();
+        let options = WaitOptions::new().cancel(live.interrupt().token());
+        if !clock.started() {
+            let briefly = options.clone().real_timeout(Duration::from_secs(1));
+            if clock.wait_until_started(&briefly) == Woke::TimedOut {
+                context.printer.aside("waiting for /clock");
+            }
+        }
+        while !clock.started() && !live.interrupt().happened() {
+            let _woke = clock.wait_until_started(&options);
+        }
+        clock.started()
     }
 
     /// Says what is wrong with the time, such as two nodes that publish it.

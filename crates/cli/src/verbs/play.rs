@@ -34,14 +34,16 @@ EXAMPLES
   timeloom play --params-file player.yaml                  the parameters play.* and storage.* of rosbag2's player
 
 A running player is controlled by the services of rosbag2 too: ~/pause, resume, toggle_paused, is_paused, get_rate,
-set_rate, play, play_next, burst, seek, stop; `timeloom clock drive` calls them.
+set_rate, play, play_next, burst, seek, stop, and by ~/get_clock_publish_frequency and ~/set_clock_publish_frequency
+(of the types GetRate and SetRate); `timeloom clock drive` calls them. With --use-sim-time all that is about time is
+refused: control whoever publishes /clock.
 
 KEYS
   SPACE pause, resume    → next message    ← message before    ↑ ↓ rate ×1.1, ÷1.1    < > half, double    1 rate 1
   PgUp PgDn ±10 s        , . ∓1 s          Home start          [ ] begin and end of a loop      \\ no loop     q end
 
-Exit code 3: a bag is damaged, a topic or request could not be played, or messages were dropped, refused or not
-acknowledged; how many is printed.";
+Exit code 3: a bag is damaged, a topic or request could not be played, messages were dropped, skipped, refused or not
+acknowledged, or /clock was past the end of the bag; how many is printed.";
 
 /// Publish the messages of bags as their time comes: pause, step, seek, loop, change the rate
 #[derive(Debug, Args)]
@@ -97,6 +99,10 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
     let arguments = &arguments;
     arguments.time.check()?;
     arguments.pace.check()?;
+    for flag in arguments.time.idle_flags() {
+        let text = format!("{flag} has no effect without --use-sim-time");
+        context.printer.warning(&text);
+    }
     let reader = arguments.bag.open(&context.bags)?;
     let options = plan::options(arguments, &reader)?;
     let session = Session {

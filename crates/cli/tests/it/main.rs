@@ -33,6 +33,7 @@ mod live_types;
 #[cfg(feature = "zenoh")]
 mod live_zenoh;
 mod options_file;
+mod play_in_step_live;
 mod play_live;
 mod play_stage;
 mod play_usage;

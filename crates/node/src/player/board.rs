@@ -19,6 +19,8 @@ pub(super) struct Board {
     pub(super) laps: AtomicU64,
     /// How often the read-ahead was empty when a message was wanted.
     pub(super) starved: AtomicU64,
+    /// How often per second `/clock` is published, as the bits of an `f64`.
+    pub(super) clock_frequency: AtomicU64,
     /// The largest lateness of a message so far, in nanoseconds of the player's time.
     pub(super) latest: AtomicI64,
     pub(super) topics: Vec<TopicCounters>,
@@ -41,6 +43,7 @@ pub(super) struct TopicCounters {
     pub(super) bytes: AtomicU64,
     pub(super) failed: AtomicU64,
     pub(super) dropped: AtomicU64,
+    pub(super) stepped_over: AtomicU64,
 }
 
 /// A count that only one thread adds to.

@@ -1,46 +1,66 @@
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeloom_msg::QosProfile;
 use timeloom_time::{Clock, ClockSink, SourceId, Steady, Time, TimeHub};
 use timeloom_wire::{Gid, Receiver, Sample, Subscription};
 
+use super::clock_beat::ClockBeat;
 use super::clock_message::decode_clock;
 use super::clock_publisher::clock_topic;
 use crate::{Result, RosNode};
 
 /// How many publishers are remembered; more come only from a flood.
 const MOST: usize = 64;
-/// No sample has come yet.
-const NEVER: i64 = i64::MIN;
+/// The end of a lap and the start of the next one come at the same moment: neither may replace the other.
+const QOS: QosProfile = QosProfile {
+    depth: 100,
+    ..QosProfile::CLOCK
+};
 
 /// Puts the samples of `/clock` into a hub, on the thread that receives them.
 pub(super) struct ClockFollower {
-    last: Arc<AtomicI64>,
+    beat: Arc<Mutex<ClockBeat>>,
+    steady: Clock<Steady>,
     _subscription: Box<dyn Subscription>,
 }
 
 impl ClockFollower {
     pub(super) fn start(node: &RosNode, hub: &TimeHub) -> Result<Self> {
-        let last = Arc::new(AtomicI64::new(NEVER));
+        let beat = Arc::<Mutex<ClockBeat>>::default();
+        let steady = Clock::on(&node.participant().time_base());
         let receiver = ClockReceiver {
             hub: hub.clone(),
             sinks: Mutex::default(),
-            steady: Clock::on(&node.participant().time_base()),
-            last: Arc::clone(&last),
+            steady: steady.clone(),
+            beat: Arc::clone(&beat),
         };
-        let spec = clock_topic(node, QosProfile::CLOCK)?;
+        let spec = clock_topic(node, QOS)?;
         Ok(Self {
-            last,
+            beat,
+            steady,
             _subscription: node.wire().subscribe(&spec, Arc::new(receiver))?,
         })
     }
 
+    /// What its samples say.
+    pub(super) fn beat(&self) -> &Arc<Mutex<ClockBeat>> {
+        &self.beat
+    }
+
     /// When the last sample came.
     pub(super) fn last(&self) -> Option<Time<Steady>> {
-        let last = self.last.load(Ordering::Relaxed);
-        (last != NEVER).then(|| Time::from_nanos(last))
+        lock(&self.beat).last().map(Time::from_nanos)
+    }
+
+    /// Whether its time stands: paused, silent, or not there yet.
+    pub(super) fn is_standing(&self) -> bool {
+        lock(&self.beat).is_standing(self.steady.now().nanos())
+    }
+
+    /// How fast its time goes, as far as its samples tell.
+    pub(super) fn rate(&self) -> Option<f64> {
+        lock(&self.beat).rate()
     }
 }
 
@@ -48,7 +68,11 @@ struct ClockReceiver {
     hub: TimeHub,
     sinks: Mutex<BTreeMap<Gid, ClockSink>>,
     steady: Clock<Steady>,
-    last: Arc<AtomicI64>,
+    beat: Arc<Mutex<ClockBeat>>,
+}
+
+fn lock(beat: &Mutex<ClockBeat>) -> MutexGuard<'_, ClockBeat> {
+    beat.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ClockReceiver {
@@ -65,13 +89,15 @@ impl ClockReceiver {
 impl Receiver for ClockReceiver {
     fn sample(&self, sample: Sample) {
         let sink = self.sink(sample.writer);
-        self.last
-            .store(self.steady.now().nanos(), Ordering::Relaxed);
         // What is no time is no sample; the next one is.
-        match (decode_clock(&sample.payload), sample.sequence) {
-            (Some(time), Some(sequence)) => sink.tick_numbered(time, sequence),
-            (Some(time), None) => sink.tick(time),
-            (None, _) => {}
+        let Some(time) = decode_clock(&sample.payload) else {
+            return;
+        };
+        // Before the clock: who hears of its step knows how much time has passed.
+        lock(&self.beat).sample(self.steady.now().nanos(), time.nanos());
+        match sample.sequence {
+            Some(sequence) => sink.tick_numbered(time, sequence),
+            None => sink.tick(time),
         }
     }
 }

@@ -6,6 +6,8 @@ pub(super) const TYPE: &str = "rosgraph_msgs/msg/Clock";
 /// Little endian CDR.
 const HEADER: [u8; 4] = [0, 1, 0, 0];
 const LENGTH: usize = 12;
+/// The last time that the message can hold: 2038-01-19T03:14:07.999999999.
+pub(super) const LATEST: Time<Ros> = Time::from_nanos(2_147_483_647_999_999_999);
 
 /// A time as a serialised `rosgraph_msgs/msg/Clock`; beyond 2038 it stays at the last time that fits.
 pub fn encode_clock(time: Time<Ros>) -> Bytes {

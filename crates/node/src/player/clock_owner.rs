@@ -1,11 +1,11 @@
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeloom_msg::Distro;
 use timeloom_time::{
     Clock, ControlledClock, Duration, PlaybackRate, PlayerClock, Ros, Time, TimeBase,
 };
 
-use super::clock_publisher::{ClockPublisher, Ticker};
+use super::clock_publisher::{ClockPublisher, Ticker, hertz_of, period_of};
 use super::clock_watch::ClockWatch;
 use super::control::{Answer, Control, Refusal};
 use super::mailbox::Reply;
@@ -31,25 +31,35 @@ pub struct ClockOwnerOptions {
 /// that are about time. Dropping it ends it.
 pub struct ClockOwner {
     core: Arc<Core>,
-    _ticker: Ticker,
     _services: Services,
     _watch: ClockWatch,
 }
 
 struct Core {
     clock: Arc<ControlledClock>,
+    node: RosNode,
+    reporter: Reporter,
+    output: Mutex<Output>,
+}
+
+/// How time goes out.
+struct Output {
     publisher: Arc<ClockPublisher>,
+    period: Option<Duration>,
+    ticker: Option<Ticker>,
 }
 
 /// The services of a clock: those of a player that are not about messages.
-const SERVICES: [&str; 7] = [
-    "Pause",
-    "Resume",
-    "TogglePaused",
-    "IsPaused",
-    "GetRate",
-    "SetRate",
-    "Seek",
+const SERVICES: [&str; 9] = [
+    "~/pause",
+    "~/resume",
+    "~/toggle_paused",
+    "~/is_paused",
+    "~/get_rate",
+    "~/set_rate",
+    "~/seek",
+    "~/get_clock_publish_frequency",
+    "~/set_clock_publish_frequency",
 ];
 
 impl ClockOwner {
@@ -67,21 +77,29 @@ impl ClockOwner {
         let clock = Arc::new(ControlledClock::new(&base, options.start));
         // A controlled clock takes every order.
         let _set = clock.set_rate(options.rate);
+        let shared: Arc<dyn PlayerClock> = Arc::clone(&clock) as _;
+        let period = Some(options.period);
+        let publisher = Arc::new(ClockPublisher::new(node, &shared, None, period, &reporter)?);
+        let watch = ClockWatch::start(node, reporter.clone())?;
+        // The first sample is the start exactly: time does not run yet.
+        let ticker = Ticker::start(&publisher, options.period).map_err(Error::Thread)?;
         if !options.start_paused {
             let _runs = clock.resume();
         }
-        let shared: Arc<dyn PlayerClock> = Arc::clone(&clock) as _;
-        let publisher = Arc::new(ClockPublisher::new(node, &shared, None)?);
         let core = Arc::new(Core {
             clock,
-            publisher: Arc::clone(&publisher),
+            node: node.clone(),
+            reporter,
+            output: Mutex::new(Output {
+                publisher,
+                period,
+                ticker: Some(ticker),
+            }),
         });
         let takes = |name: &str| SERVICES.contains(&name);
         let services = Services::start_some(node, Arc::clone(&core), distro, takes)?;
-        let watch = ClockWatch::start(node, reporter)?;
         Ok(Self {
             core,
-            _ticker: Ticker::start(&publisher, options.period).map_err(Error::Thread)?,
             _services: services,
             _watch: watch,
         })
@@ -109,6 +127,11 @@ impl ClockOwner {
     pub fn rate(&self) -> f64 {
         self.core.clock.rate().unwrap_or(1.0)
     }
+
+    /// How often per second `/clock` is published; 0 for not at all.
+    pub fn clock_frequency(&self) -> f64 {
+        hertz_of(self.core.output().period)
+    }
 }
 
 impl std::fmt::Debug for ClockOwner {
@@ -118,6 +141,14 @@ impl std::fmt::Debug for ClockOwner {
 }
 
 impl Core {
+    fn output(&self) -> MutexGuard<'_, Output> {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn publisher(&self) -> Arc<ClockPublisher> {
+        Arc::clone(&self.output().publisher)
+    }
+
     fn control(&self, control: &Control) -> std::result::Result<Answer, Refusal> {
         let clock = &*self.clock;
         let answer = match control {
@@ -130,10 +161,38 @@ impl Core {
             }
             Control::Seek(time) => self.jump(*time),
             Control::SeekBy(step) => self.jump(clock.now().saturating_add(*step)),
+            Control::SetClockFrequency(hertz) => return self.set_frequency(*hertz),
             _ => Err(Refusal::NoMessages),
         }?;
-        self.publisher.publish();
+        self.publish();
         Ok(answer)
+    }
+
+    /// Tells a change at once, if `/clock` is published.
+    fn publish(&self) {
+        let publisher = self.publisher();
+        if self.output().ticker.is_some() {
+            publisher.publish();
+        }
+    }
+
+    fn set_frequency(&self, hertz: f64) -> std::result::Result<Answer, Refusal> {
+        let refused = Refusal::ClockFrequency { hertz };
+        let period = period_of(hertz)?;
+        let mut output = self.output();
+        output.ticker = None;
+        output.period = period;
+        let Some(period) = period else {
+            return Ok(Answer::Done);
+        };
+        if !output.publisher.keeps_deadline(period) {
+            let clock: Arc<dyn PlayerClock> = Arc::clone(&self.clock) as _;
+            let made = ClockPublisher::new(&self.node, &clock, None, Some(period), &self.reporter);
+            output.publisher = Arc::new(made.map_err(|_reason| refused)?);
+        }
+        let ticker = Ticker::start(&output.publisher, period);
+        output.ticker = Some(ticker.map_err(|_reason| refused)?);
+        Ok(Answer::Done)
     }
 
     fn set_paused(&self, paused: bool) -> std::result::Result<Answer, Refusal> {
@@ -146,7 +205,16 @@ impl Core {
     }
 
     fn jump(&self, time: Time<Ros>) -> std::result::Result<Answer, Refusal> {
-        self.clock.jump(time)?;
+        let publisher = self.publisher();
+        let jump = || {
+            // A controlled clock takes every order.
+            let _moved = self.clock.jump(time);
+        };
+        if self.output().ticker.is_some() {
+            publisher.around_jump(time, jump);
+        } else {
+            jump();
+        }
         Ok(Answer::At(time))
     }
 }
@@ -162,5 +230,9 @@ impl Obeys for Arc<Core> {
 
     fn rate(&self) -> Option<f64> {
         self.clock.rate()
+    }
+
+    fn clock_frequency(&self) -> f64 {
+        hertz_of(self.output().period)
     }
 }

@@ -1,45 +1,125 @@
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use timeloom_msg::qos::QosDuration;
 use timeloom_msg::{Definitions, QosProfile, TypeName};
 use timeloom_time::{
-    BaseThread, CancelToken, Clock, Duration, PlayerClock, Rate, Steady, WaitOptions,
+    BaseThread, CancelToken, Clock, Duration, PlayerClock, Rate, Ros, Steady, Time, WaitOptions,
 };
 use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
 
-use super::clock_message::{self, encode_clock};
+use super::clock_jumps::JumpList;
+use super::clock_message::{self, LATEST, encode_clock};
+use super::listeners::Offer;
+use super::notice::{Notice, Reporter};
 use crate::{Result, RosNode};
 
 /// Where time is published.
 pub(super) const CLOCK_TOPIC: &str = "/clock";
+/// The offered deadline in periods: samples that are a little late must not break it.
+const PERIODS: i64 = 2;
 
 /// Publishes the player's time on `/clock`.
 pub(super) struct ClockPublisher {
     publisher: Box<dyn Publisher>,
+    topic: TopicSpec,
     clock: Arc<dyn PlayerClock>,
+    reporter: Reporter,
+    /// Held from reading the clock to sending: the ticker and the playback thread must not overtake each other.
+    order: Mutex<()>,
+    beyond_reported: AtomicBool,
+    jumps: JumpList,
 }
 
 impl ClockPublisher {
+    /// Offers a deadline from the period, if there is one, unless the user chose the `QoS`.
     pub(super) fn new(
         node: &RosNode,
         clock: &Arc<dyn PlayerClock>,
         qos: Option<QosProfile>,
+        period: Option<Duration>,
+        reporter: &Reporter,
     ) -> Result<Self> {
         let schema = Definitions::builtin().schema(clock_message::TYPE)?;
         node.register_type(&Arc::new(schema));
-        let publisher = node
-            .wire()
-            .publish(&clock_topic(node, qos.unwrap_or(QosProfile::CLOCK))?)?;
+        let qos = qos.unwrap_or(QosProfile {
+            deadline: period.map_or(QosDuration::UNSPECIFIED, deadline),
+            ..QosProfile::CLOCK
+        });
+        let topic = clock_topic(node, qos)?;
         Ok(Self {
-            publisher,
+            publisher: node.wire().publish(&topic)?,
+            topic,
             clock: Arc::clone(clock),
+            reporter: reporter.clone(),
+            order: Mutex::default(),
+            beyond_reported: AtomicBool::new(false),
+            jumps: JumpList::new(node)?,
         })
+    }
+
+    /// Whether the offered deadline is kept with that period.
+    pub(super) fn keeps_deadline(&self, period: Duration) -> bool {
+        let limit = self.topic.qos.deadline.limit();
+        limit.is_none_or(|limit| i128::from(limit) >= i128::from(period.nanos()))
+    }
+
+    /// What it sends to whom.
+    pub(super) fn offer(&self) -> Offer {
+        Offer::Topic {
+            name: self.topic.name.clone(),
+            type_name: self.topic.type_name.to_string(),
+            qos: self.topic.qos,
+        }
+    }
+
+    /// How many subscriptions it has.
+    pub(super) fn matched(&self) -> usize {
+        self.publisher.matched()
     }
 
     /// Publishes the time that it is now. `/clock` is best effort: the next sample makes up for one that failed.
     pub(super) fn publish(&self) {
-        let payload = encode_clock(self.clock.now());
-        let _sent = self.publisher.publish(payload, PublishOptions::default());
+        let order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.clock.now();
+        let _sent = self
+            .publisher
+            .publish(encode_clock(now), PublishOptions::default());
+        drop(order);
+        if now > LATEST && !self.beyond_reported.swap(true, Ordering::Relaxed) {
+            self.reporter.report(Notice::ClockBeyondRange {
+                clock_ns: now.nanos(),
+            });
+        }
     }
+
+    /// Tells that a clock that stands will jump, and from where. What comes next must be the sample after the jump: by
+    /// the little time between the two, those who follow see that time was moved.
+    pub(super) fn announce_jump(&self, to: Time<Ros>) {
+        self.jumps.add((self.clock.now().nanos(), to.nanos()));
+        self.publish();
+    }
+
+    /// Moves the clock by `jump` to another time. The time that it leaves and the time that it goes to are both sent
+    /// exactly, so that those who follow know of every message whose time has come.
+    pub(super) fn around_jump(&self, to: Time<Ros>, jump: impl FnOnce()) {
+        let runs = !self.clock.is_paused();
+        // Only a controlled clock is published, and it takes every order.
+        if runs {
+            let _paused = self.clock.pause();
+        }
+        self.announce_jump(to);
+        jump();
+        self.publish();
+        if runs {
+            let _resumed = self.clock.resume();
+        }
+    }
+}
+
+fn deadline(period: Duration) -> QosDuration {
+    let nanos = period.nanos().saturating_mul(PERIODS);
+    QosDuration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 
 /// The topic `/clock`.
@@ -53,17 +133,19 @@ pub(super) fn clock_topic(node: &RosNode, qos: QosProfile) -> Result<TopicSpec> 
     })
 }
 
-/// Publishes `/clock` again and again until dropped, whatever the player's time does.
+/// Publishes `/clock` each period until dropped, whatever the player's time does.
 pub(super) struct Ticker {
     token: CancelToken,
     thread: Option<BaseThread<()>>,
 }
 
 impl Ticker {
+    /// Publishes the time at once, on this thread: exactly the time of a clock that does not run yet.
     pub(super) fn start(
         publisher: &Arc<ClockPublisher>,
         period: Duration,
     ) -> std::io::Result<Self> {
+        publisher.publish();
         let token = CancelToken::new();
         let options = WaitOptions::new().cancel(&token);
         let publisher = Arc::clone(publisher);
@@ -73,11 +155,8 @@ impl Ticker {
             let Ok(mut rate) = Rate::new(&clock, period) else {
                 return;
             };
-            loop {
+            while rate.sleep_with(&options).is_ok() {
                 publisher.publish();
-                if rate.sleep_with(&options).is_err() {
-                    return;
-                }
             }
         })?;
         Ok(Self {
@@ -94,5 +173,61 @@ impl Drop for Ticker {
             // A panic there is a bug that its test finds; here there is nothing left to do.
             drop(thread.join());
         }
+    }
+}
+
+/// How often `/clock` may be published, per second.
+const MOST_HERTZ: f64 = 10_000.0;
+
+/// The period of a frequency; none for 0 or less, which stands for not at all.
+pub(super) fn period_of(hertz: f64) -> std::result::Result<Option<Duration>, super::Refusal> {
+    let refused = super::Refusal::ClockFrequency { hertz };
+    if hertz.is_nan() || hertz > MOST_HERTZ {
+        return Err(refused);
+    }
+    if hertz <= 0.0 {
+        return Ok(None);
+    }
+    let period = Duration::try_from_hertz(hertz);
+    period.map(Some).map_err(|_reason| refused)
+}
+
+/// The frequency of a period; 0 for none.
+pub(super) fn hertz_of(period: Option<Duration>) -> f64 {
+    period.map_or(0.0, |period| 1.0 / period.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_deadline_leaves_room_for_a_late_sample() {
+        let period = Duration::from_millis(25);
+        assert_eq!(
+            deadline(period),
+            QosDuration {
+                sec: 0,
+                nsec: 50_000_000
+            }
+        );
+    }
+
+    #[test]
+    fn frequencies_are_checked() {
+        assert_eq!(period_of(0.0), Ok(None));
+        assert_eq!(period_of(-3.0), Ok(None));
+        assert_eq!(period_of(40.0), Ok(Some(Duration::from_millis(25))));
+        for hertz in [f64::NAN, f64::INFINITY, 1e9] {
+            assert!(period_of(hertz).is_err(), "{hertz}");
+        }
+        assert!((hertz_of(Some(Duration::from_millis(25))) - 40.0).abs() < 1e-9);
+        assert!(hertz_of(None).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn only_times_after_2038_are_beyond_the_message() {
+        let last = Time::<Ros>::from_nanos(2_147_483_647_999_999_999);
+        assert_eq!(LATEST, last);
     }
 }

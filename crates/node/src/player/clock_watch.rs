@@ -7,9 +7,13 @@ use super::clock_publisher::CLOCK_TOPIC;
 use super::notice::{Notice, Reporter};
 use crate::{Result, RosNode};
 
+/// How the service of a node ends that tells its parameters.
+const GET_PARAMETERS: &str = "/get_parameters";
+
 /// Warns when more than one node publishes `/clock`, with the names of all.
 pub struct ClockWatch {
     owners: Arc<Mutex<Owners>>,
+    reporter: Reporter,
     _watch: GraphWatch,
 }
 
@@ -21,19 +25,47 @@ impl ClockWatch {
     pub fn start(node: &RosNode, reporter: Reporter) -> Result<Self> {
         let topic = node.resolve_topic(CLOCK_TOPIC)?;
         let owners = Arc::new(Mutex::new(Owners::default()));
-        let noted = Arc::clone(&owners);
+        let (noted, report) = (Arc::clone(&owners), reporter.clone());
         let watch = node.participant().watch_graph(Box::new(move |event| {
             let mut owners = noted.lock().unwrap_or_else(PoisonError::into_inner);
             let news = owners.note(event, &topic);
             drop(owners);
             if let Some(nodes) = news {
-                reporter.report(Notice::ManyClocks { nodes });
+                report.report(Notice::ManyClocks { nodes });
             }
         }));
         Ok(Self {
             owners,
+            reporter,
             _watch: watch,
         })
+    }
+
+    /// Reports owners that were not reported yet because the name of one is not known: that one by its GUID.
+    ///
+    /// The name of a node may come later than its publisher, or never: publishers that no ROS node made have none.
+    pub fn report_unnamed(&self) {
+        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = owners.names(Names::OrGuid);
+        let news = names.and_then(|names| owners.tell(names));
+        drop(owners);
+        if let Some(nodes) = news {
+            self.reporter.report(Notice::ManyClocks { nodes });
+        }
+    }
+
+    /// Whether another owner would be reported if its name were known.
+    pub(super) fn lacks_name(&self) -> bool {
+        let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let many = owners.nodes.len() > 1 && owners.nodes.len() > owners.told;
+        many && owners.names(Names::Only).is_none()
+    }
+
+    /// Whether a node answers for its parameters.
+    pub(super) fn has_parameters(&self, node: &str) -> bool {
+        let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut servers = owners.parameter_servers.values();
+        servers.any(|service| service.strip_suffix(GET_PARAMETERS) == Some(node))
     }
 
     /// The nodes that publish `/clock` now, as far as their names are known.
@@ -47,6 +79,8 @@ impl ClockWatch {
 #[derive(Default)]
 struct Owners {
     nodes: BTreeMap<Gid, Option<String>>,
+    /// The services by which nodes answer for their parameters.
+    parameter_servers: BTreeMap<Gid, String>,
     told: usize,
 }
 
@@ -60,18 +94,48 @@ impl Owners {
                 let name = info.node.as_ref().map(timeloom_wire::NodeName::full);
                 self.nodes.insert(info.gid, name);
             }
+            GraphEvent::EndpointChanged(info)
+                if info.kind == EndpointKind::Server && info.topic.ends_with(GET_PARAMETERS) =>
+            {
+                self.parameter_servers.insert(info.gid, info.topic.clone());
+                return None;
+            }
             GraphEvent::EndpointRemoved(gid) => {
+                self.parameter_servers.remove(gid);
                 self.nodes.remove(gid)?;
                 self.told = self.told.min(self.nodes.len());
             }
             _ => return None,
         }
-        let names: Option<Vec<String>> = self.nodes.values().cloned().collect();
-        let mut names = names.filter(|names| names.len() > 1 && names.len() > self.told)?;
+        let names = self.names(Names::Only)?;
+        self.tell(names)
+    }
+
+    /// The names of all owners; none if one has no name and must have one.
+    fn names(&self, names: Names) -> Option<Vec<String>> {
+        let name = |(gid, name): (&Gid, &Option<String>)| match names {
+            Names::Only => name.clone(),
+            Names::OrGuid => name.clone().or_else(|| Some(gid.to_string())),
+        };
+        self.nodes.iter().map(name).collect()
+    }
+
+    /// The names, sorted, if there are more than were told of.
+    fn tell(&mut self, mut names: Vec<String>) -> Option<Vec<String>> {
+        if names.len() < 2 || names.len() <= self.told {
+            return None;
+        }
         names.sort();
         self.told = names.len();
         Some(names)
     }
+}
+
+/// What stands for a node without a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Names {
+    Only,
+    OrGuid,
 }
 
 #[cfg(test)]
@@ -105,5 +169,17 @@ mod tests {
         assert_eq!(note(&GraphEvent::EndpointRemoved(Gid([2; 16]))), None);
         assert_eq!(note(&GraphEvent::EndpointRemoved(Gid([9; 16]))), None);
         assert_eq!(note(&owner(2, Some("player"))), Some(both));
+    }
+
+    #[test]
+    fn an_owner_that_stays_without_a_name_is_told_by_its_guid() {
+        let mut owners = Owners::default();
+        owners.note(&owner(1, Some("player")), "/clock");
+        owners.note(&owner(2, None), "/clock");
+        assert_eq!(owners.names(Names::Only), None);
+        let names = owners.names(Names::OrGuid).unwrap();
+        let told = owners.tell(names.clone()).unwrap();
+        assert!(told.contains(&"/player".to_owned()) && told.contains(&Gid([2; 16]).to_string()));
+        assert_eq!(owners.tell(names), None, "once");
     }
 }

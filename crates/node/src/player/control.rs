@@ -15,7 +15,8 @@ pub enum Control {
     TogglePaused,
     /// Changes how fast time goes.
     SetRate(f64),
-    /// Goes to another time of the bag; the next message is the first one at or after it.
+    /// Goes to another time of the bag; the next message is the first one at or after it. In a monotonic loop, a time
+    /// that the player's clock shows in this lap is understood, too.
     Seek(Time<Ros>),
     /// Goes forward, or back if negative.
     SeekBy(Duration),
@@ -81,9 +82,19 @@ pub enum Refusal {
     /// Messages in the order of sending cannot be read backwards.
     #[error("messages in the order of sending can't be stepped back through")]
     NoWayBack,
-    /// The beginning of a part to repeat must be before its end, and within the bag.
-    #[error("the part to repeat is empty: it begins at {from} and ends at {to}")]
+    /// The beginning of a part to repeat must be before its end, and within what is played.
+    #[error(
+        "the part to repeat is empty or outside of what is played: it begins at {from} and ends at {to}"
+    )]
     EmptyLoop {
+        /// Its beginning.
+        from: Time<Ros>,
+        /// Its end.
+        to: Time<Ros>,
+    },
+    /// A part to repeat must have a message.
+    #[error("the part to repeat has no message: it begins at {from} and ends at {to}")]
+    LoopWithoutMessages {
         /// Its beginning.
         from: Time<Ros>,
         /// Its end.

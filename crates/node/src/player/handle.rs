@@ -72,7 +72,11 @@ impl PlayerHandle {
         let offset = board.offset.load(Ordering::SeqCst);
         // A message that is late holds playing back, wherever the clock is.
         let progress = now.min(board.next_due.load(Ordering::Relaxed)) - offset;
-        let state = board.state();
+        let state = match board.state() {
+            // The owner of an external clock can pause it, and nobody else.
+            State::Playing if shared.external && self.is_paused() => State::Paused,
+            state => state,
+        };
         let achieved_rate = if state == State::Playing {
             board.measure(shared.steady.now(), progress.saturating_add(offset))
         } else {
@@ -84,7 +88,7 @@ impl PlayerHandle {
             time: Time::from_nanos(progress),
             range: details.range,
             loop_range: details.loop_range,
-            rate: shared.clock.rate(),
+            rate: self.rate(),
             achieved_rate,
             laps: board.laps.load(Ordering::Relaxed),
             read_ahead_messages: 0,
@@ -100,19 +104,29 @@ impl PlayerHandle {
         status
     }
 
-    /// Whether time stands, or will when playing begins, because it was paused; for an external clock, whether it
-    /// seems to stand.
+    /// Whether time stands, or will when playing begins, because it was paused; for an external clock, whether its
+    /// samples show no new time: its owner has paused it, is silent, or is not there yet.
     pub fn is_paused(&self) -> bool {
         if self.0.external {
-            self.0.clock.is_paused()
+            let follower = self.0.follower.upgrade();
+            follower.is_none_or(|follower| follower.is_standing())
         } else {
             self.0.board.paused.load(Ordering::SeqCst)
         }
     }
 
-    /// How fast time goes or will go; for an external clock how fast it seems to, if that is known.
+    /// How fast time goes or will go; for an external clock how fast its samples went, if two have come.
     pub fn rate(&self) -> Option<f64> {
-        self.0.clock.rate()
+        if self.0.external {
+            self.0.follower.upgrade()?.rate()
+        } else {
+            self.0.clock.rate()
+        }
+    }
+
+    /// How often per second `/clock` is published; 0 for not at all.
+    pub fn clock_frequency(&self) -> f64 {
+        f64::from_bits(self.0.board.clock_frequency.load(Ordering::SeqCst))
     }
 
     /// The player's clock: to read, to wait on, and to hear of its jumps. Controls go through [`control`](Self::control).
@@ -163,6 +177,10 @@ impl Obeys for PlayerHandle {
     fn rate(&self) -> Option<f64> {
         Self::rate(self)
     }
+
+    fn clock_frequency(&self) -> f64 {
+        Self::clock_frequency(self)
+    }
 }
 
 impl Shared {
@@ -177,6 +195,7 @@ impl Shared {
                 bytes: counters.bytes.load(Ordering::Relaxed),
                 failed: counters.failed.load(Ordering::Relaxed),
                 dropped: counters.dropped.load(Ordering::Relaxed),
+                stepped_over: counters.stepped_over.load(Ordering::Relaxed),
             })
         };
         topics.filter_map(of).collect()

@@ -1,22 +1,15 @@
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use timeloom_time::{
-    ClockChange, Duration, JumpCause, JumpHandle, JumpHandler, JumpThreshold, PlayerClock, Ros,
-    TimeJump,
-};
+use timeloom_time::{JumpHandle, JumpHandler, JumpThreshold, PlayerClock, Ros, TimeJump};
 
 use super::board::Board;
 use super::mailbox::Mailbox;
 use super::read_ahead::{ReadAhead, ReadPlan};
 use super::source::Position;
 
-/// A step forward of an external clock that is more than this is a jump, unless it always makes such steps.
-const FORWARD: Duration = Duration::from_secs(5);
-/// How much larger than the last step a step must be.
-const LARGER: i64 = 4;
-
-/// Makes the read-ahead follow the jumps of the player's clock: what was read is void, reading begins at the new time.
+/// Makes the read-ahead follow the jumps of the player's own clock: what was read is void, reading begins at the new
+/// time. Those of an external clock are followed in order by the playback thread ([`Leaps`](super::leaps::Leaps)).
 pub(super) struct Jumps {
     read_ahead: Arc<ReadAhead>,
     mailbox: Arc<Mailbox>,
@@ -25,8 +18,6 @@ pub(super) struct Jumps {
     plan: Mutex<Option<ReadPlan>>,
     /// The playback thread moves its clock along with the messages: no reason to read anew.
     own: AtomicBool,
-    /// The last large step of an external clock.
-    last_step: AtomicI64,
 }
 
 impl Jumps {
@@ -41,7 +32,6 @@ impl Jumps {
             board: Arc::clone(board),
             plan: Mutex::default(),
             own: AtomicBool::new(false),
-            last_step: AtomicI64::new(0),
         })
     }
 
@@ -50,8 +40,8 @@ impl Jumps {
         let (before, after) = (Arc::clone(self), Arc::clone(self));
         clock.add_jump_handler(
             JumpHandler::new("player", JumpThreshold::ANY)
-                .before(move |jump| {
-                    if before.concerns(jump) {
+                .before(move |_| {
+                    if before.concerns() {
                         before.read_ahead.invalidate();
                     }
                 })
@@ -75,32 +65,13 @@ impl Jumps {
         self.own.store(false, Ordering::SeqCst);
     }
 
-    /// Whether messages must be read from another place after this jump.
-    fn concerns(&self, jump: &TimeJump<Ros>) -> bool {
-        if self.own.load(Ordering::SeqCst) || self.plan().is_none() {
-            return false;
-        }
-        let tick = jump.cause == JumpCause::Source
-            && jump.change == ClockChange::NoChange
-            && jump.delta > Duration::ZERO;
-        !tick || self.is_leap(jump.delta)
-    }
-
-    fn is_leap(&self, step: Duration) -> bool {
-        let usual = self
-            .last_step
-            .load(Ordering::SeqCst)
-            .saturating_mul(LARGER)
-            .max(FORWARD.nanos());
-        step.nanos() > usual
+    /// Whether messages must be read from another place after a jump.
+    fn concerns(&self) -> bool {
+        !self.own.load(Ordering::SeqCst) && self.plan().is_some()
     }
 
     fn jumped(&self, jump: &TimeJump<Ros>) {
-        let concerns = self.concerns(jump);
-        if jump.cause == JumpCause::Source && jump.delta > Duration::ZERO {
-            self.last_step.store(jump.delta.nanos(), Ordering::SeqCst);
-        }
-        if !concerns {
+        if !self.concerns() {
             return;
         }
         self.board.forget_rate();

@@ -9,7 +9,6 @@ use timeloom_wire::{
 
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
-use super::outlet::{Outlet, Outlets};
 use crate::RosNode;
 
 /// The subscriptions and servers in the graph that a player's messages and requests are for.
@@ -48,14 +47,13 @@ impl Listeners {
     /// Watches the graph until dropped; a subscription that asks for more than is offered is reported once.
     pub(super) fn watch(
         node: &RosNode,
-        outlets: &Outlets,
+        offers: Vec<Offer>,
         mailbox: &Arc<Mailbox>,
         reporter: &Reporter,
     ) -> Self {
         let participant = node.participant();
         let clock: Clock<Steady> = Clock::on(&participant.time_base());
         let since = clock.now();
-        let offers = outlets.iter().map(Outlet::offer).collect();
         let own = node.name().clone();
         let known = Arc::new(Mutex::new(Known::new(offers, own, since)));
         let (inside, bell, reporter) = (Arc::clone(&known), Arc::clone(mailbox), reporter.clone());

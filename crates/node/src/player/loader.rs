@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::{Bytes, BytesMut};
 use timeloom_bag::TopicId;
-use timeloom_time::{Event, TimeBase};
+use timeloom_time::{Event, Ros, Time, TimeBase};
 
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
@@ -16,21 +16,21 @@ const FAILURES: u32 = 1000;
 
 /// Reads ahead, on a thread of its own.
 pub(super) struct Loader {
-    pub(super) source: BagSource,
-    pub(super) read_ahead: Arc<ReadAhead>,
-    pub(super) mailbox: Arc<Mailbox>,
-    pub(super) questions: Arc<Questions>,
-    pub(super) reporter: Reporter,
+    source: BagSource,
+    read_ahead: Arc<ReadAhead>,
+    mailbox: Arc<Mailbox>,
+    questions: Arc<Questions>,
+    reporter: Reporter,
     /// The latched topics and how many messages each keeps.
-    pub(super) latched: Vec<(TopicId, usize)>,
+    latched: Vec<(TopicId, usize)>,
     /// The first log time.
-    pub(super) bag_start: i64,
-    pub(super) state: LoaderState,
+    bag_start: i64,
+    state: LoaderState,
 }
 
 /// Where the loader is within its plan.
 #[derive(Default)]
-pub(super) struct LoaderState {
+struct LoaderState {
     epoch: u64,
     plan: Option<ReadPlan>,
     lap: u64,
@@ -38,9 +38,18 @@ pub(super) struct LoaderState {
     read: u64,
 }
 
-/// The one question to the loader that cannot wait for its turn: what came before?
+/// What the loader is asked and cannot wait for its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Question {
+    /// The message before a place, not before a time.
+    Previous { before: Position, start: i64 },
+    /// The first message between two times, both inclusive.
+    First { start: i64, end: i64 },
+}
+
+/// A question to the loader and its answer.
 pub(super) struct Questions {
-    slot: Mutex<Option<(Position, i64)>>,
+    slot: Mutex<Option<Question>>,
     answer: Mutex<Option<Item>>,
     answered: Event,
 }
@@ -54,21 +63,16 @@ impl Questions {
         }
     }
 
-    /// Asks for the message before a place and blocks for the answer; the plan must be [void](ReadAhead::invalidate).
-    pub(super) fn previous(
-        &self,
-        read_ahead: &ReadAhead,
-        before: Position,
-        start: i64,
-    ) -> Option<Item> {
+    /// Asks for a message and blocks for the answer; the plan must be [void](ReadAhead::invalidate).
+    pub(super) fn ask(&self, read_ahead: &ReadAhead, question: Question) -> Option<Item> {
         self.answered.clear();
-        *lock(&self.slot) = Some((before, start));
+        *lock(&self.slot) = Some(question);
         read_ahead.wake_loader();
         self.answered.wait();
         lock(&self.answer).take()
     }
 
-    fn take(&self) -> Option<(Position, i64)> {
+    fn take(&self) -> Option<Question> {
         lock(&self.slot).take()
     }
 
@@ -83,6 +87,27 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Loader {
+    /// A loader with what it shares with the playback thread, the latched topics and how many messages each keeps, and
+    /// the first time of the bag.
+    pub(super) fn new(
+        source: BagSource,
+        (read_ahead, mailbox, questions): (&Arc<ReadAhead>, &Arc<Mailbox>, &Arc<Questions>),
+        reporter: &Reporter,
+        latched: Vec<(TopicId, usize)>,
+        bag_start: Time<Ros>,
+    ) -> Self {
+        Self {
+            source,
+            read_ahead: Arc::clone(read_ahead),
+            mailbox: Arc::clone(mailbox),
+            questions: Arc::clone(questions),
+            reporter: reporter.clone(),
+            latched,
+            bag_start: bag_start.nanos(),
+            state: LoaderState::default(),
+        }
+    }
+
     /// Reads until the read-ahead is closed.
     pub(super) fn run(mut self) {
         loop {
@@ -98,10 +123,13 @@ impl Loader {
     }
 
     fn answer(&mut self) {
-        let Some((before, start)) = self.questions.take() else {
+        let Some(question) = self.questions.take() else {
             return;
         };
-        let found = self.source.previous(before, start);
+        let found = match question {
+            Question::Previous { before, start } => self.source.previous(before, start),
+            Question::First { start, end } => self.source.first(start, end),
+        };
         let item = found.unwrap_or_else(|error| {
             self.damage(&error);
             None

@@ -87,7 +87,33 @@ pub enum Notice {
         /// What it showed last, in seconds, and who sent it; empty if nobody ever did.
         source: String,
     },
-    /// The external clock is outside of the bag: nothing will be played before it gets there.
+    /// The external clock was behind the end of the bag when playing began: no message is left to play.
+    ClockPastEnd {
+        /// What it shows, in nanoseconds.
+        clock_ns: i64,
+        /// The last time of the bag, in nanoseconds.
+        end_ns: i64,
+    },
+    /// The external clock stepped over messages, and the options say to skip them.
+    MessagesSkipped {
+        /// How many.
+        messages: u64,
+        /// What the clock showed before and after, in nanoseconds.
+        step_ns: (i64, i64),
+    },
+    /// The player's time is later than `/clock` can show.
+    ClockBeyondRange {
+        /// The player's time, in nanoseconds.
+        clock_ns: i64,
+    },
+    /// Topics that still lack the subscriptions that playing waits for.
+    WaitingForSubscribers {
+        /// How many subscriptions each topic must have.
+        wanted: usize,
+        /// The topics, with how many they have.
+        topics: Vec<(String, usize)>,
+    },
+    /// The external clock is before the bag: nothing will be played before it gets there.
     ClockElsewhere {
         /// What it shows, in nanoseconds.
         clock_ns: i64,
@@ -169,6 +195,22 @@ impl fmt::Display for Notice {
                 "best-effort topics have no acknowledgements to wait for: {}",
                 topics.join(", ")
             ),
+            Self::WaitingForSubscribers { wanted, topics } => waiting(f, *wanted, topics),
+            Self::NotInStep { topic, reason } => {
+                write!(f, "{topic} cannot be waited for: {reason}; time stands")
+            }
+            Self::RequestDropped { service, reason } => {
+                write!(f, "a request to {service} was not sent: {reason}")
+            }
+            clock => clock.fmt_clock(f),
+        }
+    }
+}
+
+impl Notice {
+    /// Those about `/clock`.
+    fn fmt_clock(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Self::ManyClocks { nodes } => write!(
                 f,
                 "{} publishers of /clock: {}; time jumps between them, stop all but one",
@@ -179,15 +221,35 @@ impl fmt::Display for Notice {
                 f.write_str("nobody publishes /clock: time stands until somebody does")
             }
             Self::ClockSilent { source } => write!(f, "/clock is silent: {source}"),
+            Self::ClockPastEnd { clock_ns, end_ns } => write!(
+                f,
+                "/clock shows {}, after the end of the bag at {}: no message is left to play; with --loop the player \
+                 waits for /clock to go back",
+                seconds(*clock_ns),
+                seconds(*end_ns)
+            ),
+            Self::MessagesSkipped { messages, step_ns } => write!(
+                f,
+                "/clock stepped from {} to {}: {messages} messages skipped",
+                seconds(step_ns.0),
+                seconds(step_ns.1)
+            ),
+            Self::ClockBeyondRange { clock_ns } => write!(
+                f,
+                "/clock stays at 2147483647.999999999 s: its message cannot hold times after \
+                 2038-01-19T03:14:07Z, and the time is {}",
+                seconds(*clock_ns)
+            ),
             Self::ClockElsewhere { clock_ns, bag_ns } => elsewhere(f, *clock_ns, *bag_ns),
-            Self::NotInStep { topic, reason } => {
-                write!(f, "{topic} cannot be waited for: {reason}; time stands")
-            }
-            Self::RequestDropped { service, reason } => {
-                write!(f, "a request to {service} was not sent: {reason}")
-            }
+            _ => Ok(()),
         }
     }
+}
+
+fn waiting(f: &mut fmt::Formatter<'_>, wanted: usize, topics: &[(String, usize)]) -> fmt::Result {
+    let of = |(topic, matched): &(String, usize)| format!("{topic} ({matched} of {wanted})");
+    let topics: Vec<String> = topics.iter().map(of).collect();
+    write!(f, "waiting for subscriptions of {}", topics.join(", "))
 }
 
 fn elsewhere(f: &mut fmt::Formatter<'_>, clock_ns: i64, bag_ns: (i64, i64)) -> fmt::Result {

@@ -9,18 +9,20 @@ use timeloom_time::{
 
 use super::board::Board;
 use super::clock_follower::ClockFollower;
+use super::clock_jumps::JumpInquiry;
 use super::clock_publisher::{CLOCK_TOPIC, ClockPublisher};
 use super::clock_watch::ClockWatch;
 use super::handle::{PlayerHandle, Shared};
 use super::jumps::Jumps;
-use super::listeners::Listeners;
-use super::loader::{Loader, LoaderState, Questions};
+use super::leaps::Leaps;
+use super::listeners::{Listeners, Offer};
+use super::loader::{Loader, Questions};
 use super::lockstep::Lockstep;
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
 use super::options::{Options, Pace, TimeSituation};
-use super::outlet::Outlets;
-use super::playback::{Playback, PlaybackState};
+use super::outlet::{Outlet, Outlets};
+use super::playback::{Following, Playback, PlaybackState};
 use super::read_ahead::ReadAhead;
 use super::run::RunRange;
 use super::source::BagSource;
@@ -48,7 +50,6 @@ struct Parts {
 /// What the player hears of others; ended with it.
 struct Senses {
     _jumps: JumpHandle,
-    follower: Option<Arc<ClockFollower>>,
     watch: Option<Arc<ClockWatch>>,
 }
 
@@ -131,26 +132,23 @@ impl Parts {
         let questions = Arc::new(Questions::new(base));
         let reporter = keeping_damage(&board, reporter, &info.damage);
         let outlets = Outlets::open(&reader, node, &options, &mailbox, &reporter);
-        let clock_publisher = clock_publisher(node, &clock, &options)?;
+        let clock_publisher = clock_publisher(node, &clock, &options, &reporter)?;
         let splits = Splits::open(node, &reader)?;
         let jumps = Jumps::new(&read_ahead, &mailbox, &board);
+        let following = follower.map(|follower| Following {
+            leaps: Leaps::new(options.clock_steps, &mailbox, follower.beat()),
+            inquiry: JumpInquiry::default(),
+            follower: Arc::new(follower),
+        });
         let senses = Senses {
-            _jumps: jumps.follow(&*clock),
-            follower: follower.map(Arc::new),
+            _jumps: watch_jumps(&*clock, &jumps, following.as_ref()),
             watch: clock_watch(node, &options, &reporter)?,
         };
         let ended = set_event(base);
         let lockstep = lockstep(node, &options, &mailbox, &reporter);
-        let loader = Loader {
-            source: BagSource::new(reader, outlets.topics(), options.order, window(&options)),
-            read_ahead: Arc::clone(&read_ahead),
-            mailbox: Arc::clone(&mailbox),
-            questions: Arc::clone(&questions),
-            reporter: reporter.clone(),
-            latched: outlets.latched(),
-            bag_start: start.nanos(),
-            state: LoaderState::default(),
-        };
+        let source = BagSource::new(reader, outlets.topics(), options.order, window(&options));
+        let shares = (&read_ahead, &mailbox, &questions);
+        let loader = Loader::new(source, shares, &reporter, outlets.latched(), start);
         let shared = Shared {
             base: base.clone(),
             steady: Clock::on(base),
@@ -159,15 +157,18 @@ impl Parts {
             board: Arc::clone(&board),
             read_ahead: Arc::clone(&read_ahead),
             ended: ended.clone(),
-            external: options.time != TimeSituation::Controlled,
+            external: following.is_some(),
             clock_watch: weak(senses.watch.as_ref()),
-            follower: weak(senses.follower.as_ref()),
+            follower: weak(following.as_ref().map(|following| &following.follower)),
             names: outlets.names(),
             skipped: outlets.skipped.clone(),
         };
+        let offers = offers(&outlets, clock_publisher.as_deref());
         let playback = Playback {
             node: node.clone(),
-            listeners: Listeners::watch(node, &outlets, &mailbox, &reporter),
+            listeners: Listeners::watch(node, offers, &mailbox, &reporter),
+            clock_watch: senses.watch.clone(),
+            following,
             state: PlaybackState::new(&options),
             options,
             bag,
@@ -285,14 +286,35 @@ fn keeping_damage(board: &Arc<Board>, reporter: Reporter, found: &[String]) -> R
     keeping
 }
 
+/// Follows the jumps of the player's own clock, or notes those of an external one.
+fn watch_jumps(
+    clock: &dyn PlayerClock,
+    jumps: &Arc<Jumps>,
+    following: Option<&Following>,
+) -> JumpHandle {
+    match following {
+        Some(following) => following.leaps.watch(clock),
+        None => jumps.follow(clock),
+    }
+}
+
+/// What is sent to whom: the topics and services, and `/clock`.
+fn offers(outlets: &Outlets, clock: Option<&ClockPublisher>) -> Vec<Offer> {
+    let clock = clock.map(ClockPublisher::offer);
+    outlets.iter().map(Outlet::offer).chain(clock).collect()
+}
+
+/// Whoever follows a `/clock` publishes none.
 fn clock_publisher(
     node: &RosNode,
     clock: &Arc<dyn PlayerClock>,
     options: &Options,
+    reporter: &Reporter,
 ) -> Result<Option<Arc<ClockPublisher>>> {
-    if !options.clock.is_on() {
+    if !options.clock.is_on() || options.time != TimeSituation::Controlled {
         return Ok(None);
     }
     let qos = options.qos_overrides.get(CLOCK_TOPIC).copied();
-    Ok(Some(Arc::new(ClockPublisher::new(node, clock, qos)?)))
+    let publisher = ClockPublisher::new(node, clock, qos, options.clock.period, reporter)?;
+    Ok(Some(Arc::new(publisher)))
 }

@@ -41,12 +41,16 @@ pub struct Options {
     pub settle: Option<SettleWait>,
     /// How many subscriptions each topic must have before the first message.
     pub wait_for_subscribers: usize,
+    /// Which of the topics must have them.
+    pub waited_for: Selection,
     /// How long to wait at the end until reliable subscriptions have acknowledged everything.
     pub wait_for_acks: AckWait,
     /// What is published on `/clock`.
     pub clock: ClockPublishing,
     /// Whose time it is.
     pub time: TimeSituation,
+    /// What to do when an external clock steps forward over messages.
+    pub clock_steps: ClockSteps,
     /// What to do when publishing cannot keep up with time.
     pub pace: Pace,
     /// What becomes of recorded service calls.
@@ -76,9 +80,11 @@ impl Default for Options {
             start_at: None,
             settle: None,
             wait_for_subscribers: 0,
+            waited_for: Selection::default(),
             wait_for_acks: AckWait::Briefly,
             clock: ClockPublishing::default(),
             time: TimeSituation::Controlled,
+            clock_steps: ClockSteps::PlayAll,
             pace: Pace::CatchUp,
             services: ServiceReplay::AsEvents,
             actions: ServiceReplay::AsEvents,
@@ -249,6 +255,16 @@ pub enum TimeSituation {
         /// Whether time runs on between two samples of `/clock`, for at most one sample's time.
         extrapolate: bool,
     },
+}
+
+/// What to do with the messages that an external clock steps over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClockSteps {
+    /// All of them are published at once, however large the step is: their time has come.
+    #[default]
+    PlayAll,
+    /// Those of a larger step than this are skipped, counted and reported.
+    SkipBeyond(Duration),
 }
 
 /// What to do when publishing cannot keep up with time.

@@ -12,7 +12,7 @@ use super::clock_publisher::CLOCK_TOPIC;
 use super::listeners::Offer;
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
-use super::options::{ClockTrigger, Options, RequestSource, ServiceReplay};
+use super::options::{ClockTrigger, Options, RequestSource, ServiceReplay, TimeSituation};
 use super::publisher_qos::PublisherQos;
 use super::requests::Requests;
 use super::status::SkippedTopic;
@@ -35,6 +35,25 @@ pub(super) struct Outlet {
     pub(super) last: Option<i64>,
     /// A refusal was told.
     pub(super) refused: bool,
+    /// Whether the first message waits for its subscriptions, if it waits for any.
+    pub(super) wait: SubscriptionWait,
+}
+
+/// Whether subscriptions are waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SubscriptionWait {
+    Wanted,
+    None,
+}
+
+impl SubscriptionWait {
+    fn of(topic: &TopicInfo, options: &Options) -> Self {
+        if options.waited_for.takes(topic) {
+            Self::Wanted
+        } else {
+            Self::None
+        }
+    }
 }
 
 /// How messages go out.
@@ -82,11 +101,9 @@ impl Outlets {
             skipped: Vec::new(),
         };
         for (index, topic) in info.topics.iter().enumerate() {
-            // The player's own /clock takes the place of the recorded one.
-            let own_clock = options.clock.is_on() && topic.name == CLOCK_TOPIC;
             let id = TopicId::from_index(index).filter(|_| {
                 options.selection.takes(topic)
-                    && !own_clock
+                    && !is_another_clock(topic, node, options)
                     && !is_servers_word(topic, options)
                     && !is_left_out(topic, options, reporter)
             });
@@ -199,6 +216,7 @@ impl Outlet {
             keeps: qos.keeps,
             last: None,
             refused: false,
+            wait: SubscriptionWait::of(topic, options),
         })
     }
 
@@ -214,6 +232,7 @@ impl Outlet {
             keeps: 0,
             last: None,
             refused: false,
+            wait: SubscriptionWait::of(topic, options),
         }
     }
 
@@ -279,6 +298,14 @@ impl Outlet {
         }
         Sent::No
     }
+}
+
+/// Whether a topic would be a second `/clock`: beside the player's own, or beside the one that it follows.
+fn is_another_clock(topic: &TopicInfo, node: &RosNode, options: &Options) -> bool {
+    let one_is_there = options.clock.is_on() || options.time != TimeSituation::Controlled;
+    let clock = node.resolve_topic(CLOCK_TOPIC).ok();
+    let is_clock = topic.name == CLOCK_TOPIC || renamed(topic, node).ok() == clock;
+    one_is_there && is_clock
 }
 
 fn triggers_clock(options: &Options, names: &[&str]) -> bool {

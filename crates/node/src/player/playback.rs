@@ -1,7 +1,9 @@
 //! The playback thread: all that happens to a player happens here, one thing at a time.
 
+mod follow;
 mod lap;
 mod obey;
+mod owner;
 mod pace;
 mod prepare;
 mod publish;
@@ -16,14 +18,18 @@ use timeloom_bag::TopicId;
 use timeloom_time::{Clock, Event, PlayerClock, Ros, Steady, System, Time};
 
 use super::board::{Board, add};
+use super::clock_follower::ClockFollower;
+use super::clock_jumps::JumpInquiry;
 use super::clock_publisher::{ClockPublisher, Ticker};
+use super::clock_watch::ClockWatch;
 use super::jumps::Jumps;
+use super::leaps::Leaps;
 use super::listeners::Listeners;
 use super::loader::Questions;
 use super::lockstep::Lockstep;
 use super::mailbox::{Letter, Mailbox};
 use super::notice::Reporter;
-use super::options::{Options, TimeSituation};
+use super::options::{Options, Repeat};
 use super::outlet::Outlets;
 use super::read_ahead::{Block, ReadAhead, Taken};
 use super::run::{Run, RunRange};
@@ -53,9 +59,20 @@ pub(super) struct Playback {
     pub(super) splits: Splits,
     /// The topic that time waits for, if it does.
     pub(super) lockstep: Option<Lockstep>,
+    /// What is known of an external clock, if it is one.
+    pub(super) following: Option<Following>,
+    pub(super) clock_watch: Option<Arc<ClockWatch>>,
     /// Set while nothing is played.
     pub(super) ended: Event,
     pub(super) state: PlaybackState,
+}
+
+/// What is known of an external clock.
+pub(super) struct Following {
+    pub(super) leaps: Arc<Leaps>,
+    /// Feeds the clock as long as it is kept.
+    pub(super) follower: Arc<ClockFollower>,
+    pub(super) inquiry: JumpInquiry,
 }
 
 /// What changes as it plays.
@@ -73,14 +90,26 @@ pub(super) struct PlaybackState {
     ticker: Option<Ticker>,
     /// Controls that wait for playing to begin.
     deferred: VecDeque<Letter>,
-    /// The external clock's silence was told.
-    silence_told: bool,
+    told: Told,
     /// The player's time of the last message that was published, or of the place where playing began.
     last_due: Time<Ros>,
     /// How far those that time waits for have come.
     in_step: Time<Ros>,
     /// The topic of a message whose acknowledgement time waits for.
     unacknowledged: Option<TopicId>,
+    /// When this lap of a loop began.
+    lap_began: Time<Steady>,
+    /// Messages that the external clock has stepped over, of the step that is being followed.
+    stepped_over: u64,
+}
+
+/// What was reported and is not reported again.
+#[derive(Default)]
+struct Told {
+    /// The external clock's silence.
+    silence: bool,
+    /// The topics without subscriptions.
+    unmatched: bool,
 }
 
 impl PlaybackState {
@@ -138,7 +167,7 @@ impl Playback {
     }
 
     fn is_external(&self) -> bool {
-        matches!(self.options.time, TimeSituation::External { .. })
+        self.following.is_some()
     }
 
     fn step(&mut self) {
@@ -157,6 +186,9 @@ impl Playback {
             self.state.stage = Stage::Idle;
             return;
         };
+        if self.follow_leap() {
+            return;
+        }
         match self.front() {
             Front::Starved => self.starve(),
             Front::End => self.at_end(),
@@ -221,7 +253,7 @@ impl Playback {
         self.release();
         let stays = if self.is_external() {
             // Whoever drives the clock may turn it back.
-            self.options.repeat != super::options::Repeat::Once
+            self.options.repeat != Repeat::Once
         } else {
             self.state.paused
         };

@@ -1,5 +1,6 @@
 use timeloom_time::{Duration, Ros, Time};
 
+use super::control::Refusal;
 use super::mailbox::Reply;
 use super::options::{Options, PlayRange, PlayStart, Repeat, TimeSituation};
 use super::read_ahead::ReadPlan;
@@ -64,29 +65,73 @@ impl RunRange {
 
     /// How much time a lap takes; the next one begins a nanosecond after the end of the last.
     fn length(self) -> i64 {
-        self.end.saturating_sub(self.start).saturating_add(1).max(1)
+        let played = self.end.saturating_sub(self.start);
+        let length = played.saturating_add(1).max(1);
+        length.max(least_lap(played).nanos())
+    }
+}
+
+/// The least time that a lap takes whose messages are so many nanoseconds apart. Without it, a loop over one message
+/// would publish as fast as the machine can.
+fn least_lap(nanos: i64) -> Duration {
+    match nanos {
+        ..=0 => Duration::from_secs(1),
+        1..10_000_000 => Duration::from_millis(10),
+        _ => Duration::ZERO,
     }
 }
 
 impl Run {
-    pub(super) fn new(range: RunRange, options: &Options) -> Self {
-        let loop_range = options.loop_range.map(|(from, to)| RunRange {
-            start: from.nanos().max(range.start),
-            end: to.nanos(),
-        });
-        Self {
+    /// # Errors
+    /// When the part to repeat is outside of the range.
+    pub(super) fn new(range: RunRange, options: &Options) -> Result<Self, Refusal> {
+        // An external clock alone decides when messages come again.
+        let controlled = options.time == TimeSituation::Controlled;
+        let mut run = Self {
             position: Position::at(range.start),
             range,
-            // An external clock alone decides when messages come again.
-            repeat: match options.time {
-                TimeSituation::Controlled => options.repeat,
-                TimeSituation::External { .. } => Repeat::Once,
+            repeat: if controlled {
+                options.repeat
+            } else {
+                Repeat::Once
             },
-            loop_range: loop_range.filter(|part| part.start < part.end),
+            loop_range: None,
             lap: 0,
             offset: 0,
             burst: None,
+        };
+        let part = options.loop_range.filter(|_| controlled);
+        run.loop_range = part.map(|part| run.part(part)).transpose()?;
+        Ok(run)
+    }
+
+    /// A part to repeat, as far as it is within the range.
+    ///
+    /// # Errors
+    /// When nothing of it is.
+    pub(super) fn part(&self, (from, to): (Time<Ros>, Time<Ros>)) -> Result<RunRange, Refusal> {
+        let start = from.nanos().max(self.range.start);
+        let end = to.nanos();
+        if from >= to || start > end || start > self.range.end {
+            return Err(Refusal::EmptyLoop { from, to });
         }
+        Ok(RunRange { start, end })
+    }
+
+    /// The time of the bag that is meant: a time of this lap of a monotonic loop is understood as well as one of the
+    /// bag. The two are never the same, because a lap begins after the one before it.
+    pub(super) fn bag_time(&self, time: i64) -> i64 {
+        if self.offset > 0 && time > self.range.end {
+            time.saturating_sub(self.offset)
+        } else {
+            time
+        }
+    }
+
+    /// The least time that a lap takes, by the machine's clock.
+    pub(super) fn least_lap(&self) -> Duration {
+        let played = self.position.time.saturating_sub(self.lap_range().start);
+        least_lap(played)
     }
 
     /// What is repeated.

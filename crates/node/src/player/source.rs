@@ -277,6 +277,20 @@ impl BagSource {
         Ok(Some(item))
     }
 
+    /// The first message between two times, both inclusive. Forward reading must be started anew.
+    pub(super) fn first(&mut self, start: i64, end: i64) -> Result<Option<Item>> {
+        self.start(Position::at(start), end)?;
+        let found = self.next()?;
+        Ok(found.map(|(message, time, index)| Item {
+            topic: message.topic,
+            time,
+            index,
+            data: Bytes::copy_from_slice(message.data),
+            part: Part::Lap(0),
+            file: None,
+        }))
+    }
+
     fn count_at(&mut self, time: i64) -> Result<u32> {
         let query = Query {
             topics: Some(self.topics.clone()),

@@ -127,6 +127,8 @@ pub struct TopicStatus {
     pub failed: u64,
     /// Messages left out because they were too late ([`Pace::Drop`](super::Pace::Drop)).
     pub dropped: u64,
+    /// Messages that `/clock` stepped over ([`ClockSteps::SkipBeyond`](super::ClockSteps::SkipBeyond)).
+    pub stepped_over: u64,
 }
 
 impl Status {
@@ -137,7 +139,7 @@ impl Status {
 
     /// Messages that were to be published and were not, with those of topics that cannot be played.
     pub fn lost(&self) -> u64 {
-        let lost = |topic: &TopicStatus| topic.failed + topic.dropped;
+        let lost = |topic: &TopicStatus| topic.failed + topic.dropped + topic.stepped_over;
         let skipped: u64 = self.skipped.iter().map(|topic| topic.messages).sum();
         self.topics.iter().map(lost).sum::<u64>() + skipped
     }

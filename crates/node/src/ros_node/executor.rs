@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::ThreadId;
 
-use timeloom_time::{BaseThread, Event, TimeBase};
+use timeloom_time::{BaseThread, Duration, Event, TimeBase};
 
 use crate::{Error, Result};
 
@@ -30,6 +30,7 @@ struct Shared {
 /// The thread that does them; ends when dropped, after the jobs that wait.
 pub(super) struct Executor {
     queue: JobQueue,
+    base: TimeBase,
     thread: Option<BaseThread<()>>,
 }
 
@@ -95,12 +96,25 @@ impl Executor {
         let thread = base.spawn(name, body).map_err(Error::Thread)?;
         Ok(Self {
             queue,
+            base: base.clone(),
             thread: Some(thread),
         })
     }
 
     pub(super) fn queue(&self) -> &JobQueue {
         &self.queue
+    }
+
+    /// Blocks until the jobs that wait now are done, for a second at most; at once inside one of them.
+    pub(super) fn finish_queued(&self) {
+        if self.queue.is_own_thread() {
+            return;
+        }
+        let done = Event::new(&self.base);
+        let told = done.clone();
+        if self.queue.submit(move || told.set()) {
+            done.wait_for(Duration::from_secs(1));
+        }
     }
 }
 

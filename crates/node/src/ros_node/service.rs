@@ -12,14 +12,24 @@ use super::service_types::ServiceTypes;
 use crate::Result;
 
 /// Answers requests: decoded request to decoded response.
-pub(super) type Handler = Box<dyn Fn(&Value) -> Result<Value> + Send + Sync>;
+pub(super) type Answers = Box<dyn Fn(&Value) -> Result<Value> + Send + Sync>;
+/// Takes requests and answers them later; none for a request that cannot be decoded.
+pub(super) type Takes = Box<dyn Fn(Option<&Value>, Responder) + Send + Sync>;
+
+/// What is done with requests.
+pub(super) enum Handler {
+    /// They are answered on the node's own thread.
+    Now(Answers),
+    /// They are taken on the middleware's thread, so that none waits for another, and answered by a [`Responder`].
+    Deferred(Takes),
+}
 
 /// A service that answers; dropping it ends it. No call of its handler begins after the drop.
 pub struct Service {
     name: String,
     core: Arc<Core>,
     /// Where the handler runs, also after the node is gone.
-    _executor: Arc<Executor>,
+    executor: Arc<Executor>,
 }
 
 struct Core {
@@ -58,7 +68,7 @@ impl Service {
         Ok(Self {
             name: name.to_owned(),
             core,
-            _executor: executor,
+            executor,
         })
     }
 
@@ -71,6 +81,10 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         self.core.closed.store(true, Ordering::SeqCst);
+        // Answers that were given are sent, or the last caller would wait in vain.
+        if matches!(self.core.handler, Handler::Deferred(_)) {
+            self.executor.finish_queued();
+        }
         // Dropped after the lock is given back.
         let server = self.core.server().take();
         drop(server);
@@ -88,11 +102,70 @@ struct Hand(Arc<Core>);
 
 impl RequestHandler for Hand {
     fn request(&self, request: Request, _server: &dyn ServiceServer) {
-        let core = Arc::clone(&self.0);
-        if !self.0.jobs.submit(move || core.answer(&request)) {
-            let text = format!("a call of {} was thrown away: too many wait", self.0.name);
-            self.0.logger.report(Severity::Error, &text);
+        let core = &self.0;
+        match &core.handler {
+            Handler::Now(_) => {
+                let answering = Arc::clone(core);
+                core.submit(move || answering.answer(&request));
+            }
+            Handler::Deferred(takes) if !core.closed.load(Ordering::SeqCst) => {
+                let value = core.types.request.decode(&request.payload).ok();
+                let responder = Responder {
+                    core: Arc::clone(core),
+                    id: request.id,
+                };
+                takes(value.as_ref(), responder);
+            }
+            Handler::Deferred(_) => {}
         }
+    }
+}
+
+/// Where one request is answered, from any thread and at any time; the answer is sent by the node's own thread.
+///
+/// A request whose responder is dropped is never answered.
+pub struct Responder {
+    core: Arc<Core>,
+    id: RequestId,
+}
+
+impl Responder {
+    /// Answers with those of the fields that the layout has, which differs between distributions; the others keep
+    /// their defaults. Does not block.
+    pub fn fields(self, fields: &[(&str, Value)]) {
+        let response = self.response(fields);
+        let core = Arc::clone(&self.core);
+        core.submit(move || {
+            let payload = response.map_err(|error| error.to_string());
+            let sent = payload.and_then(|payload| self.core.send(&self.id, payload));
+            self.core.report(sent);
+        });
+    }
+
+    /// Logs why the request was refused, on the node's own thread.
+    pub fn warn(&self, text: String) {
+        let core = Arc::clone(&self.core);
+        self.core.submit(move || {
+            let text = format!("{}: {text}", core.name);
+            core.logger.log(Severity::Warn, &text);
+        });
+    }
+
+    fn response(&self, fields: &[(&str, Value)]) -> Result<Bytes> {
+        let layout = &self.core.types.response;
+        let mut response = layout.default_value()?;
+        for (name, value) in fields {
+            if response.get(name).is_some() {
+                response.set(name, value.clone())?;
+            }
+        }
+        Ok(Bytes::from(layout.encode(&response)?))
+    }
+}
+
+impl std::fmt::Debug for Responder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Responder({})", self.core.name)
     }
 }
 
@@ -101,25 +174,41 @@ impl Core {
         self.server.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn submit(&self, job: impl FnOnce() + Send + 'static) {
+        if !self.jobs.submit(job) {
+            let text = format!("a call of {} was dropped: request queue full", self.name);
+            self.logger.report(Severity::Error, &text);
+        }
+    }
+
     fn answer(&self, request: &Request) {
+        let Handler::Now(answers) = &self.handler else {
+            return;
+        };
         if self.closed.load(Ordering::SeqCst) {
             return;
         }
-        let answer = catch_unwind(AssertUnwindSafe(|| self.response(&request.payload)));
+        let answer = catch_unwind(AssertUnwindSafe(|| {
+            self.response(answers, &request.payload)
+        }));
         let sent = match answer {
             Ok(Ok(payload)) => self.send(&request.id, payload),
             Ok(Err(error)) => Err(error.to_string()),
             Err(_panic) => Err("its handler panicked".to_owned()),
         };
+        self.report(sent);
+    }
+
+    fn report(&self, sent: std::result::Result<(), String>) {
         if let Err(reason) = sent {
             let text = format!("a call of {} was not answered: {reason}", self.name);
             self.logger.log(Severity::Error, &text);
         }
     }
 
-    fn response(&self, payload: &[u8]) -> Result<Bytes> {
+    fn response(&self, answers: &Answers, payload: &[u8]) -> Result<Bytes> {
         let request = self.types.request.decode(payload)?;
-        let response = (self.handler)(&request)?;
+        let response = answers(&request)?;
         Ok(Bytes::from(self.types.response.encode(&response)?))
     }
 

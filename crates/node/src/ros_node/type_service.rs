@@ -30,7 +30,7 @@ impl TypeService {
         let back = (executor, Logger::new(&name, Severity::Info, base));
         let types = Arc::new(TypeDescriptions::default());
         let known = Arc::clone(&types);
-        let handler: Handler = Box::new(move |request| known.answer(request));
+        let handler = Handler::Now(Box::new(move |request| known.answer(request)));
         let service = Service::start(
             node,
             &format!("{name}/get_type_description"),

@@ -8,7 +8,9 @@
 mod bags;
 mod burst;
 mod clock;
+mod follow;
 mod guest;
+mod in_step;
 mod next;
 mod owner;
 mod pace;

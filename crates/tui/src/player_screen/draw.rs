@@ -159,7 +159,7 @@ fn draw_topics(screen: &PlayerScreen, status: &Status, frame: &mut Frame<'_>, ar
 
 fn topic_row<'a>(screen: &'a PlayerScreen, topic: &'a TopicStatus) -> Row<'a> {
     let reading = screen.meter.reading(&topic.name);
-    let lost = topic.failed + topic.dropped;
+    let lost = topic.failed + topic.dropped + topic.stepped_over;
     let style = if lost > 0 {
         screen.theme.bad()
     } else {

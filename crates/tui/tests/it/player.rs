@@ -15,6 +15,7 @@ fn status(at_seconds: i64, state: State) -> Status {
         bytes: played * 1000,
         failed: 0,
         dropped,
+        stepped_over: 0,
     };
     Status {
         state,

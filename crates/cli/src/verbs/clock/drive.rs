@@ -22,11 +22,16 @@ EXAMPLES
   timeloom clock drive status               whose time it is, whether it stands, how fast it goes
   timeloom clock drive pause
   timeloom clock drive rate 0.5
+  timeloom clock drive frequency 100        publish /clock 100 times a second; 0 for not at all
   timeloom clock drive seek +10s            from what /clock shows; dates, times of day and nanoseconds work too
   timeloom clock drive next                 the next message of a player that is paused
   timeloom clock drive burst 100 --node /rosbag2_player
 
-It is the node that publishes /clock, or the only node with the services of a player. Exit code 1: it refused.";
+It is the node that publishes /clock, or the only node with the services of a player. Exit code 1: it refused. A player
+with --use-sim-time refuses all that is about time: control whoever publishes /clock.";
+
+/// How long `status` waits for what `/clock` shows.
+const GLANCE: Duration = Duration::from_secs(2);
 
 /// Control whoever publishes /clock: a player or `clock publish`, of Timeloom or of ros2 bag
 #[derive(Debug, Args)]
@@ -35,7 +40,7 @@ pub(crate) struct Arguments {
     /// What to do
     #[arg(value_enum, value_name = "ORDER")]
     order: Order,
-    /// A rate, a time, or a number of messages
+    /// A rate, a frequency, a time, or a number of messages
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     value: Option<String>,
     /// The node, if it cannot be told which
@@ -56,7 +61,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Order {
-    /// Whose time it is, whether it stands, how fast it goes
+    /// Whose time it is, what it shows, whether it stands, how fast it goes
     Status,
     /// Stop time
     Pause,
@@ -66,6 +71,8 @@ enum Order {
     Toggle,
     /// Change how fast time goes, to VALUE times as fast
     Rate,
+    /// Publish /clock VALUE times a second; 0 for not at all
+    Frequency,
     /// Go to the time VALUE; +10s and -10s count from what /clock shows
     Seek,
     /// Publish the next message; only when paused
@@ -94,7 +101,7 @@ impl Arguments {
 
     fn check(&self) -> Result<(), Failure> {
         match self.order {
-            Order::Rate => self.value::<f64>().map(drop),
+            Order::Rate | Order::Frequency => self.value::<f64>().map(drop),
             Order::Seek => self.value::<TimeArgument>().map(drop),
             Order::Burst => self.value::<u64>().map(drop),
             _ => match &self.value {
@@ -118,12 +125,12 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     if arguments.order == Order::Status {
         return status(&remote, arguments.format, context);
     }
+    if let Order::Pause | Order::Resume | Order::Toggle = arguments.order {
+        return set_paused(&remote, arguments, context);
+    }
     let (service, type_name, fields) = request(arguments, &live, context)?;
     let answer = remote.call(service, type_name, &fields)?;
-    let refused = answer.get("success") == Some(Value::Bool(false))
-        || answer
-            .get("return_code")
-            .is_some_and(|code| code.as_i64() != Some(0));
+    let refused = is_refused(&answer);
     match arguments.format {
         Format::Json => writeln!(context.printer.data(), "{}", answer.to_json())?,
         Format::Text => {
@@ -136,21 +143,80 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             context.printer.note(&text);
         }
     }
-    Ok(if refused {
-        Outcome::ProblemFound
-    } else {
-        Outcome::Done
-    })
+    Ok(outcome(&remote, refused, context))
+}
+
+fn is_refused(answer: &Value) -> bool {
+    let code = answer.get("return_code");
+    answer.get("success") == Some(Value::Bool(false))
+        || code.is_some_and(|code| code.as_i64() != Some(0))
+}
+
+/// The exit code; with a refusal, whom to ask instead.
+fn outcome(remote: &Remote<'_>, refused: bool, context: &mut Context) -> Outcome {
+    if !refused {
+        return Outcome::Done;
+    }
+    let clock = remote.live.topic(CLOCK);
+    let others = clock.map_or_else(
+        |_| Vec::new(),
+        |clock| owners(&remote.live.settled(), &clock),
+    );
+    if !others.is_empty() && !others.contains(&remote.node) {
+        let text = format!(
+            "{} publishes /clock; if {} follows it, control that node",
+            others.join(", "),
+            remote.node
+        );
+        context.printer.hint(&text);
+    }
+    Outcome::ProblemFound
+}
+
+/// Pauses or resumes. Most layouts of the answer have no field to refuse with, so the node is asked what it does now.
+fn set_paused(
+    remote: &Remote<'_>,
+    arguments: &Arguments,
+    context: &mut Context,
+) -> anyhow::Result<Outcome> {
+    let before = remote.is_paused()?;
+    let (service, type_name, wanted) = match arguments.order {
+        Order::Pause => ("pause", "Pause", true),
+        Order::Resume => ("resume", "Resume", false),
+        _ => ("toggle_paused", "TogglePaused", !before),
+    };
+    let answer = remote.call(service, type_name, &[])?;
+    let paused = remote.is_paused()?;
+    let refused = is_refused(&answer) || paused != wanted;
+    match arguments.format {
+        Format::Json => {
+            let text = json!({ "node": remote.node, "done": !refused, "paused": paused });
+            writeln!(context.printer.data(), "{text}")?;
+        }
+        Format::Text => {
+            let state = if paused { "paused" } else { "running" };
+            let word = if refused {
+                format!("refused, it is {state}")
+            } else {
+                state.to_owned()
+            };
+            let text = format!("{}: {service}: {word}", remote.node);
+            context.printer.note(&text);
+        }
+    }
+    Ok(outcome(remote, refused, context))
 }
 
 type Request = (&'static str, &'static str, Vec<(&'static str, Value)>);
 
 fn request(arguments: &Arguments, live: &Live, context: &mut Context) -> anyhow::Result<Request> {
     Ok(match arguments.order {
-        Order::Status | Order::Pause => ("pause", "Pause", vec![]),
-        Order::Resume => ("resume", "Resume", vec![]),
-        Order::Toggle => ("toggle_paused", "TogglePaused", vec![]),
-        Order::Rate => {
+        Order::Frequency => {
+            let hertz = Value::Float64(arguments.value()?);
+            let service = "set_clock_publish_frequency";
+            (service, "SetRate", vec![("rate", hertz)])
+        }
+        Order::Status | Order::Pause | Order::Resume | Order::Toggle | Order::Rate => {
             let rate = Value::Float64(arguments.value()?);
             ("set_rate", "SetRate", vec![("rate", rate)])
         }
@@ -188,26 +254,40 @@ fn resolve(
 ) -> anyhow::Result<i64> {
     let relative = !matches!(time, TimeArgument::Absolute(_) | TimeArgument::Local(_));
     let now = if relative {
-        let ear = Ear::open(live)?;
         let silent = || {
             Failure::new("nothing on /clock: no time to count from")
                 .hint("give a date or nanoseconds, or play with --clock")
         };
-        let clock = live.clock();
-        let until = clock.now().saturating_add(timeout);
-        let mut ticks = Vec::new();
-        // Waits end early when something else happens, such as a match.
-        while ticks.is_empty() && clock.now() < until && !live.interrupt().happened() {
-            ticks = ear.wait(until - clock.now(), context);
-        }
-        ticks.last().ok_or_else(silent)?.time.nanos()
+        shown(live, timeout, context)?.ok_or_else(silent)?
     } else {
         0
     };
-    let far = || Failure::usage("the time is beyond those that there are");
+    let far = || Failure::usage("time out of range");
     Ok(time
         .resolve(now, now, &Context::time_zone())
         .ok_or_else(far)?)
+}
+
+/// What `/clock` shows, in nanoseconds; none if nothing comes in time.
+fn shown(live: &Live, timeout: Duration, context: &mut Context) -> anyhow::Result<Option<i64>> {
+    let ear = Ear::open(live)?;
+    let clock = live.clock();
+    let until = clock.now().saturating_add(timeout);
+    let mut ticks = Vec::new();
+    // Waits end early when something else happens, such as a match.
+    while ticks.is_empty() && clock.now() < until && !live.interrupt().happened() {
+        ticks = ear.wait(until - clock.now(), context);
+    }
+    Ok(ticks.last().map(|tick| tick.time.nanos()))
+}
+
+/// Nanoseconds as seconds.
+fn exact(nanos: i64) -> String {
+    let (whole, rest) = (
+        nanos.div_euclid(1_000_000_000),
+        nanos.rem_euclid(1_000_000_000),
+    );
+    format!("{whole}.{rest:09} s")
 }
 
 /// The node that has the time.
@@ -264,6 +344,11 @@ struct Remote<'a> {
 }
 
 impl Remote<'_> {
+    fn is_paused(&self) -> anyhow::Result<bool> {
+        let answer = self.call("is_paused", "IsPaused", &[])?;
+        Ok(answer.get("paused") == Some(Value::Bool(true)))
+    }
+
     fn call(&self, name: &str, type_name: &str, fields: &[(&str, Value)]) -> anyhow::Result<Value> {
         let service = format!("{}/{name}", self.node);
         let definitions = Definitions::builtin_of(self.distro);
@@ -289,24 +374,31 @@ impl Remote<'_> {
 }
 
 fn status(remote: &Remote<'_>, format: Format, context: &mut Context) -> anyhow::Result<Outcome> {
-    let paused = remote.call("is_paused", "IsPaused", &[])?;
-    let paused = paused.get("paused") == Some(Value::Bool(true));
+    let paused = remote.is_paused()?;
     let rate = remote.call("get_rate", "GetRate", &[])?;
     let rate = rate.get("rate").and_then(|rate| rate.as_f64());
     let clock = remote.live.topic(CLOCK)?;
-    let owns = owners(&remote.live.graph(), &clock).contains(&remote.node);
+    let all = owners(&remote.live.settled(), &clock);
+    let owns = all.contains(&remote.node);
+    let time = if all.is_empty() {
+        None
+    } else {
+        shown(remote.live, GLANCE.min(remote.timeout), context)?
+    };
     let text = match format {
         Format::Json => json!({
-            "node": remote.node, "paused": paused, "rate": rate, "publishes_clock": owns,
+            "node": remote.node, "paused": paused, "rate": rate, "publishes_clock": owns, "clock_ns": time,
         })
         .to_string(),
-        Format::Text => format!(
-            "{}: {}, ×{}{}",
-            remote.node,
-            if paused { "paused" } else { "running" },
-            rate.unwrap_or_default(),
-            if owns { ", publishes /clock" } else { "" }
-        ),
+        Format::Text => {
+            let state = if paused { "paused" } else { "running" };
+            // A rate that is not known yet is answered as 0.
+            let rate = rate.filter(|rate| *rate > 0.0);
+            let rate = rate.map_or("unknown rate".to_owned(), |rate| format!("×{rate}"));
+            let time = time.map_or(String::new(), |time| format!(", /clock shows {}", exact(time)));
+            let owns = if owns { ", publishes /clock" } else { "" };
+            format!("{}: {state}, {rate}{time}{owns}", remote.node)
+        }
     };
     writeln!(context.printer.data(), "{text}")?;
     Ok(Outcome::Done)

@@ -21,12 +21,14 @@ EXAMPLES
   timeloom clock publish                          the machine's time, 40 times a second
   timeloom clock publish -r 10 --frequency 100    ten times as fast
   timeloom clock publish --start 2026-11-15T14:00:00 --start-paused
-  timeloom clock drive pause                      from another terminal; rate 0.5, seek +10s and resume work too
+  timeloom clock drive pause                      from another terminal; rate 0.5, seek +10s and frequency 100 too
 
 KEYS
   SPACE pause, resume    ↑ ↓ rate ×1.1, ÷1.1    < > half, double    1 rate 1    , . ∓1 s    PgUp PgDn ±10 s    q end
 
-It has the services of a player that are about time: ~/pause, resume, toggle_paused, is_paused, get_rate, set_rate, seek.";
+It has the services of a player that are about time: ~/pause, resume, toggle_paused, is_paused, get_rate, set_rate, seek,
+get_clock_publish_frequency, set_clock_publish_frequency. The message of /clock ends on 2038-01-19; it stays there, with
+a warning.";
 
 /// How often what happened is told.
 const LOOK: Duration = Duration::from_millis(200);

@@ -26,6 +26,10 @@ use crate::verbs::info::check_storage;
 
 /// Bags and what becomes of their topics.
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("regex", |regex| regex.help("Only topics whose whole name matches; a service is known by its event topic")),
+    mut_arg("exclude_regex", |regex| regex.help("No topics whose whole name matches"))
+)]
 pub(crate) struct BagArguments {
     #[command(flatten)]
     inputs: OptionalInputArguments,
@@ -98,11 +102,13 @@ impl BagArguments {
     /// The player's options as far as these flags say.
     pub(crate) fn options(&self) -> anyhow::Result<Options> {
         let selection = self.selected()?;
+        let named = self.named()?;
         let mut options = Options {
             peers: Some(self.distro()),
             settle: Some(SettleWait::NETWORK),
             named_topics: selection.topics.iter().cloned().collect(),
             selection: Selection::new(move |topic| selection.takes(topic)),
+            waited_for: Selection::new(move |topic| named.takes(topic)),
             read_ahead: ReadAheadLimits {
                 messages: usize::try_from(self.read_ahead_queue_size.unwrap_or(1000))
                     .unwrap_or(usize::MAX),
@@ -174,12 +180,19 @@ impl BagArguments {
     /// round, unless there is an expression; and an expression must match the whole name of a topic, which for a
     /// service or an action is that of its event, feedback or status topic.
     fn selected(&self) -> Result<TopicSelection, Failure> {
-        let mut selection = self.selection.selection();
+        let mut selection = self.named()?;
         if selection.regex.is_none() {
             selection.all_topics |= selection.topics.is_empty() && selection.topic_types.is_empty();
             selection.all_services |= selection.services.is_empty();
             selection.all_actions |= selection.actions.is_empty();
         }
+        Ok(selection)
+    }
+
+    /// What the flags name, all without any: services that are played because no flag says anything of them need no
+    /// subscription.
+    fn named(&self) -> Result<TopicSelection, Failure> {
+        let mut selection = self.selection.selection();
         selection.matched_names = MatchedNames::Topics;
         selection.regex = selection.regex.as_ref().map(whole).transpose()?;
         selection.exclude_regex = selection.exclude_regex.as_ref().map(whole).transpose()?;

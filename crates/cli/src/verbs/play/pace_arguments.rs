@@ -11,7 +11,7 @@ use crate::live::{full_name, seconds};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Pace")]
 pub(crate) struct PaceArguments {
-    /// Wait until each topic has this many subscriptions
+    /// Wait until each topic that the selection names has this many subscriptions
     #[arg(long, value_name = "COUNT", num_args = 0..=1, default_missing_value = "1", default_value = "0")]
     wait_for_subscribers: usize,
     /// At the end, wait so many milliseconds for the acknowledgements of reliable subscriptions; 0 for ever [default: a

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use timeloom_bag::storage::FileInfo;
 use timeloom_bag::{BagReader, StorageReader as _};
 use timeloom_node::player::{
-    ClockPublishing, ClockTrigger, MessageOrder, Options, PlayRange, PlayStart, Repeat,
+    ClockPublishing, ClockSteps, ClockTrigger, MessageOrder, Options, PlayRange, PlayStart, Repeat,
     RequestSource, ServiceReplay, TimeSituation,
 };
 use timeloom_time::{Clock, Duration, Ros, System, Time};
@@ -41,6 +41,11 @@ impl FromStr for LoopRange {
 pub(super) fn options(arguments: &Arguments, reader: &BagReader) -> anyhow::Result<Options> {
     let time = &arguments.time;
     let info = reader.info();
+    let range = range(time, info)?;
+    let loop_range = time
+        .loop_range
+        .map(|part| loop_range(part, &range, info))
+        .transpose()?;
     Ok(Options {
         order: match arguments.message_order.unwrap_or_default() {
             Order::Received => MessageOrder::Received,
@@ -48,7 +53,7 @@ pub(super) fn options(arguments: &Arguments, reader: &BagReader) -> anyhow::Resu
         },
         rate: time.rate(),
         start_paused: time.start_paused,
-        range: range(time, info)?,
+        range,
         repeat: match (
             time.repeat || time.loop_range.is_some(),
             time.loop_monotonic,
@@ -57,10 +62,7 @@ pub(super) fn options(arguments: &Arguments, reader: &BagReader) -> anyhow::Resu
             (true, false) => Repeat::JumpBack,
             (true, true) => Repeat::Monotonic,
         },
-        loop_range: time
-            .loop_range
-            .map(|part| loop_range(part, info))
-            .transpose()?,
+        loop_range,
         delay: time.delay.unwrap_or(Duration::ZERO),
         start_at: time.start_at.map(start_at).transpose()?,
         wait_for_subscribers: arguments.pace.subscribers(),
@@ -73,6 +75,9 @@ pub(super) fn options(arguments: &Arguments, reader: &BagReader) -> anyhow::Resu
         } else {
             TimeSituation::Controlled
         },
+        clock_steps: time
+            .skip_clock_steps
+            .map_or(ClockSteps::PlayAll, ClockSteps::SkipBeyond),
         pace: arguments.pace.pace()?,
         services: replay(arguments, arguments.publish_service_requests),
         actions: replay(arguments, arguments.send_actions_as_client),
@@ -111,7 +116,11 @@ fn range(time: &TimeArguments, info: &FileInfo) -> Result<PlayRange, Failure> {
     })
 }
 
-fn loop_range(part: LoopRange, info: &FileInfo) -> Result<(Time<Ros>, Time<Ros>), Failure> {
+fn loop_range(
+    part: LoopRange,
+    range: &PlayRange,
+    info: &FileInfo,
+) -> Result<(Time<Ros>, Time<Ros>), Failure> {
     let (first, last) = (
         info.start_time_ns.unwrap_or(0),
         info.end_time_ns.unwrap_or(0),
@@ -127,6 +136,15 @@ fn loop_range(part: LoopRange, info: &FileInfo) -> Result<(Time<Ros>, Time<Ros>)
         return Err(
             Failure::usage(text).hint("`timeloom info <bag>` shows when it begins and ends")
         );
+    }
+    let start = match range.start {
+        Some(PlayStart::At(time)) => time.nanos(),
+        Some(PlayStart::Offset(offset)) => first.saturating_add(offset.nanos()),
+        None => first,
+    };
+    if start >= to {
+        let text = "--loop-range ends before playing begins";
+        return Err(Failure::usage(text).hint("begin earlier, or repeat a later part"));
     }
     Ok((Time::from_nanos(from), Time::from_nanos(to)))
 }

@@ -185,15 +185,20 @@ impl Screen {
             match word {
                 Word::Notice(notice) => {
                     let incomplete = match &notice {
-                        Notice::NotAcknowledged { .. } => true,
+                        Notice::NotAcknowledged { .. }
+                        | Notice::MessagesSkipped { .. }
+                        | Notice::ClockPastEnd { .. } => true,
                         Notice::TopicSkipped { messages, .. } => *messages > 0,
                         _ => false,
                     };
                     self.incomplete |= incomplete;
-                    if incomplete {
-                        context.printer.loss(&notice.to_string());
-                    } else {
-                        context.printer.warning(&notice.to_string());
+                    let text = notice.to_string();
+                    match notice {
+                        _ if incomplete => context.printer.loss(&text),
+                        Notice::WaitingForSubscribers { .. } => {
+                            context.printer.aside(&text);
+                        }
+                        _ => context.printer.warning(&text),
                     }
                 }
                 Word::Refused(text) => context.printer.aside(&text),
@@ -248,6 +253,7 @@ fn summary(status: &Status, bag: &BagArguments, context: &mut Context) {
     for topic in &status.topics {
         for (count, what) in [
             (topic.dropped, "dropped: too late"),
+            (topic.stepped_over, "skipped: /clock stepped over them"),
             (topic.failed, "refused by the middleware"),
         ] {
             if count > 0 {

@@ -40,7 +40,7 @@ pub(crate) struct TimeArguments {
         conflicts_with = "end"
     )]
     pub(super) playback_until_nsec: Option<i64>,
-    /// Begin again at the end
+    /// Begin again at the end; a loop over a single moment takes a second
     #[arg(short = 'l', long = "loop")]
     pub(super) repeat: bool,
     /// Play a part again and again: from..to, in the spellings of --start
@@ -58,7 +58,7 @@ pub(crate) struct TimeArguments {
     /// Begin at this time of the machine's clock: on several machines at once
     #[arg(long, value_name = "TIME")]
     pub(super) start_at: Option<TimeArgument>,
-    /// Publish /clock, this often per second; a recorded /clock is left out
+    /// Publish /clock, this often per second; a recorded /clock is left out. Its message ends in 2038
     #[arg(long, value_name = "HERTZ", num_args = 0..=1, default_missing_value = "40", value_parser = hertz,
         conflicts_with_all = ["clock_topics", "clock_topics_all"])]
     pub(super) clock: Option<f64>,
@@ -68,12 +68,17 @@ pub(crate) struct TimeArguments {
     /// Publish /clock before each message
     #[arg(long)]
     pub(super) clock_topics_all: bool,
-    /// Follow /clock: time is that of a simulator or of another player
+    /// Follow /clock: time is that of a simulator or of another player, which alone can pause, seek or change the rate;
+    /// a recorded /clock is left out
     #[arg(long, conflicts_with_all = ["clock", "clock_topics", "clock_topics_all", "start_paused", "delay", "start_at", "loop_monotonic", "loop_range"])]
     pub(super) use_sim_time: bool,
-    /// Let time run on between two samples of /clock, for at most one sample's time
-    #[arg(long, requires = "use_sim_time")]
+    /// With --use-sim-time: let time run on between two samples of /clock, for at most one sample's time
+    #[arg(long)]
     pub(super) extrapolate_ros_time: bool,
+    /// With --use-sim-time: when /clock steps forward by more than so many seconds (5 if no number is given), skip the
+    /// messages in between, and exit with 3 [default: they are published at once]
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "5", value_parser = seconds)]
+    pub(super) skip_clock_steps: Option<Duration>,
 }
 
 /// A time where a negative number means none.
@@ -108,6 +113,19 @@ impl TimeArguments {
             ))),
             None => Ok(()),
         }
+    }
+
+    /// Flags that have no effect.
+    pub(super) fn idle_flags(&self) -> Vec<&'static str> {
+        let flags = [
+            ("--extrapolate-ros-time", self.extrapolate_ros_time),
+            ("--skip-clock-steps", self.skip_clock_steps.is_some()),
+        ];
+        let given = flags.into_iter().filter(|(_, given)| *given);
+        given
+            .map(|(flag, _)| flag)
+            .filter(|_| !self.use_sim_time)
+            .collect()
     }
 
     /// Refuses what makes no sense together.

@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
     /// The name of the node that publishes; a hidden one, without
     #[arg(short, long, value_name = "NAME")]
     node_name: Option<String>,
-    /// Let `now` and `auto` be the time of `/clock`, not the machine's
+    /// Let `now` and `auto` be the time of `/clock`, not the machine's; the first message waits for it
     #[arg(short = 's', long)]
     use_sim_time: bool,
     #[command(flatten)]
@@ -165,6 +165,11 @@ fn send(
         .map_err(|error| Failure::usage(format!("-r {}: {error}", arguments.rate)))?;
     let simulated = arguments.use_sim_time.then(|| SimClock::new(live));
     let simulated = simulated.transpose()?;
+    if let Some(simulated) = &simulated
+        && !simulated.wait_for_time(live, context)
+    {
+        return Ok(Sent::default());
+    }
     let machine = Clock::<System>::on(&live.base());
     let now = || match &simulated {
         Some(simulated) => WireTime::saturating_from(simulated.clock().now()),

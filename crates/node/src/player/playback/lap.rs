@@ -1,17 +1,12 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use timeloom_time::Duration;
-
 use super::super::board::add;
-use super::super::clock_publisher::{CLOCK_TOPIC, ClockPublisher, Ticker};
+use super::super::clock_publisher::{CLOCK_TOPIC, ClockPublisher, Ticker, hertz_of, period_of};
 use super::super::control::{Answer, Refusal};
 use super::super::source::Position;
 use super::super::status::State;
 use super::{Playback, Stage};
-
-/// More is a mistake.
-const MOST_HERTZ: f64 = 10_000.0;
 
 impl Playback {
     /// The next message is one of the next lap.
@@ -35,8 +30,24 @@ impl Playback {
                     return;
                 }
             }
+            if self.is_too_early() {
+                return;
+            }
         }
         self.turn(lap);
+    }
+
+    /// Keeps a loop over next to nothing from flooding: waits, and says true, while the lap is too short.
+    fn is_too_early(&self) -> bool {
+        let Some(run) = &self.state.run else {
+            return false;
+        };
+        let earliest = self.state.lap_began.saturating_add(run.least_lap());
+        let early = self.steady.now() < earliest;
+        if early {
+            self.rest_until(earliest);
+        }
+        early
     }
 
     fn turn(&mut self, lap: u64) {
@@ -49,44 +60,39 @@ impl Playback {
         self.board.offset.store(run.offset, Ordering::SeqCst);
         add(&self.board.laps, 1);
         self.jumps.set_plan(Some(plan));
+        self.state.lap_began = self.steady.now();
         if back {
             self.moved_to(start);
+            let flow = self.leave();
             self.jump_along(start);
+            self.arrive(flow);
             self.board.forget_rate();
-            self.tell_time();
-        }
-    }
-
-    /// `/clock` tells of every change at once.
-    pub(super) fn tell_time(&self) {
-        if let (Some(publisher), Some(_)) = (&self.clock_publisher, &self.state.ticker) {
-            publisher.publish();
         }
     }
 
     /// Publishes `/clock` more or less often, or not at all.
     pub(super) fn set_clock_frequency(&mut self, hertz: f64) -> Result<Answer, Refusal> {
-        let refused = Refusal::ClockFrequency { hertz };
-        let period = if hertz.is_nan() || hertz > MOST_HERTZ {
-            return Err(refused);
-        } else if hertz <= 0.0 {
-            None
-        } else {
-            Some(Duration::try_from_hertz(hertz).map_err(|_reason| refused)?)
-        };
-        if self.is_external() {
-            let action = "publish /clock";
-            return Err(timeloom_time::ControlRefused { action }.into());
-        }
+        let period = period_of(hertz)?;
         if period.is_some() && self.outlets.iter().any(|outlet| outlet.name == CLOCK_TOPIC) {
             return Err(Refusal::ClockIsPlayed);
         }
-        if self.clock_publisher.is_none() && period.is_some() {
-            let publisher = ClockPublisher::new(&self.node, &self.clock, None);
-            self.clock_publisher = Some(Arc::new(publisher.map_err(|_reason| refused)?));
+        self.state.ticker = None;
+        if let Some(period) = period
+            && !self
+                .clock_publisher
+                .as_ref()
+                .is_some_and(|known| known.keeps_deadline(period))
+        {
+            let qos = self.options.qos_overrides.get(CLOCK_TOPIC).copied();
+            // Two publishers at a time would be two owners.
+            self.clock_publisher = None;
+            let made =
+                ClockPublisher::new(&self.node, &self.clock, qos, Some(period), &self.reporter);
+            let made = made.map_err(|_reason| Refusal::ClockFrequency { hertz })?;
+            self.clock_publisher = Some(Arc::new(made));
         }
         self.options.clock.period = period;
-        self.state.ticker = None;
+        self.show_frequency();
         if self.state.stage == Stage::Playing {
             self.start_ticker();
         }
@@ -95,6 +101,7 @@ impl Playback {
 
     /// Begins to publish `/clock`, if it is wanted.
     pub(super) fn start_ticker(&mut self) {
+        self.show_frequency();
         if let (Some(publisher), Some(period)) = (&self.clock_publisher, self.options.clock.period)
         {
             // Without a thread there is no /clock; the player itself still plays.
@@ -102,9 +109,16 @@ impl Playback {
         }
     }
 
+    fn show_frequency(&self) {
+        let hertz = hertz_of(self.options.clock.period);
+        let frequency = &self.board.clock_frequency;
+        frequency.store(hertz.to_bits(), Ordering::SeqCst);
+    }
+
     /// All messages are out.
     pub(super) fn finish(&mut self) {
         self.board.set_state(State::Finishing);
+        self.report_last_clocks();
         // Whoever follows /clock gets as far as this player got.
         self.tell_time();
         self.finish_requests();
@@ -112,17 +126,30 @@ impl Playback {
         self.end(State::Ended);
     }
 
-    /// Ends the run.
+    /// Ends the run, and the waits for its end.
     pub(super) fn end(&mut self, state: State) {
+        self.end_run(state);
+        self.ended.set();
+    }
+
+    /// Ends the run; whoever waits for its end is not told yet.
+    pub(super) fn end_run(&mut self, state: State) {
         self.finish_burst();
         self.refuse_deferred();
         if self.state.stage != Stage::Idle {
+            if state == State::Stopped {
+                // Whoever follows /clock gets as far as this player got.
+                self.leave();
+                self.report_unnamed_clocks();
+            }
             self.state.ticker = None;
             self.state.unacknowledged = None;
-            self.release();
             // Time stands until the next run; a follower's is not ours to stop.
-            if !self.is_external() {
+            if let Some(following) = &self.following {
+                following.leaps.end();
+            } else {
                 let _paused = self.clock.pause();
+                let _free = self.clock.set_ceiling(None);
             }
             self.jumps.set_plan(None);
             self.read_ahead.invalidate();
@@ -131,6 +158,5 @@ impl Playback {
             self.board.next_due.store(i64::MAX, Ordering::Relaxed);
             self.board.set_state(state);
         }
-        self.ended.set();
     }
 }

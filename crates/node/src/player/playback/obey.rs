@@ -1,8 +1,9 @@
 use std::sync::atomic::Ordering;
 
-use timeloom_time::{Duration, Ros, Time};
+use timeloom_time::{ControlRefused, Duration, Ros, Time};
 
 use super::super::control::{Answer, Control, Mark, Refusal};
+use super::super::loader::Question;
 use super::super::mailbox::{Letter, Reply};
 use super::super::options::MessageOrder;
 use super::super::rate::sane_rate;
@@ -14,6 +15,14 @@ use super::{Playback, Stage};
 impl Playback {
     /// Does what a letter asks for, or puts it aside until playing begins.
     pub(super) fn obey(&mut self, letter: Letter) {
+        if let Some(action) = self
+            .is_external()
+            .then(|| of_time(&letter.control))
+            .flatten()
+        {
+            (letter.reply)(Err(ControlRefused { action }.into()));
+            return;
+        }
         let moves = matches!(
             letter.control,
             Control::Seek(_)
@@ -69,15 +78,12 @@ impl Playback {
             Control::PlayNext => return self.begin_burst(1, letter.reply),
             Control::Burst(count) => return self.begin_burst(count, letter.reply),
             Control::Play(_) if self.state.stage != Stage::Idle => Err(Refusal::AlreadyPlaying),
-            Control::Play(range) => {
-                self.begin(&range);
-                Ok(Answer::Done)
-            }
+            Control::Play(range) => self.begin(&range).map(|()| Answer::Done),
             Control::Pause => self.set_paused(true),
             Control::Resume => self.set_paused(false),
             Control::TogglePaused => self.set_paused(!self.state.paused),
             Control::SetRate(rate) => self.set_rate(rate),
-            Control::Seek(time) => self.seek(time),
+            Control::Seek(time) => self.seek_shown(time),
             Control::SeekBy(step) => self.seek_by(step),
             Control::StepBack => self.step_back(),
             Control::SetLoop(part) => self.set_loop(part),
@@ -90,8 +96,11 @@ impl Playback {
                 Ok(Answer::Done)
             }
             Control::Stop => {
-                self.end(State::Stopped);
-                Ok(Answer::Done)
+                self.end_run(State::Stopped);
+                // Answered before those who wait for the end take the services away.
+                (letter.reply)(Ok(Answer::Done));
+                self.ended.set();
+                return;
             }
         };
         (letter.reply)(answer);
@@ -99,6 +108,7 @@ impl Playback {
 
     fn set_paused(&mut self, paused: bool) -> Result<Answer, Refusal> {
         if paused || self.state.stage != Stage::Playing {
+            self.leave();
             self.clock.pause()?;
         } else {
             self.clock.resume()?;
@@ -122,19 +132,33 @@ impl Playback {
 
     /// Goes elsewhere: the clock's jump makes the read-ahead follow.
     fn seek(&mut self, time: Time<Ros>) -> Result<Answer, Refusal> {
+        let flow = self.leave();
         let run = self.state.run.as_mut().ok_or(Refusal::NotPlaying)?;
         let time = run.clamp(time.nanos());
         let due = run.due(time);
         run.position = Position::at(time);
         let (plan, epoch) = (run.plan(Position::at(time), true), self.read_ahead.epoch());
+        if self.state.ticker.is_some() && self.clock.now() == due {
+            // Messages at this very time are played again: those who follow see it by a step back.
+            self.jump_along(due.saturating_sub(Duration::from_nanos(1)));
+            self.tell_time();
+        }
+        self.announce_jump(due);
         self.clock.jump(due)?;
         if self.read_ahead.epoch() == epoch {
             // For the clock it is no jump: the last message was played at this very time.
             self.read_ahead.restart(plan);
         }
+        self.state.lap_began = self.steady.now();
         self.moved_to(due);
-        self.tell_time();
+        self.arrive(flow);
         Ok(Answer::At(Time::from_nanos(time)))
+    }
+
+    /// Goes to a time of the bag, or to one that the player's clock shows in this lap.
+    fn seek_shown(&mut self, time: Time<Ros>) -> Result<Answer, Refusal> {
+        let run = self.state.run.as_ref().ok_or(Refusal::NotPlaying)?;
+        self.seek(Time::from_nanos(run.bag_time(time.nanos())))
     }
 
     fn seek_by(&mut self, step: Duration) -> Result<Answer, Refusal> {
@@ -152,10 +176,7 @@ impl Playback {
     }
 
     fn begin_burst(&mut self, count: u64, reply: Reply) {
-        let refusal = if self.is_external() {
-            let action = "play single messages";
-            Some(timeloom_time::ControlRefused { action }.into())
-        } else if !self.state.paused {
+        let refusal = if !self.state.paused {
             Some(Refusal::NotPaused)
         } else {
             match &self.state.run {
@@ -178,10 +199,6 @@ impl Playback {
 
     /// Publishes the message before the last one; playing goes on behind it.
     fn step_back(&mut self) -> Result<Answer, Refusal> {
-        if self.is_external() {
-            let action = "step back";
-            return Err(timeloom_time::ControlRefused { action }.into());
-        }
         if !self.state.paused {
             return Err(Refusal::NotPaused);
         }
@@ -199,7 +216,8 @@ impl Playback {
             skip: here.skip.saturating_sub(1),
             ..here
         };
-        let before = self.questions.previous(&self.read_ahead, at, start);
+        let asked = Question::Previous { before: at, start };
+        let before = self.questions.ask(&self.read_ahead, asked);
         let behind = before
             .as_ref()
             .map_or(here, super::super::source::Item::after);
@@ -210,10 +228,11 @@ impl Playback {
         if let Some(run) = &mut self.state.run {
             run.position = behind;
             let due = run.due(item.time);
+            self.tell_time();
             self.jump_along(due);
+            self.tell_time();
         }
         let sent = self.publish(&item);
-        self.tell_time();
         Ok(Answer::Played(u64::from(sent)))
     }
 
@@ -228,26 +247,41 @@ impl Playback {
 
     fn set_loop(&mut self, part: Option<(Time<Ros>, Time<Ros>)>) -> Result<Answer, Refusal> {
         let now = self.bag_time()?.nanos();
-        let run = self.state.run.as_mut().ok_or(Refusal::NotPlaying)?;
-        if let Some((from, to)) = part
-            && (from >= to || from.nanos() > run.range.end || to.nanos() < run.range.start)
-        {
-            return Err(Refusal::EmptyLoop { from, to });
+        let run = self.state.run.as_ref().ok_or(Refusal::NotPlaying)?;
+        let position = run.position;
+        let part = part.map(|part| run.part(part)).transpose()?;
+        let checked = part.map_or(Ok(()), |part| self.check_loop(part));
+        if checked.is_err() {
+            // What was read in advance was thrown away for the check.
+            self.read_from(position);
+            checked?;
         }
-        run.loop_range = part.map(|(from, to)| RunRange {
-            start: from.nanos().max(run.range.start),
-            end: to.nanos(),
-        });
+        let run = self.state.run.as_mut().ok_or(Refusal::NotPlaying)?;
+        run.loop_range = part;
         self.board.details().loop_range = run.loop_range.map(RunRange::times);
         let outside = run
             .loop_range
             .is_some_and(|part| now < part.start || now > part.end);
-        let (start, position) = (run.lap_range().start, run.position);
+        let start = run.lap_range().start;
+        self.limit_time();
         self.read_from(position);
-        if outside && !self.is_external() {
+        if outside {
             return self.seek(Time::from_nanos(start));
         }
         Ok(Answer::Done)
+    }
+
+    /// Refuses a part to repeat that has no message. What was read in advance is void afterwards.
+    pub(super) fn check_loop(&self, part: RunRange) -> Result<(), Refusal> {
+        self.read_ahead.invalidate();
+        let (start, end) = (part.start, part.end);
+        let found = self
+            .questions
+            .ask(&self.read_ahead, Question::First { start, end });
+        let (from, to) = part.times();
+        found
+            .map(drop)
+            .ok_or(Refusal::LoopWithoutMessages { from, to })
     }
 
     fn mark(&mut self, mark: Mark) -> Result<Answer, Refusal> {
@@ -259,6 +293,22 @@ impl Playback {
             Mark::B => self.set_loop(Some((from.min(now), now))),
         }
     }
+}
+
+/// What a control does to time; none if it is about the player alone, and so possible under an external clock.
+fn of_time(control: &Control) -> Option<&'static str> {
+    Some(match control {
+        Control::Pause => "pause",
+        Control::Resume => "resume",
+        Control::TogglePaused => "pause or resume",
+        Control::SetRate(_) => "set the rate",
+        Control::Seek(_) | Control::SeekBy(_) => "seek",
+        Control::PlayNext | Control::Burst(_) => "play single messages",
+        Control::StepBack => "step back",
+        Control::SetLoop(_) | Control::Mark(_) => "repeat a part",
+        Control::SetClockFrequency(_) => "publish /clock",
+        Control::Play(_) | Control::Finish | Control::Stop => return None,
+    })
 }
 
 /// Whether a control publishes messages while time stands.

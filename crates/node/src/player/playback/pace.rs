@@ -1,7 +1,7 @@
 use timeloom_bag::TopicId;
 use timeloom_time::{Duration, Ros, Time};
 
-use super::super::options::Pace;
+use super::super::options::{Pace, Repeat};
 use super::Playback;
 
 /// How far time may be ahead of a late message before it waits, in real time: less would make every message slow it.
@@ -34,15 +34,35 @@ impl Playback {
                 heard.saturating_add(*window)
             }
         };
-        // An external clock takes no orders: whoever drives it waits, or does not.
-        let _held = self.clock.set_ceiling(Some(ceiling));
+        if !self.is_external() {
+            let ceiling = self.lap_end().map_or(ceiling, |end| ceiling.min(end));
+            let _held = self.clock.set_ceiling(Some(ceiling));
+        }
     }
 
-    /// Time goes as it likes.
+    /// Time goes as it likes, up to where it jumps back.
     pub(super) fn release(&self) {
         if !matches!(self.options.pace, Pace::CatchUp | Pace::Drop { .. }) {
-            let _free = self.clock.set_ceiling(None);
+            self.limit_time();
         }
+    }
+
+    /// Time does not pass the end of a lap: it jumps back from exactly there, however late this thread is.
+    pub(super) fn limit_time(&self) {
+        if !self.is_external() {
+            let _limited = self.clock.set_ceiling(self.lap_end());
+        }
+    }
+
+    /// The time from which the clock jumps back; none if it does not.
+    fn lap_end(&self) -> Option<Time<Ros>> {
+        let run = self.state.run.as_ref()?;
+        let goes_on = match run.repeat {
+            Repeat::Monotonic => true,
+            Repeat::Once => run.loop_range.is_none(),
+            Repeat::JumpBack => false,
+        };
+        (!goes_on).then(|| run.due(run.lap_range().end))
     }
 
     /// Playing goes on elsewhere: what others said about the place before does not count.

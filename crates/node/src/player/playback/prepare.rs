@@ -4,9 +4,10 @@ use timeloom_time::{Duration, OnJump, Time, WaitOptions};
 use timeloom_wire::Publisher;
 
 use super::super::board::add;
+use super::super::control::Refusal;
 use super::super::notice::Notice;
-use super::super::options::{AckWait, PlayRange, Repeat};
-use super::super::outlet::Outlet;
+use super::super::options::{AckWait, PlayRange};
+use super::super::outlet::{Outlet, SubscriptionWait};
 use super::super::run::{Run, RunRange};
 use super::super::source::Position;
 use super::super::status::State;
@@ -16,13 +17,22 @@ use super::{Playback, Stage};
 const ACK_STEP: Duration = Duration::from_millis(50);
 /// How long the end waits for acknowledgements that were not asked for.
 const BRIEFLY: Duration = Duration::from_secs(1);
-/// An external clock this far before the bag is told of.
-const FAR: i64 = 3600 * 1_000_000_000;
 
 impl Playback {
     /// Begins a run: reading starts at once, messages go out when all that is to be waited for has come.
-    pub(super) fn begin(&mut self, asked: &PlayRange) {
+    ///
+    /// # Errors
+    /// When the part to repeat lies outside of what is played, or has no message.
+    pub(super) fn begin(&mut self, asked: &PlayRange) -> Result<(), Refusal> {
         self.ended.clear();
+        let begun = self.begin_run(asked);
+        if begun.is_err() {
+            self.ended.set();
+        }
+        begun
+    }
+
+    fn begin_run(&mut self, asked: &PlayRange) -> Result<(), Refusal> {
         let range = PlayRange {
             start: asked.start.or(self.options.range.start),
             duration: asked.duration.or(self.options.range.duration),
@@ -31,9 +41,12 @@ impl Playback {
         let Some(range) = self.bag.map(|bag| RunRange::of(&range, bag)) else {
             self.board.set_state(State::Ended);
             self.ended.set();
-            return;
+            return Ok(());
         };
-        let run = Run::new(range, &self.options);
+        let run = Run::new(range, &self.options)?;
+        if let Some(part) = run.loop_range {
+            self.check_loop(part)?;
+        }
         self.board.offset.store(0, Ordering::SeqCst);
         self.board.laps.store(0, Ordering::SeqCst);
         {
@@ -41,7 +54,9 @@ impl Playback {
             details.range = Some(range.times());
             details.loop_range = run.loop_range.map(RunRange::times);
         }
-        if !self.is_external() {
+        if let Some(following) = &self.following {
+            following.leaps.begin(&*self.clock);
+        } else {
             // Where time stands while it waits to begin.
             self.moved_to(run.due(range.start));
             self.jump_along(run.due(range.start));
@@ -54,6 +69,7 @@ impl Playback {
         while self.is_prepared() && self.state.stage != Stage::Playing {
             self.prepare(self.state.stage);
         }
+        Ok(())
     }
 
     /// Whether a stage has nothing to wait for.
@@ -72,12 +88,30 @@ impl Playback {
     }
 
     fn has_subscribers(&self) -> bool {
-        let wanted = self.options.wait_for_subscribers;
-        let mut outlets = self.outlets.iter();
-        wanted == 0 || outlets.all(|outlet| outlet.matched() >= wanted)
+        self.unmatched().next().is_none()
     }
 
-    fn enter(&mut self, stage: Stage) {
+    /// The topics that lack subscriptions, and how many they have.
+    fn unmatched(&self) -> impl Iterator<Item = (String, usize)> {
+        let wanted = self.options.wait_for_subscribers;
+        let outlets = self.outlets.iter();
+        let outlets = outlets.filter(|outlet| outlet.wait == SubscriptionWait::Wanted);
+        outlets.filter_map(move |outlet| {
+            let matched = outlet.matched();
+            (matched < wanted).then(|| (outlet.name.clone(), matched))
+        })
+    }
+
+    fn report_unmatched(&mut self) {
+        if !std::mem::replace(&mut self.state.told.unmatched, true) {
+            self.reporter.report(Notice::WaitingForSubscribers {
+                wanted: self.options.wait_for_subscribers,
+                topics: self.unmatched().collect(),
+            });
+        }
+    }
+
+    pub(super) fn enter(&mut self, stage: Stage) {
         self.state.stage = stage;
         self.show_state();
     }
@@ -96,6 +130,7 @@ impl Playback {
                 if self.has_subscribers() {
                     self.enter(Stage::StartAt);
                 } else {
+                    self.report_unmatched();
                     // Publishers ring when they are matched.
                     self.rest();
                 }
@@ -124,61 +159,20 @@ impl Playback {
         }
     }
 
-    fn wait_for_clock(&mut self) {
-        if !self.is_external() {
-            self.start_time();
-            return;
-        }
-        if self.clock.clock().started() {
-            self.join_clock();
-            return;
-        }
-        let Some(token) = self.mailbox.arm() else {
-            return;
-        };
-        let mut options = WaitOptions::new().cancel(&token);
-        if !self.state.silence_told {
-            options = options.real_timeout(Duration::from_secs(2));
-        }
-        let woke = self.clock.clock().wait_until_started(&options);
-        if woke == timeloom_time::Woke::TimedOut {
-            self.state.silence_told = true;
-            self.reporter.report(Notice::ClockSilent {
-                source: String::new(),
-            });
-        }
-    }
-
     /// Time begins to run.
-    fn start_time(&mut self) {
+    pub(super) fn start_time(&mut self) {
         let Some(run) = &self.state.run else { return };
         self.jumps
             .set_plan(Some(run.plan(Position::at(run.range.start), true)));
+        self.state.lap_began = self.steady.now();
         self.enter(Stage::Playing);
+        self.limit_time();
+        // Those who follow get exactly the start, before time runs.
+        self.start_ticker();
         if !self.state.paused {
             // Only a controlled clock gets here.
             let _resumed = self.clock.resume();
         }
-        self.start_ticker();
-    }
-
-    /// Playing begins where the external clock is.
-    fn join_clock(&mut self) {
-        let Some(run) = &self.state.run else { return };
-        let now = self.clock.now().nanos();
-        let range = run.range;
-        let too_late = now > range.end && self.options.repeat == Repeat::Once;
-        if too_late || now < range.start.saturating_sub(FAR) {
-            self.reporter.report(Notice::ClockElsewhere {
-                clock_ns: now,
-                bag_ns: (range.start, range.end),
-            });
-        }
-        self.state.silence_told = false;
-        let plan = run.plan(Position::at(now.max(range.start)), true);
-        self.jumps.set_plan(Some(plan));
-        self.read_ahead.restart(plan);
-        self.enter(Stage::Playing);
     }
 
     /// At the end, waits until requests that waited for their server are sent; those that are not count as failed.

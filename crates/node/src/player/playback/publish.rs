@@ -34,7 +34,7 @@ impl Playback {
     }
 
     /// Takes the front; playing is behind it from now on.
-    fn pop(&mut self) -> Option<Item> {
+    pub(super) fn pop(&mut self) -> Option<Item> {
         let item = self.state.block.items.pop_front()?;
         if let (Some(run), Part::Lap(_)) = (&mut self.state.run, item.part) {
             run.position = item.after();
@@ -138,7 +138,7 @@ impl Playback {
     pub(super) fn jump_along(&self, time: Time<Ros>) {
         let clock = &self.clock;
         self.jumps.along(|| {
-            // Only a controlled clock gets here; an external one refuses and stays where it is.
+            // Only a controlled clock gets here.
             let _moved = clock.jump(time);
         });
     }

@@ -1,12 +1,10 @@
-use timeloom_time::{Duration, OnJump, Precision, Ros, Steady, Time, WaitOptions, Woke};
+use timeloom_time::{OnJump, Precision, Ros, Steady, Time, WaitOptions};
 
-use super::super::notice::Notice;
 use super::Playback;
+use super::follow::SILENCE;
 
 /// Waits shorter than this are not worth spinning for: that would cost more than it gives.
 const WORTH_SPINNING: f64 = 400_000.0;
-/// An external clock that says nothing for so long is told of.
-const SILENCE: Duration = Duration::from_secs(2);
 
 impl Playback {
     /// Waits for news alone.
@@ -40,19 +38,5 @@ impl Playback {
         let woke = self.clock.clock().sleep_until_with(due, &options);
         self.watch_silence(&woke);
         woke.is_reached()
-    }
-
-    /// Tells once that the external clock has stopped.
-    fn watch_silence(&mut self, woke: &Woke<Ros>) {
-        match woke {
-            Woke::Stalled if !self.state.silence_told => {
-                self.state.silence_told = true;
-                let shown = self.clock.now().as_secs_f64();
-                let source = format!("it shows {shown:.3} s for {SILENCE} now");
-                self.reporter.report(Notice::ClockSilent { source });
-            }
-            Woke::Reached | Woke::Jumped(_) => self.state.silence_told = false,
-            _ => {}
-        }
     }
 }

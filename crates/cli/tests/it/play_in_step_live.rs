@@ -1,0 +1,193 @@
+//! Players that follow `/clock`, over DDS, with a foreign listener.
+
+use serde_json::json;
+
+use crate::play_stage::Stage;
+use crate::record_robot::{Recording, until};
+use crate::support::Run;
+
+fn counted(topic: &'static str, count: u32, step: i64) -> Vec<(&'static str, i64, u32)> {
+    (0..count)
+        .map(|n| (topic, i64::from(n) * step, n))
+        .collect()
+}
+
+fn drive(stage: &Stage, order: &str) -> Run {
+    let mut command = stage.robot.sandbox.command(&format!("clock drive {order}"));
+    Run::new(&command.arg("--localhost").output().unwrap())
+}
+
+/// Waits until nothing more comes.
+fn quiet(stage: &mut Stage) {
+    let count = |stage: &mut Stage| {
+        let heard = |topic: &str| json!({"do": "count", "topic": topic});
+        (stage.ask(&heard("/a")), stage.ask(&heard("/b")))
+    };
+    let mut before = count(stage);
+    until(|| {
+        stage.ask(&json!({"do": "sleep", "seconds": 1.0}));
+        let now = count(stage);
+        std::mem::replace(&mut before, now.clone()) == now
+    });
+}
+
+/// A leader of `/a` that is paused at its start, and a follower of `/b` that has heard it.
+fn pair(stage: &mut Stage, count: u32, leader_flags: &str) -> (Recording, Recording) {
+    stage.bag("a", &counted("/a", count, 50));
+    stage.bag("b", &counted("/b", count, 50));
+    for topic in ["/a", "/b"] {
+        stage.subscribe(topic);
+    }
+    let follower = stage.start("play b --use-sim-time --loop --node-name b --wait-for-subscribers");
+    let leader = stage.start(&format!(
+        "play a --clock --node-name a --start-paused --wait-for-subscribers {leader_flags}"
+    ));
+    // The first message of the follower is due when it hears the leader's first time.
+    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 1}));
+    (leader, follower)
+}
+
+/// Both topics have the same messages; how many.
+fn same(stage: &mut Stage) -> usize {
+    let heard = stage.heard();
+    let of = |wanted: &str| -> Vec<i64> {
+        let all = heard.iter();
+        all.filter(|(topic, _)| topic == wanted)
+            .map(|(_, number)| *number)
+            .collect()
+    };
+    let (a, b) = (of("/a"), of("/b"));
+    let differ = a.iter().zip(&b).position(|(a, b)| a != b);
+    assert_eq!(differ, None, "{a:?}\n{b:?}");
+    assert_eq!(a.len(), b.len(), "{a:?}\n{b:?}");
+    a.len()
+}
+
+#[test]
+fn a_leader_that_stalls_loses_nothing() {
+    let Some(mut stage) = Stage::new() else {
+        return;
+    };
+    let (leader, follower) = pair(&mut stage, 800, "-r 8");
+    stage.drive("resume --node /a");
+    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 100}));
+    // At this rate it falls behind by 12 s of the bag; less real time than middlewares take for a death.
+    leader.signal("-STOP");
+    stage.ask(&json!({"do": "sleep", "seconds": 1.5}));
+    leader.signal("-CONT");
+    let run = leader.end();
+    assert_eq!(run.code, 0, "{run}");
+    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 800}));
+    assert_eq!(same(&mut stage), 800);
+    let run = follower.interrupt();
+    assert_eq!(run.code, 0, "{run}");
+}
+
+#[test]
+fn a_loop_a_seek_and_a_rate_lose_nothing() {
+    let Some(mut stage) = Stage::new() else {
+        return;
+    };
+    let (leader, follower) = pair(&mut stage, 40, "--loop");
+    stage.drive("resume --node /a");
+    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 100}));
+    stage.drive("rate 3 --node /a");
+    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 300}));
+    stage.drive("pause --node /a");
+    quiet(&mut stage);
+    stage.drive("seek 1700000000.51 --node /a");
+    stage.drive("resume --node /a");
+    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 400}));
+    stage.drive("pause --node /a");
+    quiet(&mut stage);
+    assert!(same(&mut stage) >= 380);
+    for player in [leader, follower] {
+        let run = player.interrupt();
+        assert_eq!(run.code, 0, "{run}");
+    }
+}
+
+#[test]
+fn a_follower_refuses_where_it_was_asked_and_shows_its_owners_pause() {
+    let Some(mut stage) = Stage::new() else {
+        return;
+    };
+    let (leader, follower) = pair(&mut stage, 2400, "-r 0.5");
+    let status = |stage: &Stage| drive(stage, "status --node /b");
+    until(|| status(&stage).stdout.contains("/b: paused"));
+    let shown = status(&stage);
+    assert!(
+        shown.stdout.contains("/clock shows 1700000000.000000000 s"),
+        "{shown}"
+    );
+    stage.drive("resume --node /a");
+    until(|| status(&stage).stdout.contains("/b: running"));
+    for order in [
+        "pause",
+        "toggle",
+        "seek 1700000000.0",
+        "rate 2",
+        "frequency 10",
+    ] {
+        let run = drive(&stage, &format!("{order} --node /b"));
+        assert_eq!(run.code, 1, "{order}: {run}");
+        assert!(run.stderr.contains("refused"), "{order}: {run}");
+        assert!(
+            run.stderr.contains("/a publishes /clock; if /b follows it"),
+            "{order}: {run}"
+        );
+    }
+    stage.drive("frequency 10 --node /a");
+    stage.drive("stop --node /a");
+    assert_eq!(leader.end().code, 0);
+    let run = follower.interrupt();
+    assert_eq!(run.code, 0, "{run}");
+}
+
+#[test]
+fn a_recorded_clock_is_not_played_beside_the_one_that_is_followed() {
+    let Some(mut stage) = Stage::new() else {
+        return;
+    };
+    stage.ask(&json!({"do": "listen_to_clock"}));
+    let robot = &stage.robot;
+    let mut command = robot
+        .sandbox
+        .command("play BAGS/mcap_simtime --use-sim-time --localhost");
+    let follower = Recording::start(&mut command);
+    let clock = stage.start("clock publish --start 1794733166.0 -f 20 -r 6 --node-name sim");
+    let run = follower.end();
+    assert!(!run.stderr.contains("publishers of /clock"), "{run}");
+    let heard = stage.heard();
+    let times: Vec<i64> = heard.iter().map(|(_, time)| *time).collect();
+    assert!(times.windows(2).all(|pair| pair[0] <= pair[1]), "{times:?}");
+    assert_eq!(clock.interrupt().code, 0);
+}
+
+#[test]
+fn a_stamp_waits_for_the_time() {
+    let Some(mut stage) = Stage::new() else {
+        return;
+    };
+    let mut command = stage
+        .robot
+        .sandbox
+        .command("topic echo /stamp --localhost -n 1");
+    let echo = Recording::start(&mut command);
+    let mut command = stage.robot.sandbox.command("topic pub /stamp");
+    command.args([
+        "builtin_interfaces/msg/Time",
+        "now",
+        "--once",
+        "--use-sim-time",
+        "--localhost",
+    ]);
+    let publisher = Recording::start(&mut command);
+    stage.ask(&json!({"do": "sleep", "seconds": 1.5}));
+    let clock = stage.start("clock publish --start 1000.0 --start-paused");
+    let run = publisher.end();
+    assert_eq!(run.code, 0, "{run}");
+    let run = echo.end();
+    assert!(run.stdout.contains("1000"), "{run}");
+    assert_eq!(clock.interrupt().code, 0);
+}
