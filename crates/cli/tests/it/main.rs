@@ -65,6 +65,7 @@ mod s3;
 mod support;
 mod sync;
 mod sync_bags;
+mod sync_honest;
 mod sync_pf_live;
 mod sync_tables;
 mod trace;
