@@ -47,10 +47,13 @@ impl GrainWatch {
         }
         self.step = common(self.step, distance);
         self.distances += 1;
-        if self.least == 0 || distance < self.least - ROUNDING {
+        // Distances that differ by less than a quarter are of the same length.
+        if self.least == 0 || distance < self.least - self.least / 4 {
             (self.least, self.short) = (distance, 0);
         }
-        self.short += u32::from(distance <= self.least + ROUNDING);
+        let is_short = distance <= self.least.saturating_add(self.least / 4);
+        self.short += u32::from(is_short);
+        self.least = self.least.min(distance);
     }
 
     /// The grain that stamps show, in nanoseconds; zero if they show none.
@@ -108,6 +111,11 @@ mod tests {
             watch.take(packet * 10_000_000);
         }
         assert_eq!(watch.grain(), 0);
+        let mut nearly = GrainWatch::default();
+        for packet in 0..500_i64 {
+            nearly.take(packet * 10_000_000 + packet % 5);
+        }
+        assert_eq!(nearly.grain(), 0, "a few nanoseconds apart");
     }
 
     #[test]
