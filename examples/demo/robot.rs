@@ -17,7 +17,7 @@ use timeloom_wire::{EndpointKind, Graph, GraphWatch, Participant};
 use self::ledger::Ledger;
 pub(crate) use self::pipeline::Pipeline;
 use crate::domain::{Domain, LOST_PER_MILLE};
-use crate::truth::TOPICS;
+use crate::truth::{TOPICS, Told};
 use crate::{Failure, recording};
 
 /// How long the robot runs once it is recorded.
@@ -62,10 +62,12 @@ pub(crate) fn run(domain: Domain, directory: &Path) -> Result<(), Failure> {
     let _woke = clock.sleep_for(RUN);
     drop(running);
     let device_clock = device.clock();
+    let told = told(&lidar);
     drop(device);
     let _woke = clock.sleep_for(SETTLE);
 
-    let truth = ledger.truth(&device_clock, &pipeline)?;
+    let mut truth = ledger.truth(&device_clock, &pipeline)?;
+    truth.told = told;
     let (heard, published) = (truth.of("/scan").len() as u64, lidar.published());
     if heard != published {
         let text = format!("the demo itself is wrong: {heard} of {published} scans heard");
@@ -75,6 +77,16 @@ pub(crate) fn run(domain: Domain, directory: &Path) -> Result<(), Failure> {
     say("done")?;
     let _closed = std::io::stdin().read(&mut [0])?;
     Ok(())
+}
+
+/// What the driver says of its stamps.
+fn told(lidar: &LidarNode) -> Option<Told> {
+    let newest = lidar.status().clock?.newest;
+    let (lower, upper) = (newest.bounds.lower?, newest.bounds.upper?);
+    Some(Told {
+        sigma_ns: newest.sigma.nanos(),
+        bias_ns: ((newest.host - upper).nanos(), (newest.host - lower).nanos()),
+    })
 }
 
 /// A lidar whose clock started two hours ago, runs 60 ppm fast and gets faster while it warms up.

@@ -15,11 +15,12 @@ const BETTER: i64 = 20;
 pub(crate) fn check(bag: &Path, truth: &Truth) -> Result<Chapter, Failure> {
     let (topic, type_name) = TOPICS[0];
     let recorded = log_times(bag, topic, type_name)?;
-    let (mut ours, mut arrival) = (Vec::new(), Vec::new());
+    let (mut ours, mut arrival, mut signed) = (Vec::new(), Vec::new(), Vec::new());
     for scan in truth.of(topic).iter().skip(FIRST) {
         let (Some(really), Some(came)) = (scan.truth_ns, recorded.get(&scan.stamp_ns)) else {
             continue;
         };
+        signed.push(scan.stamp_ns - really);
         ours.push((scan.stamp_ns - really).abs());
         arrival.push((came - really).abs());
     }
@@ -28,6 +29,41 @@ pub(crate) fn check(bag: &Path, truth: &Truth) -> Result<Chapter, Failure> {
         row.extend([0.5, 0.99, 1.0].map(|share| span(quantile(errors, share))));
         row
     };
+    let bias = quantile(&mut signed, 0.5);
+    let mut varying: Vec<i64> = signed.iter().map(|error| (error - bias).abs()).collect();
+    let constant = |bias: i64| {
+        let sign = if bias < 0 { "-" } else { "+" };
+        format!("{sign}{}", span(bias.abs()))
+    };
+    let nothing = || "–".to_owned();
+    let told = truth.told.map(|told| {
+        let (early, late) = told.bias_ns;
+        let bounds = vec![
+            "hard bounds of the driver: earliest, latest".to_owned(),
+            constant(early),
+            constant(late),
+            nothing(),
+        ];
+        let sigma = vec![
+            "spread that the driver tells (sigma)".to_owned(),
+            span(told.sigma_ns),
+            nothing(),
+            nothing(),
+        ];
+        [sigma, bounds]
+    });
+    let mut rows = vec![
+        row("stamp by the synchronised clock", &mut ours),
+        vec![
+            "its bias: what is constant of it".to_owned(),
+            constant(bias),
+            nothing(),
+            nothing(),
+        ],
+        row("its spread: what varies of it", &mut varying),
+    ];
+    rows.extend(told.into_iter().flatten());
+    rows.push(row("time of arrival, for comparison", &mut arrival));
     let table = Table {
         head: vec![
             "error of a scan's time against the truth",
@@ -35,10 +71,7 @@ pub(crate) fn check(bag: &Path, truth: &Truth) -> Result<Chapter, Failure> {
             "p99",
             "most",
         ],
-        rows: vec![
-            row("stamp by the synchronised clock", &mut ours),
-            row("time of arrival, for comparison", &mut arrival),
-        ],
+        rows,
     };
     let (p99, by_arrival) = (quantile(&mut ours, 0.99), quantile(&mut arrival, 0.5));
     Ok(Chapter {

@@ -26,24 +26,44 @@ pub(crate) struct Published {
     pub(crate) truth_ns: Option<i64>,
 }
 
+/// What the lidar's driver said of its stamps at the end, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told {
+    /// The deviation of the error that varies.
+    pub(crate) sigma_ns: i64,
+    /// The earliest and the latest that a stamp can be: stamp minus truth.
+    pub(crate) bias_ns: (i64, i64),
+}
+
 /// All messages by topic, in the order of publication.
 #[derive(Debug, Default)]
-pub(crate) struct Truth(pub(crate) BTreeMap<String, Vec<Published>>);
+pub(crate) struct Truth {
+    pub(crate) published: BTreeMap<String, Vec<Published>>,
+    /// None if the driver had no bounds from both sides.
+    pub(crate) told: Option<Told>,
+}
+
+/// What stands in place of a topic before what the driver told.
+const TOLD: &str = "told";
 
 impl Truth {
     pub(crate) fn of(&self, topic: &str) -> &[Published] {
-        self.0.get(topic).map_or(&[], Vec::as_slice)
+        self.published.get(topic).map_or(&[], Vec::as_slice)
     }
 
     pub(crate) fn write(&self, directory: &Path) -> Result<(), Failure> {
         let mut text = String::new();
-        for (topic, messages) in &self.0 {
+        for (topic, messages) in &self.published {
             for message in messages {
                 let truth = message
                     .truth_ns
                     .map_or(String::new(), |nanos| nanos.to_string());
                 writeln!(text, "{topic},{},{truth}", message.stamp_ns)?;
             }
+        }
+        if let Some(told) = &self.told {
+            let (early, late) = told.bias_ns;
+            writeln!(text, "{TOLD},{},{early},{late}", told.sigma_ns)?;
         }
         Ok(std::fs::write(directory.join("truth.csv"), text)?)
     }
@@ -53,6 +73,13 @@ impl Truth {
         let mut truth = Self::default();
         for line in text.lines() {
             let mut cells = line.split(',');
+            if let [TOLD, sigma, early, late] = cells.clone().collect::<Vec<_>>()[..] {
+                truth.told = Some(Told {
+                    sigma_ns: sigma.parse()?,
+                    bias_ns: (early.parse()?, late.parse()?),
+                });
+                continue;
+            }
             let (Some(topic), Some(stamp)) = (cells.next(), cells.next()) else {
                 return Err(format!("a strange line in truth.csv: {line}").into());
             };
@@ -64,7 +91,11 @@ impl Truth {
                     .map(str::parse)
                     .transpose()?,
             };
-            truth.0.entry(topic.to_owned()).or_default().push(published);
+            truth
+                .published
+                .entry(topic.to_owned())
+                .or_default()
+                .push(published);
         }
         Ok(truth)
     }

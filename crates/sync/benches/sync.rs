@@ -121,7 +121,8 @@ fn compare(bench: &mut Bench, family: Family, id: &str, total: &mut Total) {
     let scenario = family.scenario();
     let limits = Limits::default();
     let with = |method: Method| {
-        let one = |seed| score(&scenario, seed, method.clock(limits), HostClock::Steady);
+        let clock = family.host_clock();
+        let one = |seed| score(&scenario, seed, method.clock(limits), clock);
         SEEDS.map(one).collect::<Vec<Score>>()
     };
     // As the driver does it: on the system clock, without anything around.

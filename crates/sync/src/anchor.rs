@@ -92,6 +92,15 @@ pub struct Anchor {
     spread: f64,
 }
 
+/// Who decides when samples come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    /// The device, with its packets.
+    OfDevice,
+    /// The host, with its requests.
+    OfHost,
+}
+
 /// More samples than `period / interval` asks for are never kept: the memory is bounded for any setting.
 const MOST_SAMPLES: usize = 4_096;
 
@@ -107,14 +116,30 @@ impl Anchor {
         }
     }
 
-    fn update(&mut self, device: i64, host: i64) -> Outcome {
+    /// Whether the clocks jumped since the sample before.
+    ///
+    /// Packets that stop for a while are a jump, as the driver has it. Requests come as seldom as they are sent, so
+    /// that only a difference of the two clocks is one.
+    fn jumped(&self, device_step: i64, host_step: i64, pace: Pace) -> bool {
+        let beyond =
+            |step: i64, limit: Duration| step.unsigned_abs() > limit.nanos().unsigned_abs();
+        match pace {
+            Pace::OfDevice => {
+                beyond(host_step, self.config.host_jump)
+                    || beyond(device_step, self.config.device_jump)
+            }
+            Pace::OfHost => beyond(
+                device_step.saturating_sub(host_step),
+                self.config.device_jump,
+            ),
+        }
+    }
+
+    fn update(&mut self, device: i64, host: i64, pace: Pace) -> Outcome {
         let mut outcome = Outcome::Used;
         if let Some(&(last_device, last_host)) = self.samples.back() {
             let device_step = device - last_device;
-            let jumped = (host - last_host).unsigned_abs()
-                > self.config.host_jump.nanos().unsigned_abs()
-                || device_step.unsigned_abs() > self.config.device_jump.nanos().unsigned_abs();
-            if jumped {
+            if self.jumped(device_step, host - last_host, pace) {
                 self.restart();
                 outcome = Outcome::Restarted(Reason::EstimatorLimit);
             } else if device_step < self.config.interval.nanos() {
@@ -190,14 +215,16 @@ impl Estimator for Anchor {
     }
 
     fn passive(&mut self, sample: &PassiveSample) -> Outcome {
-        self.update(sample.device_event.nanos(), sample.host_rx.nanos())
+        let (device, host) = (sample.device_event.nanos(), sample.host_rx.nanos());
+        self.update(device, host, Pace::OfDevice)
     }
 
     fn active(&mut self, sample: &ActiveSample) -> Outcome {
         if sample.round_trip() > self.config.slowest_request {
-            return Outcome::Ignored;
+            return Outcome::TooSlow(sample.round_trip());
         }
-        self.update(sample.device.nanos(), sample.host_tx.nanos())
+        let (device, host) = (sample.device.nanos(), sample.host_tx.nanos());
+        self.update(device, host, Pace::OfHost)
     }
 
     fn status(&mut self, status: DeviceStatus) -> Outcome {

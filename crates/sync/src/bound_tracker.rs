@@ -31,9 +31,14 @@ impl Cone {
 pub(crate) enum Trust {
     /// All samples of the epoch.
     All,
+    /// The newest packet and the newest request: nobody knows yet whether the clocks keep to the limits.
+    Recent,
     /// The newest sample only: those before may be of a clock that has jumped.
     Newest,
 }
+
+/// Clocks of which nothing is known yet differ by no more, in ns/s.
+const UNKNOWN_SKEW: f64 = 5e6;
 
 /// The tightest bounds so far; takes and gives in constant time.
 #[derive(Debug, Clone)]
@@ -44,6 +49,8 @@ pub(crate) struct BoundTracker {
     upper: Option<Cone>,
     lower: Option<Cone>,
     newest: (Option<Cone>, Option<Cone>),
+    /// The newest lower bound that was believed.
+    newest_lower: Option<Cone>,
     /// What requests and the limit of drift say together; none if samples come from the last to the first.
     corridor: Option<Corridor>,
 }
@@ -57,6 +64,7 @@ impl BoundTracker {
             upper: None,
             lower: None,
             newest: (None, None),
+            newest_lower: None,
             corridor: Some(Corridor::new(limits)),
         }
     }
@@ -69,8 +77,17 @@ impl BoundTracker {
         }
     }
 
+    /// Takes limits that were raised: what was seen stays true.
+    pub(crate) fn set_limits(&mut self, limits: &Limits) {
+        self.loosening = limits.skew_ppm * 1e3;
+        self.grain = limits.stamp_grain.nanos();
+        if let Some(corridor) = &mut self.corridor {
+            corridor.set_limits(limits);
+        }
+    }
+
     pub(crate) fn restart(&mut self) {
-        (self.upper, self.lower) = (None, None);
+        (self.upper, self.lower, self.newest_lower) = (None, None, None);
         if let Some(corridor) = &mut self.corridor {
             corridor.restart();
         }
@@ -101,6 +118,7 @@ impl BoundTracker {
                 .filter(|old| old.reach(new.at, self.loosening, -1.0) > new.offset);
             self.lower = old.or(lower);
         }
+        self.newest_lower = lower.or(self.newest_lower);
         let offset = |cone: Option<Cone>| cone.map(|cone| cone.offset);
         let at = upper.or(lower).map(|cone| cone.at);
         if let Some((corridor, at)) = self.corridor.as_mut().zip(at) {
@@ -124,12 +142,13 @@ impl BoundTracker {
     /// The bounds of a device time.
     pub(crate) fn bounds(&self, device: DeviceTime, trust: Trust) -> Bounds {
         let at = device.nanos();
-        let (upper, lower) = match trust {
-            Trust::All => (self.upper, self.lower),
-            Trust::Newest => self.newest,
+        let (upper, lower, loosening) = match trust {
+            Trust::All => (self.upper, self.lower, self.loosening),
+            Trust::Recent => (None, self.newest_lower, self.loosening.max(UNKNOWN_SKEW)),
+            Trust::Newest => (None, None, self.loosening.max(UNKNOWN_SKEW)),
         };
         let tightest = |cone: Option<Cone>, newest: Option<Cone>, sign: f64| {
-            let reach = |cone: Cone| cone.reach(at, self.loosening, sign);
+            let reach = |cone: Cone| cone.reach(at, loosening, sign);
             match (cone.map(reach), newest.map(reach)) {
                 (Some(a), Some(b)) => Some(if sign > 0.0 { a.min(b) } else { a.max(b) }),
                 (a, b) => a.or(b),

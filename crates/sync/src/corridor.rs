@@ -102,6 +102,17 @@ impl Corridor {
         }
     }
 
+    /// Takes limits that were raised; what a narrower limit left possible is looked at again with the next request.
+    pub(crate) fn set_limits(&mut self, limits: &Limits) {
+        let drift = DRIFT_MARGIN * limits.drift_ppm_per_minute * 1e3 / 120.0;
+        let steepest = limits.skew_ppm * 1e3;
+        let grain = limits.stamp_grain.nanos() as f64;
+        if (self.kappa, self.steepest, self.grain) != (drift, steepest, grain) {
+            (self.kappa, self.steepest, self.grain) = (drift, steepest, grain);
+            self.opening = None;
+        }
+    }
+
     pub(crate) fn restart(&mut self) {
         self.above.points.clear();
         self.below.points.clear();

@@ -4,7 +4,8 @@ use timeloom_time::{Duration, Steady, Time};
 
 use crate::anchor::whole_nanos;
 use crate::device_time::DeviceTime;
-use crate::envelope_fit::{EnvelopeFit, Prior, Side};
+use crate::drift_watch::{DriftWatch, PathNow};
+use crate::envelope_fit::{EnvelopeFit, LeastDelay, Prior, Side};
 use crate::estimator::{Estimate, Estimator, Maturity, Outcome};
 use crate::limits::Limits;
 use crate::line::{Line, seconds_between};
@@ -26,10 +27,21 @@ const SWING: f64 = 480.0;
 /// Seconds of device time from the first sample until the estimate counts as settled.
 const SETTLED_AFTER: f64 = 5.0;
 
+/// A hull is quieter with less room for a change of the rate than the limit; the curve makes up for it.
+const HULL_ROOM: f64 = 0.25;
+/// Slopes are searched up to so many times the limit: only what is looked for can be seen to pass it.
+const STEEPEST: f64 = 10.0;
+/// The weight of a minimum in the strain, and the most that one of them counts.
+pub(crate) const STRAIN_GAIN: f64 = 0.1;
+const MOST_STRAIN: f64 = 25.0;
+/// Grains from here on are seen in results, in nanoseconds.
+const COARSE: f64 = 10e3;
 /// The lower envelope of delays, with a bounded change of the clock's rate.
 ///
-/// Packets give `host = truth + smallest delay`. Requests bound from both sides; alone they give the middle, beside
-/// packets they keep the result possible. Works for any mixture of the two.
+/// Packets give `host = truth + smallest delay`. Requests bound from both sides: alone they give the middle, and beside
+/// packets they show how large the smallest delay can be, of which the likely share is taken off. The narrower the
+/// corridor between the two, the nearer the result is to its middle; a corridor of several milliseconds says nothing.
+/// With [`Limits::least_delay`] nothing else is taken off. Works for any mixture of the two.
 #[derive(Debug, Clone)]
 pub struct DelayEnvelope {
     refinement: Refinement,
@@ -45,6 +57,11 @@ pub struct DelayEnvelope {
     sigma: f64,
     slope_sigma: f64,
     grain: f64,
+    /// Stamps are cut off by so much on average, in nanoseconds, if their grain is coarse.
+    cut: f64,
+    /// How far newest minima lay below what was expected, in squared deviations: above one if something is not known.
+    strain: f64,
+    drift: DriftWatch,
 }
 
 impl DelayEnvelope {
@@ -53,11 +70,10 @@ impl DelayEnvelope {
         // Half of the change per second is 1/120 of the change per minute.
         let kappa = limits.drift_ppm_per_minute.max(0.01) * 1e3 / 120.0;
         let shape = |path| Shape {
-            // A hull is quieter with less room than the limit; the curve makes up for it.
-            kappa: kappa / 4.0,
+            kappa: HULL_ROOM * kappa,
             objective: 0.2,
             window: 420.0,
-            steepest: limits.skew_ppm * 1e3,
+            steepest: STEEPEST * limits.skew_ppm * 1e3,
             path,
         };
         Self {
@@ -71,7 +87,10 @@ impl DelayEnvelope {
             line: None,
             sigma: 0.0,
             slope_sigma: 0.0,
-            grain: limits.stamp_grain.nanos() as f64 / 12_f64.sqrt(),
+            grain: grain_sigma(limits),
+            cut: cut_off(limits),
+            strain: 0.0,
+            drift: DriftWatch::default(),
         }
     }
 
@@ -105,10 +124,37 @@ impl DelayEnvelope {
         self.packets.age().max(self.answers.age())
     }
 
+    /// Compares the newest minimum with what was expected: below the envelope there is nothing but its own error.
+    fn compare(&mut self) {
+        let minima = [&self.packets, &self.answers].into_iter();
+        let newest = minima.filter_map(Minima::newest).next();
+        let (Some(line), Some((at, offset))) = (&self.line, newest) else {
+            return;
+        };
+        let grown = self.growth(seconds_between(line.at, at).max(0.0));
+        let below = (-line.above(at, offset)).max(0.0);
+        let square = |sigma: f64| (below / (sigma + grown).max(1e3)).powi(2).min(MOST_STRAIN);
+        let strain = square(self.sigma);
+        self.strain += STRAIN_GAIN * (strain - self.strain);
+        let is_longer = self.packets.is_in_doubt() || self.packets.extra() > 0.0;
+        let path = match is_longer {
+            true => PathNow::Longer,
+            false => PathNow::Same,
+        };
+        let still = square(self.drift.still_sigma());
+        self.drift.compared(still, path);
+    }
+
+    /// How much the deviation grows until `ahead` seconds after the newest sample.
+    fn growth(&self, ahead: f64) -> f64 {
+        // The rate may change: half the limit is what it usually does.
+        self.kappa * ahead * ahead + self.slope_sigma * ahead
+    }
+
     /// Joins the three envelopes to one line at the device time `now`.
     fn join(&mut self, now: i64) {
         if let (Refinement::Hull, Some(line)) = (self.refinement, self.packets.line()) {
-            (self.line, self.sigma) = (Some(*line), self.packets.noise());
+            (self.line, self.sigma) = (Some(*line), self.packets.noise().hypot(self.grain));
             return;
         }
         let start = self.line.or(self.packets.line().copied());
@@ -132,19 +178,42 @@ impl DelayEnvelope {
                 .hypot(self.grain)
                 .hypot(self.packets.extra_sigma());
             self.slope_sigma = fitted.slope_sigma;
+            self.drift.fitted(fitted.still_sigma.hypot(self.grain));
         }
     }
 
     fn outcome(&mut self, before: u64, now: i64, change: Change) -> Outcome {
+        if change == Change::Rate {
+            self.fit.restart();
+            (self.line, self.strain) = (None, 0.0);
+            self.drift = DriftWatch::default();
+        }
         if self.closed() != before {
+            self.compare();
             let newest = self.line.map_or(now, |line| line.at.max(now));
             self.join(newest);
         }
         match change {
+            Change::None if self.drift.is_exceeded() && self.age() > SETTLED_AFTER => {
+                self.drift = DriftWatch::default();
+                Outcome::DriftExceeded
+            }
             Change::None => Outcome::Used,
+            Change::Rate => Outcome::RateChange,
             Change::Longer(nanos) => Outcome::PathShift(Duration::from_nanos(whole_nanos(nanos))),
         }
     }
+}
+
+/// What the grain of stamps adds to the deviation: the truth lies anywhere from a stamp to one grain later.
+fn grain_sigma(limits: &Limits) -> f64 {
+    limits.stamp_grain.nanos() as f64 / 12_f64.sqrt()
+}
+
+/// Half of a coarse grain: what a stamp that is cut off is early by on average.
+fn cut_off(limits: &Limits) -> f64 {
+    let grain = limits.stamp_grain.nanos() as f64;
+    if grain < COARSE { 0.0 } else { 0.5 * grain }
 }
 
 /// What is believed of a clock that keeps to the limits.
@@ -157,6 +226,12 @@ pub(crate) fn prior(limits: &Limits) -> Prior {
         most_bend: 4.0 * most_bend,
         // From nothing to the limit takes two minutes or longer.
         slack: most_bend / SWING / 3.0,
+        grain: 2e3_f64.max(limits.stamp_grain.nanos() as f64 - 5e3),
+        least_delay: if limits.least_delay.is_zero() {
+            LeastDelay::Unknown
+        } else {
+            LeastDelay::Given
+        },
     }
 }
 
@@ -189,22 +264,48 @@ impl Estimator for DelayEnvelope {
         self.answers.restart();
         self.requests.restart();
         self.fit.restart();
-        self.line = None;
+        (self.line, self.strain) = (None, 0.0);
+        self.drift = DriftWatch::default();
     }
 
     fn estimate(&self, device: DeviceTime) -> Option<Estimate> {
         let line = self.line?;
-        // Beyond the newest sample the rate may change: half the limit is what it usually does.
         let ahead = seconds_between(line.at, device.nanos()).max(0.0);
-        let grown = self.kappa * ahead * ahead + self.slope_sigma * ahead;
+        // What does not fit is not known.
+        let sigma = self.sigma * (1.0 + self.strain).sqrt() + self.growth(ahead);
+        let sigma = sigma.max(self.packets.mismatch());
         Some(Estimate {
-            host: Time::<Steady>::from_nanos(line.host(device)),
-            sigma: Duration::from_nanos(whole_nanos(self.sigma + grown)),
+            host: Time::<Steady>::from_nanos(
+                line.host(device).saturating_add(whole_nanos(self.cut)),
+            ),
+            sigma: Duration::from_nanos(whole_nanos(sigma)),
         })
     }
 
     fn skew_ppm(&self) -> Option<f64> {
         Some(self.line?.slope * 1e-3)
+    }
+
+    fn skew_sigma_ppm(&self) -> f64 {
+        self.slope_sigma * 1e-3
+    }
+
+    fn usual_lateness(&self) -> Duration {
+        Duration::from_nanos(whole_nanos(self.packets.too_high()))
+    }
+
+    fn extra_delay(&self) -> Duration {
+        Duration::from_nanos(whole_nanos(self.packets.extra()))
+    }
+
+    fn set_limits(&mut self, limits: &Limits) {
+        self.kappa = limits.drift_ppm_per_minute.max(0.01) * 1e3 / 120.0;
+        (self.grain, self.cut) = (grain_sigma(limits), cut_off(limits));
+        self.fit.set_prior(prior(limits));
+        let steepest = STEEPEST * limits.skew_ppm * 1e3;
+        for minima in [&mut self.packets, &mut self.answers, &mut self.requests] {
+            minima.set_shape(HULL_ROOM * self.kappa, steepest);
+        }
     }
 
     fn maturity(&self) -> Maturity {

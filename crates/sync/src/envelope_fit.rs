@@ -13,6 +13,7 @@ use crate::envelope_fit::slice::Slice;
 use crate::line::{Line, nanos_between, seconds_between};
 
 mod group;
+mod likely_delay;
 mod peak;
 mod slice;
 
@@ -27,6 +28,19 @@ pub(crate) struct Prior {
     pub(crate) most_bend: f64,
     /// A sixth of the change of the rate's change, in ns/s³.
     pub(crate) slack: f64,
+    /// An envelope may lie on the wrong side of another by this much, in nanoseconds, as stamps have a grain.
+    pub(crate) grain: f64,
+    /// What is known of the smallest delay of packets.
+    pub(crate) least_delay: LeastDelay,
+}
+
+/// What is known of the smallest delay of packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LeastDelay {
+    /// It is given, and taken off already.
+    Given,
+    /// The corridor between requests and arrivals says how much of it is taken off.
+    Unknown,
 }
 
 /// On which side of the truth a group lies.
@@ -58,6 +72,8 @@ pub(crate) struct Fitted {
     /// The deviations of height and slope.
     pub(crate) sigma: f64,
     pub(crate) slope_sigma: f64,
+    /// The deviation of the height if the floor did not move by itself.
+    pub(crate) still_sigma: f64,
 }
 
 /// Bends that are integrated over.
@@ -66,7 +82,7 @@ const BENDS: usize = 7;
 const UNLIKELY: f64 = 6.0;
 
 /// Deviations are given larger than they come out: delays are not quite what they are taken for.
-const CAUTION: f64 = 1.3;
+const CAUTION: f64 = 1.5;
 
 /// A fit in work; it keeps its memory.
 #[derive(Debug, Clone)]
@@ -96,6 +112,11 @@ impl EnvelopeFit {
             group.restart();
         }
         (self.bend, self.widths) = (0.0, (self.prior.bend, self.prior.slope));
+    }
+
+    /// Takes another belief of the clock; what was measured of delays stays.
+    pub(crate) const fn set_prior(&mut self, prior: Prior) {
+        self.prior = prior;
     }
 
     /// Gives a group its minima (device time, offset), newest first.
@@ -154,7 +175,20 @@ impl EnvelopeFit {
         for group in &mut self.groups {
             group.measure(slope);
         }
-        Some(fitted)
+        let wander = self.wander();
+        Some(Fitted {
+            sigma: fitted.sigma.hypot(wander),
+            ..fitted
+        })
+    }
+
+    /// How far the floor that decides moves by itself, in nanoseconds.
+    fn wander(&self) -> f64 {
+        let [packets, answers, requests] = &self.groups;
+        if packets.is_empty() {
+            return 0.5 * answers.wander().hypot(requests.wander());
+        }
+        packets.wander()
     }
 
     fn slice(&mut self, bend: f64) -> Slice<'_> {
@@ -196,11 +230,13 @@ impl Sums {
         let (height, slope) = (self.height / self.weight, self.slope / self.weight);
         let deviation =
             |square: f64, mean: f64| (square / self.weight - mean * mean).max(0.0).sqrt();
+        let sigma = CAUTION * deviation(self.height_squared, height);
         let fitted = Fitted {
             height,
             slope,
-            sigma: CAUTION * deviation(self.height_squared, height),
+            sigma,
             slope_sigma: deviation(self.slope_squared, slope),
+            still_sigma: sigma,
         };
         (height.is_finite() && slope.is_finite()).then_some(fitted)
     }

@@ -115,6 +115,16 @@ pub enum Error {
         /// The name of the column.
         column: &'static str,
     },
+    /// The first line of a table lacks a column that a user has named.
+    #[error("line {line}: there is no column {column:?}: there are {known}")]
+    UnknownColumn {
+        /// The line of the header, from one.
+        line: usize,
+        /// The name of the column.
+        column: String,
+        /// All names.
+        known: String,
+    },
     /// The first line of a table names a column twice.
     #[error("line {line}: column {column:?} is there twice")]
     DoubleColumn {

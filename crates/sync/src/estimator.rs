@@ -6,6 +6,7 @@ use timeloom_time::{Duration, Steady, Time};
 
 use crate::device_time::DeviceTime;
 use crate::event::Reason;
+use crate::limits::Limits;
 use crate::sample::{ActiveSample, PassiveSample};
 
 /// What an estimator did with a sample.
@@ -20,6 +21,12 @@ pub enum Outcome {
     Restarted(Reason),
     /// It counts, and showed that the path is longer than at its best by so much.
     PathShift(Duration),
+    /// It counts, and showed that the rate of the clocks changed at once.
+    RateChange,
+    /// It counts, and showed that the rate changes faster than the limit.
+    DriftExceeded,
+    /// It was left out, as the request took so long.
+    TooSlow(Duration),
 }
 
 /// How far an estimator has come since it was started.
@@ -100,6 +107,26 @@ pub trait Estimator: fmt::Debug + Send {
 
     /// How fast the host's clock runs against the device's, in ppm above one; none before the first sample.
     fn skew_ppm(&self) -> Option<f64>;
+
+    /// The standard deviation of [`skew_ppm`](Self::skew_ppm); zero if it is not known.
+    fn skew_sigma_ppm(&self) -> f64 {
+        0.0
+    }
+
+    /// How much later than the estimate packets usually are at most; later ones show a stall, a step or a longer path.
+    fn usual_lateness(&self) -> Duration {
+        Duration::MAX
+    }
+
+    /// How much longer than at its best the path is taken to be.
+    fn extra_delay(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Takes limits that were raised, because the clocks do not keep to those before.
+    fn set_limits(&mut self, limits: &Limits) {
+        let _: &Limits = limits;
+    }
 
     /// How far it has come.
     fn maturity(&self) -> Maturity;

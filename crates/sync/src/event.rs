@@ -5,6 +5,7 @@ use std::fmt;
 use timeloom_time::{Duration, Steady, Time};
 
 use crate::device_time::DeviceTime;
+use crate::limit::LimitReached;
 
 /// Why an estimator started anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -14,6 +15,8 @@ pub enum Reason {
     DeviceReset,
     /// One of the two clocks jumped; samples alone cannot tell which one.
     ClockStep,
+    /// The host's clock was set: its other clock, which is never set, shows it.
+    HostStep,
     /// The device said that its data or rotation is not what it was (only the anchor's estimators care).
     DeviceStatus,
     /// The estimator's own limit was passed, as the anchor's 1 s and 15 s.
@@ -27,6 +30,7 @@ impl fmt::Display for Reason {
         f.pad(match self {
             Self::DeviceReset => "device reset",
             Self::ClockStep => "clock step",
+            Self::HostStep => "host clock set",
             Self::DeviceStatus => "device status",
             Self::EstimatorLimit => "estimator limit",
             Self::Requested => "requested",
@@ -46,6 +50,9 @@ pub enum EventKind {
         reason: Reason,
     },
     /// The smallest delay grew and stays there; the estimate holds the old one.
+    ///
+    /// Packets alone cannot tell this from a clock that was set by as much: health is "degraded" then, and the bounds
+    /// contain both.
     PathShift {
         /// How much longer the path is than at its best.
         extra: Duration,
@@ -60,6 +67,10 @@ pub enum EventKind {
         /// How many.
         count: u32,
     },
+    /// The rate of the clocks changed at once, as when a host's clock is slewed: what was before no longer counts.
+    RateChange,
+    /// A limit was passed; it is told once for each limit.
+    LimitReached(LimitReached),
 }
 
 /// Something that happened to a mapping, with the stamps of the sample that showed it.

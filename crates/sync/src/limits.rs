@@ -2,7 +2,19 @@
 
 use timeloom_time::Duration;
 
+/// Where the grain of device stamps is known from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum GrainSource {
+    /// The stamps show it; [`Limits::stamp_grain`] is the least that is used.
+    #[default]
+    Found,
+    /// It is given, whatever the stamps look like.
+    Given,
+}
+
 /// What both clocks keep to; the hard bounds hold as long as they do.
+///
+/// A [`SensorClock`](crate::SensorClock) that sees a limit passed says so with an event, raises it and goes on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// The clocks never differ by more, in ppm.
@@ -11,18 +23,24 @@ pub struct Limits {
     pub drift_ppm_per_minute: f64,
     /// A device stamp is at most this much earlier than what it stamps (grain of the counter).
     pub stamp_grain: Duration,
+    /// Whether a larger grain is looked for.
+    pub grain_source: GrainSource,
     /// No packet and no answer takes less than this from the event to the host.
     pub least_delay: Duration,
+    /// Averages ([`Anchor`](crate::Anchor)) leave out requests that take longer.
+    pub slowest_request: Duration,
 }
 
 impl Default for Limits {
-    /// 500 ppm and 5 ppm per minute, 5 µs of grain, and no delay that can be relied on.
+    /// 500 ppm and 5 ppm per minute, 5 µs of grain, no delay that can be relied on, and requests of 50 ms.
     fn default() -> Self {
         Self {
             skew_ppm: 500.0,
             drift_ppm_per_minute: 5.0,
             stamp_grain: Duration::from_micros(5),
+            grain_source: GrainSource::Found,
             least_delay: Duration::ZERO,
+            slowest_request: Duration::from_millis(50),
         }
     }
 }

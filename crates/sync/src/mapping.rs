@@ -53,6 +53,7 @@ impl Mapping {
             epoch
                 .rows
                 .sort_by_key(|(device, mapped)| (*device, mapped.host));
+            epoch.keep_order();
         }
         Self {
             limits: *limits,
@@ -115,6 +116,16 @@ fn numbers<'a>(epochs: impl Iterator<Item = &'a EpochMap>) -> String {
 }
 
 impl EpochMap {
+    /// Rows of a live view may contradict each other: a later device time never has an earlier host time.
+    fn keep_order(&mut self) {
+        let mut furthest = None;
+        for (_, mapped) in &mut self.rows {
+            mapped.host = mapped.host.max(furthest.unwrap_or(mapped.host));
+            mapped.bounds = mapped.bounds.widened_to(mapped.host);
+            furthest = Some(mapped.host);
+        }
+    }
+
     /// How far a device time lies outside, in nanoseconds.
     fn distance(&self, at: i64) -> u64 {
         match (self.rows.first(), self.rows.last()) {
@@ -187,8 +198,12 @@ fn beyond(row: &(i64, Mapped), slope: f64, at: i64, limits: &Limits) -> Mapped {
     let kappa = limits.drift_ppm_per_minute * 1e3 / 120.0;
     let grown = whole_nanos(kappa * distance * distance);
     let is_far = distance.abs() > HOLDOVER && row.1.health == Health::Locked;
+    // No host time is below zero if the rows are not.
+    let zero = Time::from_nanos(0);
+    let host = Time::from_nanos(host.saturating_add(whole_nanos(slope * distance)));
+    let is_below = row.1.host >= zero && host < zero;
     Mapped {
-        host: Time::from_nanos(host.saturating_add(whole_nanos(slope * distance))),
+        host: if is_below { zero } else { host },
         sigma: Duration::from_nanos(row.1.sigma.nanos().saturating_add(grown)),
         bounds: reach(row, at, limits),
         health: if is_far {
@@ -257,7 +272,9 @@ mod tests {
         };
         assert_eq!(host(SECOND * 3 / 2), (8_500, Health::Locked));
         assert_eq!(host(110 * SECOND), (117_000, Health::Holdover));
-        assert_eq!(host(-10 * SECOND), (-3_000, Health::Holdover));
+        let before = mapping.convert(DeviceTime::from_nanos(-10 * SECOND), None);
+        let before = before.unwrap();
+        assert_eq!((before.host.nanos(), before.health), (0, Health::Holdover));
         let near = mapping
             .convert(DeviceTime::from_nanos(SECOND / 2), None)
             .unwrap();

@@ -54,6 +54,7 @@ impl Method {
     pub fn estimator(self, limits: &Limits) -> Box<dyn Estimator> {
         let anchor = |averaging| AnchorConfig {
             averaging,
+            slowest_request: limits.slowest_request,
             ..AnchorConfig::default()
         };
         match self {

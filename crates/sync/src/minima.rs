@@ -49,10 +49,15 @@ pub(crate) enum Change {
     None,
     /// The path is longer than at its best, by so many nanoseconds.
     Longer(f64),
+    /// The rate of the clocks changed at once: what came before the last minima no longer counts.
+    Rate,
 }
 
 /// No more minima than this are kept, whatever the rate and the window.
 const MOST_POINTS: usize = 1_024;
+
+/// So many samples in a row that lie too high, over so many seconds, are a reason for doubt.
+const DOUBTFUL: (u32, f64) = (8, 0.25);
 
 /// The smallest offsets (host minus device time) of the last minutes, and the line below them.
 #[derive(Debug, Clone)]
@@ -67,6 +72,10 @@ pub(crate) struct Minima {
     floor: DelayFloor,
     line: Option<Line>,
     first: i64,
+    /// Samples in a row that lie too high, the device time of the first of them, and the least height.
+    high: (u32, i64, f64),
+    /// The minima that lie too high, or too low, in a row: what is left if the rate changed.
+    row: VecDeque<(i64, i64)>,
     /// The newest minimum that was kept; it may have left `points` since.
     kept: Option<i64>,
     closed: u64,
@@ -85,6 +94,8 @@ impl Minima {
             floor: DelayFloor::default(),
             line: None,
             first: 0,
+            high: (0, 0, 0.0),
+            row: VecDeque::new(),
             kept: None,
             closed: 0,
             archive: None,
@@ -110,6 +121,34 @@ impl Minima {
         self.floor = DelayFloor::default();
         self.line = None;
         self.kept = None;
+        self.high = (0, 0, 0.0);
+        self.row.clear();
+    }
+
+    /// Takes another largest change of the rate, in ns/s², and another largest slope, in ns/s.
+    pub(crate) const fn set_shape(&mut self, kappa: f64, steepest: f64) {
+        self.shape.kappa = kappa;
+        self.shape.steepest = steepest;
+    }
+
+    /// How much longer than at its best the path is, in nanoseconds.
+    pub(crate) const fn extra(&self) -> f64 {
+        self.floor.extra()
+    }
+
+    /// How far above the line samples may lie before they are too high, in nanoseconds.
+    pub(crate) const fn too_high(&self) -> f64 {
+        self.floor.extra() + self.floor.too_high()
+    }
+
+    /// How far the newest samples lie above the line at least, if they all lie too high, in nanoseconds.
+    pub(crate) const fn mismatch(&self) -> f64 {
+        if self.is_in_doubt() { self.high.2 } else { 0.0 }
+    }
+
+    /// The newest minimum that was kept.
+    pub(crate) fn newest(&self) -> Option<(i64, i64)> {
+        self.points.back().copied()
     }
 
     /// The line at the newest samples.
@@ -129,7 +168,7 @@ impl Minima {
 
     /// Whether the newest minima do not fit the line.
     pub(crate) const fn is_in_doubt(&self) -> bool {
-        self.floor.is_in_doubt()
+        self.floor.is_in_doubt() || self.high.0 == u32::MAX
     }
 
     /// Seconds of device time since the first sample.
@@ -164,11 +203,26 @@ impl Minima {
             Line::flat(at, offset)
         });
         let above = line.above(at, offset);
+        self.note_height(at, above);
         self.bucket.take(at, offset, above);
         if !self.bucket.is_full(at, seconds_between(self.first, at)) {
             return Change::None;
         }
         self.close_bucket(at)
+    }
+
+    /// Counts samples in a row that lie too high; as many as can be counted if there is reason for doubt.
+    fn note_height(&mut self, at: i64, above: f64) {
+        if self.shape.path == Path::Taken || above <= self.too_high() {
+            self.high = (0, at, f64::INFINITY);
+            return;
+        }
+        let (count, since, least) = self.high;
+        let count = count.saturating_add(1);
+        let (many, long) = DOUBTFUL;
+        let doubt = count >= many && seconds_between(since, at) >= long;
+        let count = if doubt { u32::MAX } else { count };
+        self.high = (count, since, least.min(above));
     }
 
     fn close_bucket(&mut self, now: i64) -> Change {
@@ -185,7 +239,12 @@ impl Minima {
             Path::Watched => self.floor.judge(least.above, age, unknown),
             Path::Taken => (Verdict::Fits, Change::None),
         };
-        if verdict == Verdict::Fits {
+        self.remember(verdict, least.at, least.offset);
+        if change == Change::Rate {
+            self.begin_again(now);
+            return change;
+        }
+        if verdict != Verdict::TooHigh {
             self.keep(
                 least.at,
                 least.offset.saturating_sub(self.floor.extra_nanos()),
@@ -194,6 +253,31 @@ impl Minima {
         self.forget(now);
         self.fit(now);
         change
+    }
+
+    /// Keeps minima that do not fit apart, as long as they come in a row.
+    fn remember(&mut self, verdict: Verdict, at: i64, offset: i64) {
+        if verdict == Verdict::Fits {
+            self.row.clear();
+            return;
+        }
+        if self.row.len() == floor::ROW {
+            self.row.pop_front();
+        }
+        self.row.push_back((at, offset));
+    }
+
+    /// Forgets all but the minima of the row, which have another slope.
+    fn begin_again(&mut self, now: i64) {
+        self.points.clear();
+        self.floor.begin_again();
+        self.high = (0, now, f64::INFINITY);
+        for (at, offset) in std::mem::take(&mut self.row) {
+            self.keep(at, offset);
+        }
+        self.first = self.points.front().map_or(now, |point| point.0);
+        self.line = self.newest().map(|(at, offset)| Line::flat(at, offset));
+        self.fit(now);
     }
 
     /// Keeps a minimum at its place in time; samples of two kinds may come a little out of order.

@@ -2,6 +2,8 @@
 
 mod smoother;
 
+use std::ops::Range;
+
 use timeloom_time::Duration;
 
 use crate::error::Result;
@@ -39,58 +41,132 @@ pub fn causal(samples: &[Sample], clock: &mut SensorClock) -> Result<Vec<Mapped>
 
 /// Converts the device time of each sample with all samples of its epoch, earlier and later ones.
 ///
-/// Epochs are those of the live view, but for samples that were in doubt until a new epoch began: they belong to it.
-/// Host times, sigma and bounds are better.
+/// Epochs and health are those of the live view, but for samples that were in doubt until a new epoch began: they
+/// belong to it. Host times, sigma and bounds are better.
 ///
 /// # Errors
 ///
 /// As [`SensorClock::push`], for the first sample that cannot be.
 pub fn smooth(samples: &[Sample], limits: &Limits) -> Result<Vec<Mapped>> {
-    let mut clock = Method::Envelope.clock(*limits);
-    let mut live: Vec<Mapped> = Vec::with_capacity(samples.len());
-    let mut doubts = Vec::with_capacity(samples.len());
-    for sample in samples {
-        let mapped = causal_one(sample, &mut clock)?;
-        let jumped = live.last().is_some_and(|last| last.epoch != mapped.epoch);
-        if jumped {
-            attribute(&mapped, &mut live, &mut doubts);
-        }
-        live.push(mapped);
-        doubts.push(clock.doubt());
-    }
-    let withheld: Vec<bool> = doubts
-        .iter()
-        .map(|doubt| *doubt == Doubt::Withheld)
-        .collect();
-    let mut from = 0;
-    while let Some(first) = live.get(from) {
-        let epoch = first.epoch;
-        let rest = live.iter().skip(from);
-        let length = rest.take_while(|mapped| mapped.epoch == epoch).count();
-        let rows = from..from + length;
-        let smoother = EpochSmoother::new(&samples[rows.clone()], &withheld[rows.clone()], limits);
-        smoother.apply(
-            &samples[rows.clone()],
-            &withheld[rows.clone()],
-            &mut live[rows],
-        );
-        from += length;
-    }
-    Ok(live)
+    smooth_with(samples, Method::Envelope.clock(*limits)).map(|(rows, _)| rows)
 }
 
-/// What was in doubt until an epoch began belongs to that epoch.
-fn attribute(first: &Mapped, live: &mut [Mapped], doubts: &mut [Doubt]) {
-    let Some(&kind) = doubts.last().filter(|doubt| **doubt != Doubt::None) else {
-        return;
-    };
-    let rows = live.iter_mut().zip(doubts).rev();
-    for (row, doubt) in rows.take_while(|(_, doubt)| **doubt == kind) {
-        *row = Mapped {
-            host: row.host,
-            ..*first
+/// As [`smooth`], with a clock of [`Method::Envelope`] that was set up before; it is returned, with its limits and
+/// events.
+///
+/// # Errors
+///
+/// As [`SensorClock::push`], for the first sample that cannot be.
+pub fn smooth_with(
+    samples: &[Sample],
+    mut clock: SensorClock,
+) -> Result<(Vec<Mapped>, SensorClock)> {
+    let mut live = Live::default();
+    for sample in samples {
+        live.take(sample, &mut clock)?;
+    }
+    let limits = *clock.limits();
+    let mut before = None;
+    for segment in live.segments() {
+        let (samples, marks) = (&samples[segment.clone()], &live.marks[segment.clone()]);
+        let smoother = EpochSmoother::new(samples, marks, &limits);
+        smoother.apply(samples, marks, &mut live.rows[segment], &mut before);
+    }
+    Ok((live.rows, clock))
+}
+
+/// What the live view thought of a row.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    doubt: Doubt,
+    /// Whether the row agrees with all others of its epoch.
+    consistent: bool,
+    /// Whether bounds of before were given up with this row.
+    gives_up: bool,
+    /// Whether the rate changed at once, as this row shows.
+    new_rate: bool,
+}
+
+/// The live view of a recording.
+#[derive(Debug, Default)]
+struct Live {
+    rows: Vec<Mapped>,
+    marks: Vec<Mark>,
+}
+
+impl Live {
+    fn take(&mut self, sample: &Sample, clock: &mut SensorClock) -> Result<()> {
+        let before = clock.breaks();
+        let mapped = causal_one(sample, clock)?;
+        let after = clock.breaks();
+        let jumped = self
+            .rows
+            .last()
+            .is_some_and(|last| last.epoch != mapped.epoch);
+        if jumped {
+            self.attribute(&mapped);
+        }
+        self.rows.push(mapped);
+        self.marks.push(Mark {
+            doubt: clock.doubt(),
+            consistent: clock.is_consistent(),
+            gives_up: before.given_up != after.given_up,
+            new_rate: before.rates != after.rates,
+        });
+        Ok(())
+    }
+
+    /// Rows that are smoothed together: epochs, cut where the rate changed at once.
+    fn segments(&self) -> Vec<Range<usize>> {
+        let mut starts = vec![0];
+        let pairs = self.rows.windows(2).enumerate();
+        starts.extend(
+            pairs
+                .filter(|(_, pair)| pair[0].epoch != pair[1].epoch)
+                .map(|(place, _)| place + 1),
+        );
+        let changes = self
+            .marks
+            .iter()
+            .enumerate()
+            .filter(|(_, mark)| mark.new_rate);
+        starts.extend(changes.map(|(place, _)| {
+            // The rows before it that did not fit have the new rate.
+            let earlier = self.marks.get(..place).unwrap_or_default();
+            place
+                - earlier
+                    .iter()
+                    .rev()
+                    .take_while(|mark| !mark.consistent)
+                    .count()
+        }));
+        starts.sort_unstable();
+        starts.dedup();
+        let ends = starts.iter().skip(1).copied().chain([self.rows.len()]);
+        starts
+            .iter()
+            .copied()
+            .zip(ends)
+            .map(|(from, until)| from..until)
+            .collect()
+    }
+
+    /// What was in doubt until an epoch began belongs to that epoch.
+    fn attribute(&mut self, first: &Mapped) {
+        let Some(kind) = self.marks.last().map(|mark| mark.doubt) else {
+            return;
         };
-        *doubt = Doubt::None;
+        if kind == Doubt::None {
+            return;
+        }
+        let rows = self.rows.iter_mut().zip(&mut self.marks).rev();
+        for (row, mark) in rows.take_while(|(_, mark)| mark.doubt == kind) {
+            *row = Mapped {
+                host: row.host,
+                ..*first
+            };
+            (mark.doubt, mark.consistent) = (Doubt::None, true);
+        }
     }
 }
 

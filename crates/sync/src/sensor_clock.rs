@@ -2,41 +2,26 @@
 
 use std::collections::VecDeque;
 
-use timeloom_time::{Duration, Steady, Time};
+use timeloom_time::{Steady, Time};
 
-use crate::anchor::whole_nanos;
-use crate::bound_tracker::{BoundTracker, Trust};
+use crate::bound_tracker::BoundTracker;
 use crate::delay_envelope::{DelayEnvelope, Refinement};
-use crate::device_time::{DeviceTime, check_stamp};
+use crate::device_time::DeviceTime;
 use crate::error::Result;
 use crate::estimator::{DeviceStatus, Estimator, Maturity, Outcome, Vetting};
 use crate::event::{EventKind, Reason, SyncEvent};
+use crate::limit_watch::LimitWatch;
 use crate::limits::Limits;
-use crate::line::{nanos_between, seconds_between};
 use crate::mapped::{Health, Mapped};
+use crate::order::Order;
 use crate::sample::Sample;
-use crate::suspicion::{Judgement, Look, Suspicion};
+use crate::suspicion::{Judgement, Origin, Suspicion};
+
+mod conversion;
+mod watching;
 
 /// Offsets that jump by less are delays; by more, perhaps clocks.
 const STEP: f64 = 100e6;
-/// The same for an estimate that has settled, if samples come too early, which no delay explains.
-const EARLY_STEP: f64 = 10e6;
-/// The same if they are too late, all by the same.
-const LATE_STEP: f64 = 20e6;
-/// An estimate that is not sure is given so many of its deviations.
-const UNSURE: f64 = 30.0;
-/// The same before the estimate has settled: the first packet may have been in a stall.
-const FIRST_STEP: f64 = 500e6;
-/// A stamp may be older than the newest of its kind by so many seconds before the clock went back.
-const LATE_PACKET: f64 = 0.2;
-/// Seconds without a sample that are worth an event, unless samples are rare.
-const GAP: f64 = 1.0;
-/// Seconds of device time beyond the newest sample from which on it is holdover, unless samples are rare.
-const HOLDOVER: f64 = 2.0;
-/// So many times the usual time between two samples is a gap.
-const USUAL_GAP: f64 = 3.5;
-/// The weight of a sample in the usual time.
-const CADENCE_GAIN: f64 = 0.1;
 /// Events that nobody takes are dropped from here on, the oldest first.
 const MOST_EVENTS: usize = 256;
 
@@ -70,6 +55,16 @@ pub struct Diagnostics {
     pub counters: Counters,
 }
 
+/// Whether the clock that stamps samples may be set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum HostStamps {
+    /// It may: system time, or nobody knows.
+    #[default]
+    MayStep,
+    /// It is never set: the steady clock.
+    Steady,
+}
+
 /// What is thought of the newest sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Doubt {
@@ -81,6 +76,15 @@ pub(crate) enum Doubt {
     Withheld,
 }
 
+/// How often what was before stopped to count, within epochs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Breaks {
+    /// Bounds of before were given up.
+    pub(crate) given_up: u32,
+    /// The rate changed at once.
+    pub(crate) rates: u32,
+}
+
 /// The clock of a device as the host sees it.
 ///
 /// It adds to an [`Estimator`] what every one needs: hard bounds, health, epochs and events, host times that never go
@@ -90,7 +94,8 @@ pub(crate) enum Doubt {
 #[derive(Debug)]
 pub struct SensorClock {
     estimator: Box<dyn Estimator>,
-    limits: Limits,
+    watch: LimitWatch,
+    host_stamps: HostStamps,
     bounds: BoundTracker,
     suspicion: Suspicion,
     epoch: u32,
@@ -100,12 +105,17 @@ pub struct SensorClock {
     newest_host: Option<Time<Steady>>,
     /// The usual time between two samples, in seconds.
     cadence: Option<f64>,
-    /// The last conversion of this epoch.
-    converted: Option<(DeviceTime, Time<Steady>)>,
+    /// The conversions of this epoch.
+    order: Order,
     events: VecDeque<SyncEvent>,
     counters: Counters,
     /// How far a withheld sample was off, in nanoseconds.
     mismatch: f64,
+    /// Whether the newest sample is later than usual: a stall, a longer path, or a clock that was just set.
+    newest_is_late: bool,
+    /// Whether the path is longer than it was, or a clock was set by as much: nobody can tell.
+    is_ambiguous: bool,
+    breaks: Breaks,
 }
 
 impl Default for SensorClock {
@@ -123,18 +133,27 @@ impl SensorClock {
         Self {
             estimator,
             bounds: BoundTracker::new(&limits),
-            limits,
+            watch: LimitWatch::new(&limits),
+            host_stamps: HostStamps::MayStep,
             suspicion: Suspicion::default(),
             epoch: 0,
             newest_packet: None,
             newest_request: None,
             newest_host: None,
             cadence: None,
-            converted: None,
+            order: Order::default(),
             events: VecDeque::new(),
             counters: Counters::default(),
             mismatch: 0.0,
+            newest_is_late: false,
+            is_ambiguous: false,
+            breaks: Breaks::default(),
         }
+    }
+
+    /// Says whether the clock that stamps samples may be set: if it is never, a longer path cannot be a step.
+    pub const fn set_host_stamps(&mut self, host_stamps: HostStamps) {
+        self.host_stamps = host_stamps;
     }
 
     /// Takes a sample, in the order of arrival.
@@ -148,9 +167,14 @@ impl SensorClock {
         sample.check()?;
         self.counters.samples += 1;
         self.note_gap(sample);
+        self.watch_stamp(sample);
         let look = self.look(sample);
         let (device, host) = (stamp(sample).nanos(), sample.host_rx().nanos());
-        let judgement = self.suspicion.judge(look, device, host, STEP);
+        let origin = match sample {
+            Sample::Passive(_) => Origin::Packet,
+            Sample::Active(_) => Origin::Request,
+        };
+        let judgement = self.suspicion.judge(look, origin, (device, host), STEP);
         match (judgement, self.estimator.vetting()) {
             (Judgement::Withhold, Vetting::Full) => {
                 self.counters.outliers += 1;
@@ -166,6 +190,7 @@ impl SensorClock {
                 }
                 self.mismatch = 0.0;
                 self.feed(sample);
+                self.watch_skew(sample);
             }
             (Judgement::Jumped(reason), vetting) => {
                 self.bounds.restart();
@@ -193,7 +218,7 @@ impl SensorClock {
         self.bounds.restart();
         self.suspicion = Suspicion::default();
         (self.newest_packet, self.newest_request) = (None, None);
-        self.converted = None;
+        self.forget_epoch();
         self.epoch = self.epoch.wrapping_add(1);
         self.keep(SyncEvent {
             kind: EventKind::NewEpoch {
@@ -203,54 +228,6 @@ impl SensorClock {
             device: DeviceTime::default(),
             host_rx: self.newest_host.unwrap_or_default(),
         });
-    }
-
-    /// The host time of a device time; none before the first sample of an epoch.
-    ///
-    /// Within an epoch, a later device time never gives an earlier host time than the conversion before.
-    pub fn convert(&mut self, device: DeviceTime) -> Option<Mapped> {
-        let mut mapped = self.peek(device)?;
-        if let Some((last_device, last_host)) = self.converted {
-            mapped.host = if device >= last_device {
-                mapped.host.max(last_host)
-            } else {
-                mapped.host.min(last_host)
-            };
-        }
-        if self.estimator.vetting() == Vetting::Full {
-            // Not going back comes first; the bounds still hold, and hold the result.
-            mapped.bounds = mapped.bounds.widened_to(mapped.host);
-        }
-        self.converted = Some((device, mapped.host));
-        Some(mapped)
-    }
-
-    /// The same as [`convert`](Self::convert), but it neither regards nor remembers the conversion before.
-    pub fn peek(&self, device: DeviceTime) -> Option<Mapped> {
-        check_stamp("device", device.nanos()).ok()?;
-        let estimate = self.estimator.estimate(device)?;
-        let trust = if self.suspicion.is_open() {
-            Trust::Newest
-        } else {
-            Trust::All
-        };
-        let bounds = self.bounds.bounds(device, trust);
-        let mut host = estimate.host;
-        if trust == Trust::All && self.estimator.vetting() == Vetting::Full {
-            host = bounds.upper.map_or(host, |upper| host.min(upper));
-            host = bounds.lower.map_or(host, |lower| host.max(lower));
-        }
-        let sigma = estimate.sigma.nanos().max(whole_nanos(self.mismatch));
-        Some(Mapped {
-            host,
-            sigma: Duration::from_nanos(sigma),
-            bounds: match self.estimator.vetting() {
-                Vetting::Full => bounds.widened_to(host),
-                Vetting::None => bounds,
-            },
-            health: self.health_at(device),
-            epoch: self.epoch,
-        })
     }
 
     /// How far conversions of the newest device times can be trusted.
@@ -264,9 +241,20 @@ impl SensorClock {
         self.epoch
     }
 
-    /// What both clocks are believed to keep to.
+    /// What both clocks are believed to keep to: as given, or raised by what samples have shown.
     pub const fn limits(&self) -> &Limits {
-        &self.limits
+        self.watch.limits()
+    }
+
+    /// How often what was before stopped to count.
+    pub(crate) const fn breaks(&self) -> Breaks {
+        self.breaks
+    }
+
+    /// Whether the newest sample agrees with those before.
+    pub(crate) fn is_consistent(&self) -> bool {
+        let in_doubt = self.estimator.maturity() == Maturity::Doubtful;
+        !(self.suspicion.is_open() || in_doubt || self.newest_is_late)
     }
 
     /// The estimator behind.
@@ -327,12 +315,31 @@ impl SensorClock {
             Sample::Passive(sample) => self.estimator.passive(sample),
             Sample::Active(sample) => self.estimator.active(sample),
         };
+        if matches!(sample, Sample::Active(_)) && !matches!(outcome, Outcome::TooSlow(_)) {
+            self.watch.quick_request();
+        }
         match outcome {
             Outcome::Used => {}
             Outcome::Ignored => self.counters.ignored += 1,
             Outcome::Restarted(reason) => self.begin_epoch(reason, sample),
-            Outcome::PathShift(extra) => self.tell(EventKind::PathShift { extra }, sample),
+            Outcome::PathShift(extra) => self.shift_path(extra, sample),
+            Outcome::RateChange => {
+                self.watch.restart();
+                self.give_up_bounds(sample);
+                self.breaks.rates = self.breaks.rates.wrapping_add(1);
+                self.tell(EventKind::RateChange, sample);
+            }
+            Outcome::DriftExceeded => {
+                let reached = self.watch.drift();
+                self.use_limits(reached, sample);
+            }
+            Outcome::TooSlow(took) => {
+                self.counters.ignored += 1;
+                let reached = self.watch.slow_request(took);
+                self.use_limits(reached, sample);
+            }
         }
+        self.is_ambiguous &= !self.estimator.extra_delay().is_zero();
     }
 
     fn newest_of_kind(&mut self, sample: &Sample) -> &mut Option<i64> {
@@ -342,93 +349,16 @@ impl SensorClock {
         }
     }
 
-    /// How a sample looks beside what is known.
-    fn look(&mut self, sample: &Sample) -> Look {
-        let device = stamp(sample);
-        let newest = *self.newest_of_kind(sample);
-        let ahead = newest.map_or(f64::INFINITY, |newest| {
-            seconds_between(newest, device.nanos())
-        });
-        let Some(estimate) = self.estimator.estimate(device) else {
-            return Look::Usual;
-        };
-        let unsure = UNSURE * estimate.sigma.nanos() as f64;
-        let (early_step, late_step) = match self.estimator.maturity() {
-            Maturity::Settled if self.estimator.vetting() == Vetting::Full => (
-                EARLY_STEP.max(unsure).min(STEP),
-                LATE_STEP.max(unsure).min(STEP),
-            ),
-            Maturity::Settled | Maturity::Doubtful => (STEP, STEP),
-            _ => (FIRST_STEP, FIRST_STEP),
-        };
-        // After a silence the clocks may have drifted apart.
-        let newest = self.newest_device().unwrap_or(device);
-        let unknown = device.since(newest).as_secs_f64().max(0.0) * self.limits.skew_ppm * 1e3;
-        let (tx, rx) = match sample {
-            Sample::Passive(sample) => (sample.host_rx, sample.host_rx),
-            Sample::Active(sample) => (sample.host_tx, sample.host_rx),
-        };
-        let early = nanos_between(rx.nanos(), estimate.host.nanos()) - unknown;
-        let late = nanos_between(estimate.host.nanos(), tx.nanos()) - unknown;
-        if ahead < -LATE_PACKET && late > late_step.max(STEP) {
-            self.mismatch = late;
-            return Look::Backwards;
-        }
-        self.counters.duplicates += u64::from(ahead == 0.0);
-        self.counters.late += u64::from(ahead < 0.0);
-        if early > early_step || self.bounds.contradicts(sample) {
-            self.mismatch = early.abs().max(late.abs());
-            Look::Impossible
-        } else if late > late_step {
-            Look::Late(whole_nanos(late))
-        } else {
-            Look::Usual
-        }
-    }
-
-    fn note_gap(&mut self, sample: &Sample) {
-        let host = sample.host_rx();
-        if let Some(newest) = self.newest_host {
-            let silence = host - newest;
-            let seconds = silence.as_secs_f64().max(0.0);
-            if self.cadence.is_some() && seconds > GAP.max(self.rare()) {
-                self.tell(EventKind::Gap { silence }, sample);
-            }
-            let usual = self.cadence.unwrap_or(seconds);
-            // A gap is no new cadence, but many of them are.
-            let change = seconds.min(4.0 * usual + 1e-3) - usual;
-            self.cadence = Some(usual + CADENCE_GAIN * change);
-        }
-        self.newest_host = Some(self.newest_host.map_or(host, |newest| newest.max(host)));
-    }
-
-    /// Seconds that are much longer than the usual time between two samples.
-    fn rare(&self) -> f64 {
-        USUAL_GAP * self.cadence.unwrap_or(0.0)
-    }
-
-    fn health_at(&self, device: DeviceTime) -> Health {
-        let newest = self.newest_device().unwrap_or_default();
-        match self.estimator.maturity() {
-            Maturity::Empty => Health::Unsynced,
-            _ if self.suspicion.is_serious() => Health::Degraded,
-            Maturity::Settling => Health::Converging,
-            Maturity::Doubtful => Health::Degraded,
-            Maturity::Settled => {
-                let ahead = device.since(newest).as_secs_f64();
-                if ahead > HOLDOVER.max(self.rare()) {
-                    Health::Holdover
-                } else {
-                    Health::Locked
-                }
-            }
-        }
+    fn forget_epoch(&mut self) {
+        self.order = Order::default();
+        self.mismatch = 0.0;
+        self.is_ambiguous = false;
+        self.watch.restart();
     }
 
     fn begin_epoch(&mut self, reason: Reason, sample: &Sample) {
         self.epoch = self.epoch.wrapping_add(1);
-        self.converted = None;
-        self.mismatch = 0.0;
+        self.forget_epoch();
         let epoch = self.epoch;
         self.tell(EventKind::NewEpoch { epoch, reason }, sample);
     }

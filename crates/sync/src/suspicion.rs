@@ -17,6 +17,15 @@ pub(crate) enum Look {
     Backwards,
 }
 
+/// Who a sample comes from: packets that fit say nothing about requests that do not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The device by itself.
+    Packet,
+    /// An answer to a request.
+    Request,
+}
+
 /// What to do with a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Judgement {
@@ -42,11 +51,16 @@ const PATIENCE: f64 = 60.0;
 /// Unless they are late by less than this, in nanoseconds: that may be a queue.
 const QUEUE: i64 = 100_000_000;
 
+/// Seconds of host time after which samples that did not fit are forgotten, if nothing of their kind came since.
+const FORGOTTEN: f64 = 30.0;
+
 /// Samples that do not fit, until it is clear what they are.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Suspicion {
     impossible: Option<Impossible>,
     late: Option<Late>,
+    /// Whether the newest sample is withheld.
+    withholds: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -55,6 +69,7 @@ struct Impossible {
     device: i64,
     offset: i64,
     reason: Reason,
+    origin: Origin,
     all: u32,
 }
 
@@ -75,7 +90,7 @@ impl Suspicion {
 
     /// What is thought of the newest sample.
     pub(crate) const fn doubt(&self) -> Doubt {
-        if self.impossible.is_some() {
+        if self.withholds {
             Doubt::Withheld
         } else if self.late.is_some() {
             Doubt::Late
@@ -84,32 +99,48 @@ impl Suspicion {
         }
     }
 
-    /// Whether it is more than a stall.
-    pub(crate) fn is_serious(&self) -> bool {
-        self.impossible.is_some() || self.late.as_ref().is_some_and(|late| late.pieces > 0)
+    /// The device and host stamp of the newest sample, if it is withheld.
+    pub(crate) fn withheld(&self) -> Option<(i64, i64)> {
+        let run = self.impossible.as_ref().filter(|_| self.withholds)?;
+        Some((run.device, run.device.saturating_add(run.offset)))
     }
 
     /// Judges a sample by its look; `agreement` is how far offsets of one clock may differ.
     pub(crate) fn judge(
         &mut self,
         look: Look,
-        device: i64,
-        host: i64,
+        origin: Origin,
+        (device, host): (i64, i64),
         agreement: f64,
     ) -> Judgement {
-        let judgement = match look {
-            Look::Usual => {
-                let outliers = self.impossible.as_ref().map_or(0, |run| run.all);
-                return self.close(Judgement::Use { outliers });
-            }
-            Look::Late(by) => self.late(device, host, by),
-            Look::Impossible => self.impossible(device, host, agreement, Reason::ClockStep),
-            Look::Backwards => self.impossible(device, host, agreement, Reason::DeviceReset),
+        let impossible = |suspicion: &mut Self, reason| {
+            suspicion.impossible(device, host, agreement, (reason, origin))
         };
+        let judgement = match look {
+            Look::Usual => self.usual(origin, host),
+            Look::Late(by) => self.late(device, host, by),
+            Look::Impossible => impossible(self, Reason::ClockStep),
+            Look::Backwards => impossible(self, Reason::DeviceReset),
+        };
+        self.withholds = judgement == Judgement::Withhold;
         match judgement {
             Judgement::Jumped(_) => self.close(judgement),
             other => other,
         }
+    }
+
+    fn usual(&mut self, origin: Origin, host: i64) -> Judgement {
+        let open = self.impossible.as_ref();
+        let stays = open.is_some_and(|run| {
+            let arrival = run.device.saturating_add(run.offset);
+            run.origin != origin && seconds_between(arrival, host) < FORGOTTEN
+        });
+        if stays {
+            self.late = None;
+            return Judgement::Use { outliers: 0 };
+        }
+        let outliers = open.map_or(0, |run| run.all);
+        self.close(Judgement::Use { outliers })
     }
 
     fn close(&mut self, judgement: Judgement) -> Judgement {
@@ -117,7 +148,13 @@ impl Suspicion {
         judgement
     }
 
-    fn impossible(&mut self, device: i64, host: i64, agreement: f64, reason: Reason) -> Judgement {
+    fn impossible(
+        &mut self,
+        device: i64,
+        host: i64,
+        agreement: f64,
+        (reason, origin): (Reason, Origin),
+    ) -> Judgement {
         let offset = host - device;
         let before = self.impossible.take();
         let agrees = before.as_ref().is_some_and(|run| {
@@ -136,6 +173,7 @@ impl Suspicion {
             device,
             offset,
             reason,
+            origin,
             all,
         });
         Judgement::Withhold
@@ -183,18 +221,18 @@ mod tests {
     #[test]
     fn one_bad_stamp_is_an_outlier_and_three_that_agree_are_a_jump() {
         let mut suspicion = Suspicion::default();
-        let first = suspicion.judge(Look::Impossible, 5, 0, 1e8);
+        let first = suspicion.judge(Look::Impossible, Origin::Packet, (5, 0), 1e8);
         assert_eq!(first, Judgement::Withhold);
-        assert!(suspicion.is_serious());
-        let usual = suspicion.judge(Look::Usual, 100, 200, 1e8);
+        assert_eq!(suspicion.withheld(), Some((5, 0)));
+        let usual = suspicion.judge(Look::Usual, Origin::Packet, (100, 200), 1e8);
         assert_eq!(usual, Judgement::Use { outliers: 1 });
         assert!(!suspicion.is_open());
 
         for device in [1, 2] {
-            let judgement = suspicion.judge(Look::Backwards, device, 900, 1e8);
+            let judgement = suspicion.judge(Look::Backwards, Origin::Packet, (device, 900), 1e8);
             assert_eq!(judgement, Judgement::Withhold);
         }
-        let third = suspicion.judge(Look::Backwards, 3, 900, 1e8);
+        let third = suspicion.judge(Look::Backwards, Origin::Packet, (3, 900), 1e8);
         assert_eq!(third, Judgement::Jumped(Reason::DeviceReset));
         assert!(!suspicion.is_open());
     }
@@ -204,7 +242,7 @@ mod tests {
         let mut suspicion = Suspicion::default();
         for step in 0..50 {
             let wild = (step % 7) * 1_000 * SECOND;
-            let judgement = suspicion.judge(Look::Impossible, wild, step, 1e8);
+            let judgement = suspicion.judge(Look::Impossible, Origin::Packet, (wild, step), 1e8);
             assert_eq!(judgement, Judgement::Withhold, "{step}");
         }
     }
@@ -214,16 +252,48 @@ mod tests {
         let mut suspicion = Suspicion::default();
         // Ten seconds of packets that arrive at once.
         for step in 0..100 {
-            let judgement =
-                suspicion.judge(Look::Late(SECOND), step * SECOND / 10, 10 * SECOND, 1e8);
+            let judgement = suspicion.judge(
+                Look::Late(SECOND),
+                Origin::Packet,
+                (step * SECOND / 10, 10 * SECOND),
+                1e8,
+            );
             assert_eq!(judgement, Judgement::Use { outliers: 0 });
         }
-        suspicion.judge(Look::Usual, 0, 0, 1e8);
+        suspicion.judge(Look::Usual, Origin::Packet, (0, 0), 1e8);
         let jumped = (0..100).position(|step| {
             let device = step * SECOND / 10;
-            let judgement = suspicion.judge(Look::Late(SECOND), device, device + SECOND, 1e8);
+            let judgement = suspicion.judge(
+                Look::Late(SECOND),
+                Origin::Packet,
+                (device, device + SECOND),
+                1e8,
+            );
             judgement == Judgement::Jumped(Reason::ClockStep)
         });
         assert_eq!(jumped, Some(20), "after two seconds");
+    }
+
+    #[test]
+    fn packets_that_fit_do_not_vouch_for_requests_that_do_not() {
+        let mut suspicion = Suspicion::default();
+        for step in 0..3 {
+            let at = step * SECOND / 4;
+            let usual = suspicion.judge(Look::Usual, Origin::Packet, (at, at), 1e8);
+            assert_eq!(usual, Judgement::Use { outliers: 0 });
+            let request = suspicion.judge(Look::Impossible, Origin::Request, (at, at), 1e8);
+            let expected = match step {
+                2 => Judgement::Jumped(Reason::ClockStep),
+                _ => Judgement::Withhold,
+            };
+            assert_eq!(request, expected, "{step}");
+        }
+        suspicion.judge(Look::Impossible, Origin::Request, (0, 0), 1e8);
+        let later = suspicion.judge(Look::Usual, Origin::Packet, (0, 40 * SECOND), 1e8);
+        assert_eq!(
+            later,
+            Judgement::Use { outliers: 1 },
+            "no request ever since"
+        );
     }
 }

@@ -75,7 +75,7 @@ impl Ledger {
                 };
                 published.push(Published { stamp_ns, truth_ns });
             }
-            truth.0.insert(topic.to_owned(), published);
+            truth.published.insert(topic.to_owned(), published);
         }
         Ok(truth)
     }

@@ -67,6 +67,7 @@ mod support;
 mod sync;
 mod sync_bags;
 mod sync_live;
+mod sync_honest;
 mod sync_pf_live;
 mod sync_tables;
 mod trace;

@@ -130,6 +130,7 @@ fn topics_of_a_bag_are_fitted() {
     ----- stdout
     samples    0 (0 passive, 0 active) in 0.0 s
     estimator  envelope, smoothed
+    bias       unknown
     bound      none yet
     health     no samples
     epochs     0
@@ -188,6 +189,60 @@ fn stamps_are_rewritten_and_the_originals_kept() {
             .ok("info own --format json")
             .contains("timeloom_retime")
     );
+}
+
+/// A bag of joint states whose first position is the device's time in seconds; the true times.
+fn counting_bag(sandbox: &Sandbox, name: &str) -> Vec<i64> {
+    let schema = Definitions::builtin()
+        .schema("sensor_msgs/msg/TimeReference")
+        .unwrap();
+    let mut writer = BagWriter::create(&sandbox.path(name), BagOptions::default()).unwrap();
+    let topic = TopicInfo::new("/counted", schema.name().to_string());
+    let topic = writer.add_topic(&topic).unwrap();
+    let scenario = Scenario {
+        duration_s: 60.0,
+        rate_hz: Some(50.0),
+        ..Scenario::default()
+    };
+    let mut truths = Vec::new();
+    for simulated in scenario.simulate(4) {
+        let device = simulated.sample.device().nanos();
+        let log_time_ns = simulated.sample.host_rx().nanos();
+        let mut value = schema.default_value().unwrap();
+        let (sec, nanosec) = (device / 1_000_000_000, device % 1_000_000_000);
+        value
+            .set("time_ref.sec", i32::try_from(sec).unwrap())
+            .unwrap();
+        value
+            .set("time_ref.nanosec", u32::try_from(nanosec).unwrap())
+            .unwrap();
+        let message = Message {
+            topic,
+            log_time_ns,
+            publish_time_ns: log_time_ns,
+            sequence: 0,
+            data: &schema.encode(&value).unwrap(),
+        };
+        assert!(writer.write(&[message], 0).is_ok());
+        truths.push(simulated.truth.nanos());
+    }
+    assert!(writer.finish().unwrap().1.is_ok());
+    truths
+}
+
+#[test]
+fn stamps_are_made_from_the_field_that_is_named() {
+    let sandbox = Sandbox::new();
+    let truths = counting_bag(&sandbox, "bag");
+    let run = sandbox.run("sync retime bag -o new --topic /counted --device-field time_ref");
+    assert_eq!(run.code, 0, "{run}");
+    assert!(run.stderr.contains("3,000 messages retimed"), "{run}");
+    let retimed = stamps(&sandbox, "new", "/counted", "header.stamp");
+    assert_eq!(retimed.len(), truths.len());
+    for (number, (stamp, truth)) in retimed.iter().zip(&truths).enumerate() {
+        let error = stamp - truth - 300_000;
+        assert!(error.abs() < 120_000, "{number}: {error}");
+    }
 }
 
 #[test]

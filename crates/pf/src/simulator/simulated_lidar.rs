@@ -13,6 +13,11 @@ use super::options::SimulatorOptions;
 use super::output::Sent;
 use crate::error::{Error, Result};
 
+/// The last part of a wait, which is not slept.
+const AWAKE: Duration = Duration::from_micros(300);
+/// Longer than that on a clock that runs.
+const LONGEST_LOOK: std::time::Duration = std::time::Duration::from_micros(400);
+
 /// What the threads of a simulated lidar share.
 pub(super) struct Shared {
     device: Mutex<Device>,
@@ -162,8 +167,20 @@ impl Shared {
     }
 
     /// Waits until then; false if the device is to stop.
+    ///
+    /// A thread wakes up some 100 µs late, which would look like a delay of the device: the last part of the wait is
+    /// spent looking at the clock.
     pub(super) fn sleep_until(&self, until: Time<Steady>) -> bool {
         let options = WaitOptions::new().cancel(&self.stop);
+        let early = until.saturating_sub(AWAKE);
+        if !self.clock.sleep_until_with(early, &options).is_reached() {
+            return false;
+        }
+        let began = std::time::Instant::now();
+        // A virtual clock stands still meanwhile: it is waited for as usual.
+        while self.clock.now() < until && began.elapsed() < LONGEST_LOOK {
+            std::hint::spin_loop();
+        }
         self.clock.sleep_until_with(until, &options).is_reached()
     }
 }

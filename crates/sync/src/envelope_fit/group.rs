@@ -16,6 +16,8 @@ const GAP_ROUNDS: usize = 12;
 const STALL: f64 = 6.0;
 /// Fewer minima than this show no shape of their distribution.
 const FEWEST: usize = 12;
+/// Neighbours that are alike by less than this over the root of their number are so by chance.
+const CHANCE: f64 = 2.0;
 /// More minima than this are seldom within the memory.
 const USUAL_POINTS: usize = 512;
 
@@ -44,6 +46,8 @@ pub(super) struct Group {
     rarity: f64,
     /// How many minima in a row say the same thing, as when the floor wanders.
     echo: f64,
+    /// The deviation of the slow part of the heights, in nanoseconds: the floor itself moves.
+    wander: f64,
 }
 
 /// Where an envelope lies.
@@ -62,11 +66,17 @@ pub(super) struct Level {
 impl Group {
     pub(super) fn restart(&mut self) {
         (self.mean, self.rarity, self.echo) = (0.0, 0.0, 0.0);
+        self.wander = 0.0;
         self.points.clear();
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.points.is_empty()
+    }
+
+    /// How far the floor moves by itself, in nanoseconds.
+    pub(super) const fn wander(&self) -> f64 {
+        self.wander
     }
 
     pub(super) fn memory(&self) -> usize {
@@ -245,5 +255,11 @@ impl Group {
         blend(&mut self.mean, mean);
         blend(&mut self.rarity, rarity);
         blend(&mut self.echo, echo);
+        // Chance makes some neighbours alike too.
+        let chance = CHANCE / self.count.max(1.0).sqrt();
+        blend(
+            &mut self.wander,
+            deviation * (alike - chance).max(0.0).sqrt(),
+        );
     }
 }

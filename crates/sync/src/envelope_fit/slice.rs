@@ -1,15 +1,13 @@
 //! All curves of one bend.
 
 use super::group::{Group, Level};
-use super::{Prior, Sums, UNLIKELY, peak};
+use super::likely_delay::likely_delay;
+use super::{LeastDelay, Prior, Sums, UNLIKELY, peak};
 
 /// Slopes that are integrated over.
 const SLOPES: usize = 16;
 /// Slopes are searched this many deviations around zero.
-const WIDEST: f64 = 6.0;
-/// An envelope may lie on the wrong side of another by this much, in nanoseconds, as stamps have a grain.
-const GRAIN: f64 = 2e3;
-
+const WIDEST: f64 = 60.0;
 /// All curves of one bend, by their slope relative to the reference line.
 #[derive(Debug)]
 pub(super) struct Slice<'a> {
@@ -80,7 +78,7 @@ impl<'a> Slice<'a> {
             let slope = from + step * (place as f64 + 0.5);
             let levels = self.levels(slope);
             let weight = step * (self.likelihood(slope, &levels) - best).exp();
-            if let Some(height) = height(&levels) {
+            if let Some(height) = height(&levels, self.prior.least_delay) {
                 sums.add(weight, slope, height);
             }
         }
@@ -93,8 +91,8 @@ impl<'a> Slice<'a> {
     fn likelihood(&self, slope: f64, levels: &[Option<Level>; 3]) -> f64 {
         let off = (self.reference + slope) / self.prior.slope;
         let bent = self.bend / self.prior.bend;
-        // Most clocks hardly bend, some do much.
-        let mut likelihood = -0.5 * off * off - (bent * bent).ln_1p();
+        // Most clocks hardly bend, some do much; the same holds for slopes.
+        let mut likelihood = -(off * off).ln_1p() - (bent * bent).ln_1p();
         for (group, level) in self.groups.iter().zip(levels) {
             likelihood += level.map_or(0.0, |level| group.likelihood(&level, self.all));
         }
@@ -104,7 +102,7 @@ impl<'a> Slice<'a> {
             let above = packets
                 .unwrap_or(f64::INFINITY)
                 .min(answers.unwrap_or(f64::INFINITY));
-            likelihood -= ((-below - above) / GRAIN).max(0.0);
+            likelihood -= ((-below - above) / self.prior.grain).max(0.0);
         }
         likelihood
     }
@@ -115,20 +113,26 @@ impl<'a> Slice<'a> {
 }
 
 /// The height of the truth, as far as it shows, and its variance.
-fn height(levels: &[Option<Level>; 3]) -> Option<(f64, f64)> {
+fn height(levels: &[Option<Level>; 3], least_delay: LeastDelay) -> Option<(f64, f64)> {
     let [packets, answers, requests] = levels;
     let floor = |level: &Level| level.least - level.gap;
-    if let Some(packets) = packets {
-        // The middle of a round trip is worse than a packet's floor when the ways differ; but the result must
-        // be possible.
-        let above = answers.as_ref().map_or(f64::INFINITY, |level| level.least);
-        let below = requests
-            .as_ref()
-            .map_or(f64::NEG_INFINITY, |level| -level.least);
-        let height = floor(packets).min(above).max(below.min(above));
-        return Some((height, packets.sigma * packets.sigma));
+    let Some(packets) = packets else {
+        let (above, below) = (answers.as_ref()?, requests.as_ref()?);
+        let height = f64::midpoint(floor(above), -floor(below));
+        return Some((height, (above.sigma.powi(2) + below.sigma.powi(2)) / 4.0));
+    };
+    let Some(requests) = requests else {
+        return Some((floor(packets), packets.sigma.powi(2)));
+    };
+    let arrived = answers.as_ref().map_or(f64::INFINITY, |level| level.least);
+    let above = floor(packets).min(arrived);
+    let below = (-requests.least).min(above);
+    if least_delay == LeastDelay::Given {
+        return Some((above.max(below), packets.sigma.powi(2)));
     }
-    let (above, below) = (answers.as_ref()?, requests.as_ref()?);
-    let height = f64::midpoint(floor(above), -floor(below));
-    Some((height, (above.sigma.powi(2) + below.sigma.powi(2)) / 4.0))
+    let corridor = (above + floor(requests)).max(0.0);
+    let (delay, share) = likely_delay(corridor);
+    let kept = 1.0 - share;
+    let variance = (kept * packets.sigma).powi(2) + (share * requests.sigma).powi(2);
+    Some(((above - delay).max(below), variance))
 }

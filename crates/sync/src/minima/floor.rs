@@ -8,14 +8,20 @@ use crate::anchor::whole_nanos;
 pub(super) enum Verdict {
     /// It belongs to the envelope.
     Fits,
+    /// It belongs to it, but lies below what was expected.
+    TooLow,
     /// It lies too high, and may show a longer path.
     TooHigh,
 }
 
 /// Minima in a row that lie too high before the path counts as longer.
-const ROW: usize = 12;
+pub(super) const ROW: usize = 12;
 /// The first of them lie across the change.
 const ACROSS: usize = 3;
+/// Minima in a row that lie ever lower before the rate counts as changed.
+const LOW_ROW: usize = 4;
+/// Heights that follow a line up to this share of their range show another rate.
+const STRAIGHT: f64 = 0.1;
 /// After so many, a path that wavers counts as longer too, by the least of the last.
 const PATIENCE: usize = 120;
 
@@ -30,6 +36,8 @@ pub(super) struct DelayFloor {
     /// How many in a row lie too high, and the heights of the last of them, as in a ring.
     row: usize,
     heights: [f64; ROW - ACROSS],
+    /// How many in a row lie too low.
+    low_row: usize,
     /// The noise when the path became longer: what comes after it may lie higher, and scatter more.
     calm_noise: f64,
 }
@@ -42,6 +50,7 @@ impl Default for DelayFloor {
             typical: 0.0,
             row: 0,
             heights: [0.0; ROW - ACROSS],
+            low_row: 0,
             calm_noise: 200e3,
         }
     }
@@ -57,6 +66,24 @@ impl DelayFloor {
         if self.extra > 0.0 { self.noise } else { 0.0 }
     }
 
+    pub(super) const fn extra(&self) -> f64 {
+        self.extra
+    }
+
+    /// How far above the floor minima may lie.
+    pub(super) const fn too_high(&self) -> f64 {
+        4.0 * self.noise + 50e3
+    }
+
+    /// Forgets what was thought of the path: another rate of the clocks explains it.
+    pub(super) fn begin_again(&mut self) {
+        *self = Self {
+            noise: self.calm_noise.min(self.noise),
+            calm_noise: self.calm_noise,
+            ..Self::default()
+        };
+    }
+
     pub(super) fn extra_nanos(&self) -> i64 {
         whole_nanos(self.extra)
     }
@@ -70,10 +97,23 @@ impl DelayFloor {
     /// `unknown` is how far the clock may have drifted off the line since the minimum before, in nanoseconds.
     pub(super) fn judge(&mut self, above: f64, age: f64, unknown: f64) -> (Verdict, Change) {
         let above = self.shorten(above - self.extra, unknown);
-        if above > 4.0 * self.noise + 50e3 + unknown && age > 3.0 {
+        if above > self.too_high() + unknown && age > 3.0 {
+            self.low_row = 0;
             return (Verdict::TooHigh, self.count_high(above));
         }
         self.row = 0;
+        if above < -self.too_high() - unknown && age > 5.0 {
+            self.low_row += 1;
+            let is_rate = self.low_row >= LOW_ROW;
+            return (
+                Verdict::TooLow,
+                if is_rate { Change::Rate } else { Change::None },
+            );
+        }
+        self.low_row = 0;
+        if self.extra <= 0.0 {
+            self.calm_noise = self.noise;
+        }
         self.typical = 0.95 * self.typical + 0.05 * above.clamp(-self.noise, 4.0 * self.noise);
         let size = above.abs().min(4.0 * self.noise);
         self.noise = (0.95 * self.noise * self.noise + 0.05 * size * size)
@@ -106,6 +146,9 @@ impl DelayFloor {
         if self.row < ROW {
             return Change::None;
         }
+        if self.rises_straight() {
+            return Change::Rate;
+        }
         let mut sorted = self.heights;
         sorted.sort_unstable_by(f64::total_cmp);
         let [least, .., most] = sorted;
@@ -118,12 +161,31 @@ impl DelayFloor {
         } else {
             return Change::None;
         };
-        if self.extra <= 0.0 {
-            self.calm_noise = self.noise;
-        }
         self.extra += longer.max(0.0);
         self.row = 0;
         Change::Longer(self.extra)
+    }
+
+    /// Whether the last heights lie on a line that rises: minima come at a regular pace, and no queue fills so evenly.
+    fn rises_straight(&self) -> bool {
+        let count = self.heights.len();
+        // In the order of time: the oldest stands behind the newest.
+        let oldest = (self.row + 1) % count;
+        let ordered = (0..count).map(|place| self.heights[(oldest + place) % count]);
+        let middle = (count - 1) as f64 / 2.0;
+        let mean = self.heights.iter().sum::<f64>() / count as f64;
+        let (mut along, mut square) = (0.0, 0.0);
+        for (place, height) in ordered.clone().enumerate() {
+            let t = place as f64 - middle;
+            along += t * (height - mean);
+            square += t * t;
+        }
+        let slope = along / square;
+        let range = slope * (count - 1) as f64;
+        let off =
+            |(place, height): (usize, f64)| (height - mean - slope * (place as f64 - middle)).abs();
+        let worst = ordered.enumerate().map(off).fold(0.0, f64::max);
+        range > self.too_high() && worst < STRAIGHT * range + 2.0 * self.noise
     }
 }
 

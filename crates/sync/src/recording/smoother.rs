@@ -1,7 +1,8 @@
 //! The smoothed map of one epoch.
 
-use timeloom_time::{Duration, Steady, Time};
+use timeloom_time::{Duration, Time};
 
+use super::Mark;
 use crate::anchor::whole_nanos;
 use crate::bound_tracker::{BoundTracker, Trust};
 use crate::delay_envelope::{DelayEnvelope, Refinement, prior};
@@ -10,8 +11,9 @@ use crate::envelope_fit::{EnvelopeFit, Side};
 use crate::estimator::Estimator;
 use crate::limits::Limits;
 use crate::line::{Line, seconds_between};
-use crate::mapped::{Bounds, Mapped};
+use crate::mapped::{Bounds, Health, Mapped};
 use crate::sample::Sample;
+use crate::sensor_clock::Doubt;
 
 /// Seconds of device time between two knots.
 const SPACING: f64 = 2.0;
@@ -34,11 +36,11 @@ pub(super) struct EpochSmoother {
 }
 
 impl EpochSmoother {
-    pub(super) fn new(samples: &[Sample], withheld: &[bool], limits: &Limits) -> Self {
+    pub(super) fn new(samples: &[Sample], marks: &[Mark], limits: &Limits) -> Self {
         let mut envelope = DelayEnvelope::new(limits, Refinement::Curve);
         envelope.keep_all();
         let mut references: Vec<Line> = Vec::new();
-        for (sample, _) in used(samples, withheld) {
+        for (sample, _) in used(samples, marks) {
             match sample {
                 Sample::Passive(sample) => envelope.passive(sample),
                 Sample::Active(sample) => envelope.active(sample),
@@ -65,26 +67,39 @@ impl EpochSmoother {
         }
     }
 
-    /// Replaces host times, deviations and bounds by smoothed ones.
-    pub(super) fn apply(&self, samples: &[Sample], withheld: &[bool], rows: &mut [Mapped]) {
-        let bounds = self.bounds(samples, withheld);
-        let mut before: Option<(DeviceTime, Time<Steady>)> = None;
-        for (((sample, skip), row), bounds) in samples.iter().zip(withheld).zip(rows).zip(bounds) {
+    /// Replaces host times, deviations and bounds by smoothed ones; `before` is the row before, which none goes back
+    /// behind.
+    pub(super) fn apply(
+        &self,
+        samples: &[Sample],
+        marks: &[Mark],
+        rows: &mut [Mapped],
+        before: &mut Option<(DeviceTime, Mapped)>,
+    ) {
+        let bounds = self.bounds(samples, marks);
+        for (((sample, mark), row), bounds) in samples.iter().zip(marks).zip(rows).zip(bounds) {
             let device = sample.device();
             let smoothed = self.at(device);
-            let (Some((host, sigma)), false) = (smoothed, *skip) else {
+            let (Some((host, sigma)), true) = (smoothed, mark.doubt != Doubt::Withheld) else {
                 continue;
             };
-            let mut host = Time::from_nanos(host);
-            host = bounds.upper.map_or(host, |upper| host.min(upper));
-            host = bounds.lower.map_or(host, |lower| host.max(lower));
-            if let Some((_, last)) = before.filter(|(last, _)| device >= *last) {
-                host = host.max(last);
+            if mark.consistent {
+                row.bounds = bounds;
             }
-            before = Some((device, host));
+            let mut host = Time::from_nanos(host);
+            host = row.bounds.upper.map_or(host, |upper| host.min(upper));
+            host = row.bounds.lower.map_or(host, |lower| host.max(lower));
+            let same =
+                |last: &&mut (DeviceTime, Mapped)| last.1.epoch == row.epoch && device >= last.0;
+            if let Some((_, last)) = before.as_mut().filter(same) {
+                host = host.max(last.host);
+            }
             row.host = host;
-            row.sigma = Duration::from_nanos(whole_nanos(sigma));
-            row.bounds = bounds;
+            row.bounds = row.bounds.widened_to(host);
+            if mark.consistent && row.health != Health::Degraded {
+                row.sigma = Duration::from_nanos(whole_nanos(sigma));
+            }
+            *before = Some((device, *row));
         }
     }
 
@@ -111,15 +126,18 @@ impl EpochSmoother {
     }
 
     /// The tighter of the bounds by earlier and by later samples.
-    fn bounds(&self, samples: &[Sample], withheld: &[bool]) -> Vec<Bounds> {
+    fn bounds(&self, samples: &[Sample], marks: &[Mark]) -> Vec<Bounds> {
         let mut bounds = vec![Bounds::default(); samples.len()];
         let mut forwards = BoundTracker::new(&self.limits);
         let mut backwards = BoundTracker::backwards(&self.limits);
-        for (sample, index) in used(samples, withheld) {
+        for (sample, index) in used(samples, marks) {
+            if gives_up(marks, index) {
+                forwards.restart();
+            }
             forwards.take(sample);
             bounds[index] = forwards.bounds(sample.device(), Trust::All);
         }
-        for (sample, index) in used(samples, withheld).rev() {
+        for (sample, index) in used(samples, marks).rev() {
             backwards.take(sample);
             let later = backwards.bounds(sample.device(), Trust::All);
             let earlier = &mut bounds[index];
@@ -128,21 +146,29 @@ impl EpochSmoother {
                 (Some(a), Some(b)) => Some(a.min(b)),
                 (a, b) => a.or(b),
             };
+            if gives_up(marks, index) {
+                backwards.restart();
+            }
         }
         bounds
     }
 }
 
+/// Whether bounds of before are given up with this row.
+fn gives_up(marks: &[Mark], index: usize) -> bool {
+    marks.get(index).is_some_and(|mark| mark.gives_up)
+}
+
 /// The samples that were not withheld, with their indices.
 fn used<'a>(
     samples: &'a [Sample],
-    withheld: &'a [bool],
+    marks: &'a [Mark],
 ) -> impl DoubleEndedIterator<Item = (&'a Sample, usize)> {
     samples
         .iter()
         .enumerate()
-        .zip(withheld)
-        .filter(|(_, withheld)| !**withheld)
+        .zip(marks)
+        .filter(|(_, mark)| mark.doubt != Doubt::Withheld)
         .map(|((index, sample), _)| (sample, index))
 }
 

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{DeviceModel, Disturbances, PathModel, RequestModel, Scenario, Stalls, Window};
+use super::{
+    DeviceModel, Disturbances, HostClock, PathModel, RequestModel, Scenario, Stalls, Window,
+};
 use crate::error::Error;
 
 macro_rules! families {
@@ -78,12 +80,62 @@ families! {
     HeavyRequests = "a3-requests-heavy";
     /// Packets at 40 Hz and slow requests together.
     Mixed = "m1-packets-and-requests";
+    /// Loaded UDP, 640 Hz, and requests that take long to reach the device.
+    LoadedAndAsymmetric = "c1-loaded-and-asymmetric";
+    /// Kernel stamps, and requests that take long to reach the device.
+    KernelAndAsymmetric = "c2-kernel-and-asymmetric";
+    /// Kernel stamps, and requests to a device that answers quickly.
+    KernelAndFast = "c3-kernel-and-fast";
+    /// TCP, and requests that are slow on both ways.
+    TcpAndHeavy = "c4-tcp-and-heavy";
+    /// A device whose clock is 600 ppm slow, 40 Hz.
+    SlowDevice = "l1-skew-600ppm-slow";
+    /// A device whose clock is 900 ppm fast, 40 Hz.
+    FastDevice = "l2-skew-900ppm-fast";
+    /// Stamps that are cut to milliseconds, 40 Hz.
+    CoarseStamps = "l3-ticks-of-1ms";
+    /// The rate of the device swings by 10 ppm in a minute, 100 Hz.
+    Swinging = "l4-rate-swings";
+    /// The host's clocks are slewed by 500 ppm for a minute, 100 Hz.
+    Slewing = "l5-host-slewed";
+    /// The system clock is stepped by 1 ms, there and back, 100 Hz.
+    HostStep1ms = "s1-host-step-1ms";
+    /// The system clock is stepped by 5 ms, there and back, 100 Hz.
+    HostStep5ms = "s2-host-step-5ms";
+    /// The system clock is stepped by an hour, there and back, 100 Hz.
+    HostStep1h = "s3-host-step-1h";
+    /// The system clock is stepped by 5 ms, there and back, with quick requests beside packets of 100 Hz.
+    HostStepRequests = "s4-host-step-5ms-requests";
 }
 
 impl Family {
-    /// Whether the smallest delay is constant and reached now and then, so that packets alone can be exact.
+    /// Whether the smallest delay is constant and reached now and then, and the clocks keep to the usual limits, so
+    /// that packets alone can be exact.
     pub const fn has_stable_floor(self) -> bool {
-        !matches!(self, Self::WanderingFloor | Self::Congested)
+        !matches!(
+            self,
+            Self::WanderingFloor
+                | Self::Congested
+                | Self::SlowDevice
+                | Self::FastDevice
+                | Self::CoarseStamps
+                | Self::Swinging
+                | Self::Slewing
+                | Self::HostStep1ms
+                | Self::HostStep5ms
+                | Self::HostStep1h
+                | Self::HostStepRequests
+        )
+    }
+
+    /// The clock of the host that its samples are meant to be stamped with.
+    pub const fn host_clock(self) -> HostClock {
+        match self {
+            Self::HostStep1ms | Self::HostStep5ms | Self::HostStep1h | Self::HostStepRequests => {
+                HostClock::System
+            }
+            _ => HostClock::Steady,
+        }
     }
 
     /// What this family simulates.
@@ -141,6 +193,53 @@ impl Family {
                 requests: Some(self.requests()),
                 ..at_rate(40.0, 0.0)
             },
+            Self::LoadedAndAsymmetric
+            | Self::KernelAndAsymmetric
+            | Self::KernelAndFast
+            | Self::TcpAndHeavy => Scenario {
+                path: self.path(),
+                requests: Some(self.requests()),
+                ..loaded
+            },
+            _ => self.beyond_limits(),
+        }
+    }
+
+    /// Families in which clocks do not keep to the usual limits, or are set.
+    fn beyond_limits(self) -> Scenario {
+        let device = |rate_hz: f64, change: fn(&mut DeviceModel)| {
+            let mut scenario = at_rate(rate_hz, 0.0);
+            change(&mut scenario.device);
+            scenario
+        };
+        let stepped = |by_s: f64| Scenario {
+            disturbances: Disturbances {
+                system_steps: Some((200.0, by_s)),
+                ..Disturbances::default()
+            },
+            ..at_rate(100.0, 0.0)
+        };
+        match self {
+            Self::SlowDevice => device(40.0, |device| device.skew_ppm = -600.0),
+            Self::FastDevice => device(40.0, |device| device.skew_ppm = 900.0),
+            Self::CoarseStamps => device(40.0, |device| device.quantum_ns = 1e6),
+            Self::Swinging => device(100.0, |device| {
+                (device.wave_ppm, device.wave_s) = (10.0, 60.0);
+            }),
+            Self::Slewing => Scenario {
+                disturbances: Disturbances {
+                    slewing: Some((window(200.0, 260.0), 500.0)),
+                    ..Disturbances::default()
+                },
+                ..at_rate(100.0, 0.0)
+            },
+            Self::HostStep1ms => stepped(1e-3),
+            Self::HostStep1h => stepped(3_600.0),
+            Self::HostStepRequests => Scenario {
+                requests: Some(RequestModel::FAST),
+                ..stepped(5e-3)
+            },
+            _ => stepped(5e-3),
         }
     }
 
@@ -148,7 +247,7 @@ impl Family {
         let loaded = PathModel::LOADED;
         match self {
             Self::QuietUdp => PathModel::QUIET,
-            Self::CoalescedTcp => PathModel {
+            Self::CoalescedTcp | Self::TcpAndHeavy => PathModel {
                 coalesce: 3,
                 network_stalls: Some(Stalls {
                     every_s: 20.0,
@@ -161,7 +260,7 @@ impl Family {
                 network_mean_s: 2e-3,
                 ..loaded
             },
-            Self::KernelStamps => PathModel {
+            Self::KernelStamps | Self::KernelAndAsymmetric | Self::KernelAndFast => PathModel {
                 host_mean_s: 3e-6,
                 host_stalls: None,
                 ..loaded
@@ -176,12 +275,14 @@ impl Family {
 
     fn requests(self) -> RequestModel {
         match self {
-            Self::AsymmetricRequests => RequestModel {
-                forward_s: (500e-6, 8e-3),
-                back_s: (300e-6, 400e-6),
-                ..RequestModel::FAST
-            },
-            Self::HeavyRequests | Self::Mixed => RequestModel {
+            Self::AsymmetricRequests | Self::LoadedAndAsymmetric | Self::KernelAndAsymmetric => {
+                RequestModel {
+                    forward_s: (500e-6, 8e-3),
+                    back_s: (300e-6, 400e-6),
+                    ..RequestModel::FAST
+                }
+            }
+            Self::HeavyRequests | Self::Mixed | Self::TcpAndHeavy => RequestModel {
                 forward_s: (400e-6, 12e-3),
                 back_s: (400e-6, 10e-3),
                 late: (0.05, 30e-3),

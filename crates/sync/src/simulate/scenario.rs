@@ -32,6 +32,8 @@ pub struct Disturbances {
     pub status: Option<(f64, f64)>,
     /// Every so many seconds the system clock (not the steady clock) is stepped by so many, there and back.
     pub system_steps: Option<(f64, f64)>,
+    /// Both clocks of the host are slewed by so many ppm during a time.
+    pub slewing: Option<(Window, f64)>,
     /// One packet in so many comes twice.
     pub duplicate_one_in: Option<u32>,
     /// One packet in so many is lost.
@@ -72,10 +74,15 @@ impl Default for Scenario {
 impl Scenario {
     /// What is left of a perfect estimate, in nanoseconds: the smallest delay of packets.
     ///
-    /// Requests alone show the middle, in which half the difference of the two ways' floors is left.
+    /// Requests alone show the middle, in which half the difference of the two ways' floors is left. With both,
+    /// nothing has to be left.
     pub fn floor_ns(&self) -> f64 {
-        let asymmetry = self.requests.map_or(0.0, |model| model.asymmetry_s());
-        self.rate_hz.map_or(asymmetry, |_| self.path.floor_s()) * 1e9
+        let left = match (self.rate_hz, self.requests) {
+            (Some(_), None) => self.path.floor_s(),
+            (None, Some(requests)) => requests.asymmetry_s(),
+            _ => 0.0,
+        };
+        left * 1e9
     }
 
     /// The samples of this case for `seed`, in the order of their arrival.

@@ -49,6 +49,20 @@ pub struct Score {
     pub max_ns: f64,
     /// The 99th percentile of error over sigma.
     pub p99_sigmas: f64,
+    /// The constant part of the error, in nanoseconds: the median of host minus truth, after 30 s.
+    pub bias_ns: f64,
+    /// The 99th percentile of the error's absolute value with its constant part, in nanoseconds, after 30 s.
+    pub raw_p99_ns: f64,
+    /// The share of conversions whose error, less its constant part, is within two sigma, after 30 s.
+    pub within_2_sigma: f64,
+    /// Conversions that are "locked" although their bounds do not contain the truth.
+    pub locked_and_wrong: u64,
+    /// Conversions that are "locked".
+    pub locked: u64,
+    /// Conversions below zero.
+    pub negative: u64,
+    /// The median distance of the bounds where there are two, in nanoseconds; infinite without.
+    pub width_ns: f64,
     /// Conversions whose bounds did not contain the truth, from the first sample on.
     pub bound_violations: u64,
     /// Conversions with an upper and with a lower bound.
@@ -136,7 +150,13 @@ struct Tally {
     floor: f64,
     errors: Vec<f64>,
     sigmas: Vec<f64>,
+    /// Host minus truth and sigma, after the settling.
+    signed: Vec<(f64, f64)>,
+    widths: Vec<f64>,
     evaluations: u64,
+    locked: u64,
+    locked_and_wrong: u64,
+    negative: u64,
     bound_violations: u64,
     bounded: (u64, u64),
     backwards: u64,
@@ -153,7 +173,12 @@ impl Tally {
             floor: scenario.floor_ns(),
             errors: Vec::new(),
             sigmas: Vec::new(),
+            signed: Vec::new(),
+            widths: Vec::new(),
             evaluations: 0,
+            locked: 0,
+            locked_and_wrong: 0,
+            negative: 0,
             bound_violations: 0,
             bounded: (0, 0),
             backwards: 0,
@@ -169,11 +194,20 @@ impl Tally {
         let Some(mapped) = mapped else { return };
         self.evaluations += 1;
         let truth = simulated.truth.saturating_add(step);
-        self.count_bounds(&mapped.bounds, mapped.bounds.contain(truth));
+        let holds = mapped.bounds.contain(truth);
+        self.count_bounds(&mapped.bounds, holds);
         self.count_backwards(simulated, mapped);
-        let error = ((mapped.host - truth).nanos() as f64 - self.floor).abs();
+        let locked = mapped.health == Health::Locked;
+        self.locked += u64::from(locked);
+        self.locked_and_wrong += u64::from(locked && !holds);
+        self.negative += u64::from(mapped.host.nanos() < 0);
+        self.widths
+            .extend(mapped.bounds.width().map(|width| width.nanos() as f64));
+        let signed = (mapped.host - truth).nanos() as f64;
+        let error = (signed - self.floor).abs();
         let since = self.since_start(simulated.at_s);
         if since >= SETTLING {
+            self.signed.push((signed, mapped.sigma.nanos() as f64));
             self.errors.push(error);
             self.sigmas.push(error / mapped.sigma.nanos().max(1) as f64);
         } else if error > SETTLED {
@@ -209,7 +243,26 @@ impl Tally {
     fn score(mut self) -> Score {
         self.errors.sort_by(f64::total_cmp);
         self.sigmas.sort_by(f64::total_cmp);
+        self.widths.sort_by(f64::total_cmp);
+        self.signed.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let bias = self
+            .signed
+            .get(self.signed.len() / 2)
+            .map_or(0.0, |one| one.0);
+        let mut raw: Vec<f64> = self.signed.iter().map(|one| one.0.abs()).collect();
+        raw.sort_by(f64::total_cmp);
+        let within = self
+            .signed
+            .iter()
+            .filter(|(error, sigma)| (error - bias).abs() <= 2.0 * sigma);
         Score {
+            bias_ns: bias,
+            raw_p99_ns: percentile(&raw, 0.99),
+            within_2_sigma: within.count() as f64 / self.signed.len().max(1) as f64,
+            locked_and_wrong: self.locked_and_wrong,
+            locked: self.locked,
+            negative: self.negative,
+            width_ns: percentile(&self.widths, 0.5),
             evaluations: self.evaluations,
             p50_ns: percentile(&self.errors, 0.5),
             p99_ns: percentile(&self.errors, 0.99),

@@ -124,7 +124,7 @@ impl Simulation {
         let sample = Sample::Passive(PassiveSample {
             device_event,
             device_tx,
-            host_rx: host_time(passage.read),
+            host_rx: self.host_time(passage.read),
             source: StampSource::User,
         });
         let simulated = self.with_truth(sample, t, &passage);
@@ -160,10 +160,10 @@ impl Simulation {
         };
         let (read, back) = requests.ask(t, &mut self.random);
         let sample = Sample::Active(ActiveSample {
-            host_tx: host_time(t),
+            host_tx: self.host_time(t),
             // The next event may come before this reading: do not advance the shared walk.
             device: self.clock.clone().stamp(read),
-            host_rx: host_time(back),
+            host_rx: self.host_time(back),
         });
         let passage = Passage {
             sent: read,
@@ -184,7 +184,7 @@ impl Simulation {
             .is_some_and(|(every, length)| t >= every && t % every < length);
         Simulated {
             sample,
-            truth: host_time(t),
+            truth: self.host_time(t),
             system_step: Duration::try_from_secs_f64(stepped).unwrap_or_default(),
             status: if unsettled {
                 DeviceStatus::Unsettled
@@ -193,6 +193,22 @@ impl Simulation {
             },
             at_s: t,
         }
+    }
+
+    /// Simulated seconds on the host's steady clock.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "simulated times are far below 2^62 ns, and a float cast saturates"
+    )]
+    fn host_time(&self, t: f64) -> Time<Steady> {
+        let slewed = self
+            .scenario
+            .disturbances
+            .slewing
+            .map_or(0.0, |(window, ppm)| {
+                (t.min(window.until_s) - window.from_s).max(0.0) * ppm * 1e-6
+            });
+        Time::from_nanos(HOST_START.saturating_add(((t + slewed) * 1e9).round() as i64))
     }
 
     fn arrive(&mut self, simulated: Simulated) {
@@ -221,7 +237,7 @@ impl Iterator for Simulation {
             let over = next > self.scenario.duration_s;
             let ready = self.pending.front().is_some_and(|first| {
                 // A later packet never overtakes, so what arrived before the next event is next.
-                over || (self.group.is_empty() && first.sample.host_rx() <= host_time(next))
+                over || (self.group.is_empty() && first.sample.host_rx() <= self.host_time(next))
             });
             if ready {
                 return self.pending.pop_front();
@@ -232,13 +248,4 @@ impl Iterator for Simulation {
             self.make_next(packet, request);
         }
     }
-}
-
-/// Simulated seconds on the host's steady clock.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "simulated times are far below 2^62 ns, and a float cast saturates"
-)]
-fn host_time(t: f64) -> Time<Steady> {
-    Time::from_nanos(HOST_START.saturating_add((t * 1e9).round() as i64))
 }

@@ -1,6 +1,6 @@
 //! The cells of a line of CSV.
 
-use crate::device_time::STAMP_LIMIT;
+use super::units::TimeUnit;
 use crate::error::{Error, Result};
 
 /// The names of the columns.
@@ -14,7 +14,7 @@ impl<'a> Header<'a> {
     pub(super) fn new(line: usize, text: &'a str) -> Self {
         Self {
             line,
-            names: text.split(',').map(bare).collect(),
+            names: split(text).map(bare).collect(),
         }
     }
 
@@ -23,6 +23,16 @@ impl<'a> Header<'a> {
         self.place(column)?.ok_or(Error::MissingColumn {
             line: self.line,
             column,
+        })
+    }
+
+    /// Where a column is whose name a user has chosen.
+    pub(super) fn named(&self, column: &str) -> Result<usize> {
+        let place = self.names.iter().position(|name| *name == column);
+        place.ok_or_else(|| Error::UnknownColumn {
+            line: self.line,
+            column: column.to_owned(),
+            known: self.names.join(", "),
         })
     }
 
@@ -52,8 +62,13 @@ impl<'a> Cells<'a> {
     pub(super) fn new(line: usize, text: &'a str) -> Self {
         Self {
             line,
-            cells: text.split(',').map(bare).collect(),
+            cells: split(text).map(bare).collect(),
         }
+    }
+
+    /// The line, from one.
+    pub(super) const fn line(&self) -> usize {
+        self.line
     }
 
     /// The text of a cell, empty if there is none.
@@ -74,27 +89,35 @@ impl<'a> Cells<'a> {
         place: Option<usize>,
         column: &'static str,
     ) -> Result<Option<i64>> {
+        self.time(place, column, TimeUnit::Nanoseconds)
+    }
+
+    /// A time in a decimal unit as nanoseconds, if there is any.
+    pub(super) fn time(
+        &self,
+        place: Option<usize>,
+        column: &'static str,
+        unit: TimeUnit,
+    ) -> Result<Option<i64>> {
         let text = self.text(place);
         if text.is_empty() || text.eq_ignore_ascii_case("nan") {
             return Ok(None);
         }
-        // Programs that know empty cells only in columns of floats write 12.0 for 12.
-        let whole = text
-            .split_once('.')
-            .filter(|(_, fraction)| fraction.bytes().all(|digit| digit == b'0'))
-            .map_or(text, |(whole, _)| whole);
-        match whole.parse::<i128>() {
-            Ok(nanos) => match i64::try_from(nanos) {
-                Ok(nanos) if nanos.unsigned_abs() <= STAMP_LIMIT.unsigned_abs() => Ok(Some(nanos)),
-                _ => Err(self.bad(column, text, OUT_OF_RANGE)),
-            },
-            Err(error) => Err(match error.kind() {
-                std::num::IntErrorKind::PosOverflow | std::num::IntErrorKind::NegOverflow => {
-                    self.bad(column, text, OUT_OF_RANGE)
-                }
-                _ => self.bad(column, text, "no whole number of nanoseconds"),
-            }),
+        let nanos = unit
+            .nanos(text)
+            .map_err(|why| self.bad(column, text, why))?;
+        Ok(Some(nanos))
+    }
+
+    /// The value of a counter, if there is any.
+    pub(super) fn ticks(&self, place: Option<usize>, column: &'static str) -> Result<Option<u64>> {
+        let text = self.text(place);
+        if text.is_empty() || text.eq_ignore_ascii_case("nan") {
+            return Ok(None);
         }
+        let ticks = whole(text).parse();
+        let ticks = ticks.map_err(|_error| self.bad(column, text, "no whole number of ticks"))?;
+        Ok(Some(ticks))
     }
 
     pub(super) fn bad(&self, column: &'static str, text: &str, why: &'static str) -> Error {
@@ -107,7 +130,21 @@ impl<'a> Cells<'a> {
     }
 }
 
-const OUT_OF_RANGE: &str = "out of range: stamps lie within 4611686018427387903 ns of zero";
+/// The cells of a line: commas between quotes do not separate.
+fn split(text: &str) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    text.split(move |letter: char| {
+        quoted ^= letter == '"';
+        letter == ',' && !quoted
+    })
+}
+
+/// A number without a fraction that is zero: programs that know empty cells only in columns of floats write 12.0 for 12.
+pub(super) fn whole(text: &str) -> &str {
+    text.split_once('.')
+        .filter(|(_, fraction)| fraction.bytes().all(|digit| digit == b'0'))
+        .map_or(text, |(whole, _)| whole)
+}
 
 /// A cell without spaces and quotes around it.
 fn bare(cell: &str) -> &str {

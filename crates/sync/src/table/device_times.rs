@@ -1,6 +1,7 @@
 //! Reading device times alone from CSV text.
 
 use super::cells::{Cells, Header};
+use super::units::DeviceColumn;
 use crate::device_time::DeviceTime;
 use crate::error::{Error, Result};
 
@@ -9,12 +10,21 @@ use crate::error::{Error, Result};
 pub struct DeviceTimeReader {
     line: usize,
     place: Option<usize>,
+    units: DeviceColumn,
 }
 
 impl DeviceTimeReader {
     /// A reader that expects the header, or the first number.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A reader of numbers that are not nanoseconds.
+    pub fn with_units(units: DeviceColumn) -> Self {
+        Self {
+            units,
+            ..Self::default()
+        }
     }
 
     /// Takes the next line, without its end; a device time if it holds one.
@@ -42,8 +52,10 @@ impl DeviceTimeReader {
             self.place = Some(0);
         }
         let cells = Cells::new(self.line, text);
-        let nanos = cells.needed(self.place, "device_ns")?;
-        Ok(Some(DeviceTime::from_nanos(nanos)))
+        let device = self.units.read(&cells, self.place, "device_ns")?;
+        device
+            .map(Some)
+            .ok_or_else(|| cells.bad("device_ns", "", "missing"))
     }
 
     /// Says that there are no more lines.

@@ -1,9 +1,9 @@
 //! Reading samples from CSV text.
 
-use timeloom_time::Time;
+use timeloom_time::{Steady, Time};
 
 use super::cells::{Cells, Header};
-use crate::device_time::DeviceTime;
+use super::units::TableUnits;
 use crate::error::{Error, Result};
 use crate::sample::{ActiveSample, PassiveSample, Sample, StampSource};
 
@@ -14,6 +14,10 @@ pub struct Row {
     pub line: usize,
     /// The sample.
     pub sample: Sample,
+    /// When it arrived by the host's steady clock, if the table says so: `host_rx_ns` may be of a clock that is set.
+    pub steady: Option<Time<Steady>>,
+    /// What the column that was asked for with [`SampleReader::with_reference`] says: the true host time of the sample.
+    pub reference: Option<Time<Steady>>,
 }
 
 /// Where the columns are.
@@ -25,23 +29,48 @@ struct Columns {
     host_tx: Option<usize>,
     device_tx: Option<usize>,
     source: Option<usize>,
+    steady: Option<usize>,
+    reference: Option<usize>,
 }
 
 /// Reads samples line by line: the first line names the columns, in any order.
 ///
 /// `kind` (`passive` or `active`), `device_ns` and `host_rx_ns` are needed; `host_tx_ns` (for active samples),
-/// `device_tx_ns` and `source` (`kernel` or `user`) may be missing or empty; others are left alone. Empty lines and
-/// lines that begin with `#` are skipped; spaces and quotes around cells do not count.
+/// `device_tx_ns`, `source` (`kernel` or `user`) and `host_steady_ns` (the arrival by a clock that is never set) may be
+/// missing or empty; others are left alone. Empty lines and lines that begin with `#` are skipped; spaces and quotes
+/// around cells do not count, nor do commas between quotes.
 #[derive(Debug, Clone, Default)]
 pub struct SampleReader {
     line: usize,
     columns: Option<Columns>,
+    units: TableUnits,
+    reference: Option<String>,
 }
 
 impl SampleReader {
     /// A reader that expects the header.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A reader of numbers that are not nanoseconds.
+    pub fn with_units(units: TableUnits) -> Self {
+        Self {
+            units,
+            ..Self::default()
+        }
+    }
+
+    /// The same reader, which also reads the true host time of each sample from a column of this name.
+    #[must_use]
+    pub fn with_reference(mut self, column: &str) -> Self {
+        self.reference = Some(column.to_owned());
+        self
+    }
+
+    /// Whether the header was read.
+    pub const fn has_header(&self) -> bool {
+        self.columns.is_some()
     }
 
     /// Takes the next line, without its end; a sample if it holds one.
@@ -60,17 +89,29 @@ impl SampleReader {
             return Ok(None);
         }
         let Some(columns) = &self.columns else {
-            self.columns = Some(Columns::of(text, self.line)?);
+            self.columns = Some(Columns::of(text, self.line, self.reference.as_deref())?);
             return Ok(None);
         };
         let line = self.line;
-        let sample = columns.sample(&Cells::new(line, text))?;
+        let cells = Cells::new(line, text);
+        let sample = columns.sample(&cells, &mut self.units)?;
+        let host = |place, column| -> Result<Option<Time<Steady>>> {
+            let nanos = cells.time(place, column, self.units.host)?;
+            Ok(nanos.map(Time::from_nanos))
+        };
+        let steady = host(columns.steady, "host_steady_ns")?;
+        let reference = host(columns.reference, "reference")?;
         sample.check().map_err(|source| Error::BadRow {
             line,
             column: column_of(&source),
             source: Box::new(source),
         })?;
-        Ok(Some(Row { line, sample }))
+        Ok(Some(Row {
+            line,
+            sample,
+            steady,
+            reference,
+        }))
     }
 
     /// Says that there are no more lines.
@@ -110,9 +151,15 @@ const fn column_of(error: &Error) -> &'static str {
 }
 
 impl Columns {
-    fn of(text: &str, line: usize) -> Result<Self> {
+    fn of(text: &str, line: usize, reference: Option<&str>) -> Result<Self> {
         let header = Header::new(line, text);
+        let reference = match reference {
+            Some(name) => Some(header.named(name)?),
+            None => None,
+        };
         Ok(Self {
+            reference,
+            steady: header.place("host_steady_ns")?,
             kind: header.needed("kind")?,
             device: header.needed("device_ns")?,
             host_rx: header.needed("host_rx_ns")?,
@@ -122,17 +169,23 @@ impl Columns {
         })
     }
 
-    fn sample(&self, cells: &Cells<'_>) -> Result<Sample> {
+    fn sample(&self, cells: &Cells<'_>, units: &mut TableUnits) -> Result<Sample> {
         let kind = cells.text(Some(self.kind));
         let is_active = kind.eq_ignore_ascii_case("active");
         if !is_active && !kind.eq_ignore_ascii_case("passive") {
             return Err(cells.bad("kind", kind, "neither passive nor active"));
         }
-        let device = DeviceTime::from_nanos(cells.needed(Some(self.device), "device_ns")?);
-        let host_rx = Time::from_nanos(cells.needed(Some(self.host_rx), "host_rx_ns")?);
+        let missing = |column| cells.bad(column, "", "missing");
+        let device = units.device.read(cells, Some(self.device), "device_ns")?;
+        let device = device.ok_or_else(|| missing("device_ns"))?;
+        let host = |place, column| -> Result<Time<Steady>> {
+            let nanos = cells.time(place, column, units.host)?;
+            nanos.map(Time::from_nanos).ok_or_else(|| missing(column))
+        };
+        let host_rx = host(Some(self.host_rx), "host_rx_ns")?;
         if is_active {
             return Ok(Sample::Active(ActiveSample {
-                host_tx: Time::from_nanos(cells.needed(self.host_tx, "host_tx_ns")?),
+                host_tx: host(self.host_tx, "host_tx_ns")?,
                 device,
                 host_rx,
             }));
@@ -142,10 +195,9 @@ impl Columns {
             "kernel" => StampSource::Kernel,
             other => return Err(cells.bad("source", other, "neither kernel nor user")),
         };
-        let device_tx = cells.optional(self.device_tx, "device_tx_ns")?;
         Ok(Sample::Passive(PassiveSample {
             device_event: device,
-            device_tx: device_tx.map(DeviceTime::from_nanos),
+            device_tx: units.device.read(cells, self.device_tx, "device_tx_ns")?,
             host_rx,
             source,
         }))

@@ -6,6 +6,7 @@ use super::cells::{Cells, Header};
 use crate::device_time::DeviceTime;
 use crate::error::Error;
 use crate::error::Result;
+use crate::limits::Limits;
 use crate::mapped::{Bounds, Health, Mapped};
 
 /// Where the columns are.
@@ -18,6 +19,8 @@ struct Columns {
     upper: Option<usize>,
     health: Option<usize>,
     epoch: Option<usize>,
+    skew: Option<usize>,
+    drift: Option<usize>,
 }
 
 /// Reads what [`mapped_line`](super::mapped_line) wrote, line by line; only `device_ns` and `host_ns` are needed.
@@ -25,6 +28,8 @@ struct Columns {
 pub struct MappedReader {
     line: usize,
     columns: Option<Columns>,
+    /// The largest skew and drift that rows name.
+    largest: (Option<f64>, Option<f64>),
 }
 
 impl MappedReader {
@@ -54,10 +59,32 @@ impl MappedReader {
                 upper: header.place("upper_ns")?,
                 health: header.place("health")?,
                 epoch: header.place("epoch")?,
+                skew: header.place("max_skew_ppm")?,
+                drift: header.place("max_drift_ppm")?,
             });
             return Ok(None);
         };
-        columns.row(&Cells::new(self.line, text)).map(Some)
+        let cells = Cells::new(self.line, text);
+        for (largest, place, column) in [
+            (&mut self.largest.0, columns.skew, "max_skew_ppm"),
+            (&mut self.largest.1, columns.drift, "max_drift_ppm"),
+        ] {
+            let limit = limit(&cells, place, column)?;
+            *largest = largest.map_or(limit, |old: f64| {
+                limit.map(|new| new.max(old)).or(Some(old))
+            });
+        }
+        columns.row(&cells).map(Some)
+    }
+
+    /// The limits that the rows hold for, as far as they name them.
+    pub fn limits(&self) -> Limits {
+        let usual = Limits::default();
+        Limits {
+            skew_ppm: self.largest.0.unwrap_or(usual.skew_ppm),
+            drift_ppm_per_minute: self.largest.1.unwrap_or(usual.drift_ppm_per_minute),
+            ..usual
+        }
     }
 
     /// Says that there are no more lines.
@@ -71,6 +98,20 @@ impl MappedReader {
             None => Err(Error::NoHeader),
         }
     }
+}
+
+/// A limit of a row, if it names one.
+fn limit(cells: &Cells<'_>, place: Option<usize>, column: &'static str) -> Result<Option<f64>> {
+    let text = cells.text(place);
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let limit = text
+        .parse::<f64>()
+        .ok()
+        .filter(|limit| (0.0..=1e9).contains(limit));
+    let limit = limit.ok_or_else(|| cells.bad(column, text, "no number from 0"))?;
+    Ok(Some(limit))
 }
 
 impl Columns {

@@ -82,9 +82,28 @@ fn slow_requests_are_left_out_and_others_count_from_their_sending() {
         device: DeviceTime::from_nanos(0),
         host_rx: Time::from_nanos(rx * MS),
     };
-    assert_eq!(anchor.active(&request(100, 151)), Outcome::Ignored);
+    let slow = Outcome::TooSlow(Duration::from_millis(51));
+    assert_eq!(anchor.active(&request(100, 151)), slow);
     assert_eq!(anchor.active(&request(100, 150)), Outcome::Used);
     assert!((host_ms(&anchor, 0) - 100.0).abs() < 1e-9);
+}
+
+#[test]
+fn requests_every_two_seconds_are_no_jumps() {
+    let mut anchor = anchor(Averaging::Mean);
+    let mut request = |device_ms: i64, host_ms: i64| {
+        anchor.active(&ActiveSample {
+            host_tx: Time::from_nanos(host_ms * MS),
+            device: DeviceTime::from_nanos(device_ms * MS),
+            host_rx: Time::from_nanos((host_ms + 5) * MS),
+        })
+    };
+    for second in (0..60).step_by(2) {
+        assert_eq!(request(second * 1_000, second * 1_000 + 100), Outcome::Used);
+    }
+    let restarted = Outcome::Restarted(Reason::EstimatorLimit);
+    assert_eq!(request(60_000, 62_000), restarted, "the host jumped");
+    assert_eq!(request(1_000, 64_000), restarted, "the device restarted");
 }
 
 #[test]

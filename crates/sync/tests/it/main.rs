@@ -4,6 +4,7 @@ mod anchor;
 mod conformance;
 mod fuzz;
 mod held_out;
+mod honesty;
 mod jumps;
 mod output;
 mod quality;

@@ -25,16 +25,23 @@ fn bar_us(family: Family) -> Option<f64> {
 
 fn check(family: Family) -> Score {
     let scenario = family.scenario();
-    let ours = score(&scenario, SEED, SensorClock::default(), HostClock::Steady);
+    let ours = score(&scenario, SEED, SensorClock::default(), family.host_clock());
     let p99 = ours.p99_ns / 1e3;
     assert_eq!(ours.bound_violations, 0, "{family}");
+    assert_eq!(ours.locked_and_wrong, 0, "{family}");
     assert_eq!(ours.backwards, 0, "{family}");
+    assert_eq!(ours.negative, 0, "{family}");
+    let within = ours.within_2_sigma;
+    assert!(
+        within >= 0.95,
+        "{family}: {within:.3} of the rows are within two sigma"
+    );
     assert!(
         ours.bounded.0 == ours.evaluations,
         "{family} has upper bounds"
     );
     // Half a millisecond takes longer where requests are late by 12 ms on average.
-    if family != Family::HeavyRequests {
+    if !matches!(family, Family::HeavyRequests | Family::CoarseStamps) {
         let after = ours.settled_after_s;
         assert!(after < 20.0, "{family} settles in seconds, not {after}");
     }
@@ -49,6 +56,12 @@ fn check(family: Family) -> Score {
             let least = match family {
                 // The anchor's two errors with quick requests, skew and forward delay, partly cancel out.
                 Family::FastRequests => 40.0,
+                // With both kinds the constant delay counts, too.
+                Family::LoadedAndAsymmetric
+                | Family::KernelAndAsymmetric
+                | Family::KernelAndFast
+                | Family::TcpAndHeavy
+                | Family::Mixed => 15.0,
                 // Requests that are late by 12 ms, four times a second, leave half a millisecond after 30 s.
                 Family::HeavyRequests => 25.0,
                 _ => 50.0,
@@ -100,6 +113,54 @@ hold! {
     asymmetric_requests: AsymmetricRequests, epochs 1;
     heavy_requests: HeavyRequests, epochs 1;
     packets_and_requests: Mixed, epochs 1;
+    loaded_packets_and_asymmetric_requests: LoadedAndAsymmetric, epochs 1;
+    kernel_stamps_and_asymmetric_requests: KernelAndAsymmetric, epochs 1;
+    kernel_stamps_and_fast_requests: KernelAndFast, epochs 1;
+    tcp_and_heavy_requests: TcpAndHeavy, epochs 1;
+    a_device_that_is_600_ppm_slow: SlowDevice, epochs 1;
+    a_device_that_is_900_ppm_fast: FastDevice, epochs 1;
+    ticks_of_a_millisecond: CoarseStamps, epochs 1;
+    a_rate_that_swings: Swinging, epochs 1;
+    a_host_that_is_slewed: Slewing, epochs 1;
+    a_host_step_of_a_millisecond: HostStep1ms, epochs 1;
+    a_host_step_of_five_milliseconds: HostStep5ms, epochs 1;
+    a_host_step_of_an_hour: HostStep1h, epochs 3;
+    a_host_step_that_requests_show: HostStepRequests, epochs 3;
+}
+
+/// p99 of the error with its constant part, of packets, requests, and both.
+fn with_bias(family: Family) -> [f64; 3] {
+    let both = family.scenario();
+    let packets = Scenario {
+        requests: None,
+        ..both
+    };
+    let requests = Scenario {
+        rate_hz: None,
+        ..both
+    };
+    [packets, requests, both].map(|scenario| {
+        let score = score(&scenario, SEED, SensorClock::default(), HostClock::Steady);
+        score.raw_p99_ns / 1e3
+    })
+}
+
+#[test]
+fn both_kinds_together_are_as_good_as_the_better_one() {
+    for family in [
+        Family::LoadedAndAsymmetric,
+        Family::KernelAndAsymmetric,
+        Family::KernelAndFast,
+        Family::TcpAndHeavy,
+        Family::Mixed,
+    ] {
+        let [packets, requests, both] = with_bias(family);
+        // A microsecond is the noise of one seed.
+        assert!(
+            both <= packets.min(requests) + 1.0,
+            "{family}: {both:.1} µs, packets {packets:.1}, requests {requests:.1}"
+        );
+    }
 }
 
 #[test]

@@ -36,11 +36,12 @@ fn results_have_the_documented_columns_and_empty_bounds() {
         .collect();
     let mut clock = Method::Envelope.clock(Limits::default());
     let mapped = causal(&samples, &mut clock).unwrap();
-    let text = write_mapped(samples.iter().map(Sample::device).zip(&mapped));
+    let rows = samples.iter().map(Sample::device).zip(&mapped);
+    let text = write_mapped(rows, clock.limits());
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         lines[0],
-        "device_ns,host_ns,sigma_ns,lower_ns,upper_ns,health,epoch"
+        "device_ns,host_ns,sigma_ns,lower_ns,upper_ns,health,epoch,max_skew_ppm,max_drift_ppm"
     );
     assert_eq!(lines.len(), 4);
     let cells: Vec<&str> = lines[1].split(',').collect();

@@ -6,6 +6,7 @@ use clap::Args;
 use timeloom_sync::table::{DeviceTimeReader, MAPPED_HEADER, MappedReader, mapped_line};
 use timeloom_sync::{DeviceTime, Error, Limits, Mapped, Mapping};
 
+use super::device_field::{Unit, device_column};
 use super::lines::Lines;
 use super::output::Output;
 use crate::context::Context;
@@ -17,9 +18,11 @@ EXAMPLES
   timeloom sync fit samples.csv --output fitted.csv
   timeloom sync convert fitted.csv events.csv                    host times of the column device_ns
   timeloom sync convert fitted.csv events.csv -o times.csv --epoch 2
+  timeloom sync convert fitted.csv ticks.csv --device-unit us --device-bits 32
 
 The mapping is what `sync fit --output` wrote. Between its rows host times are interpolated; beyond them they follow
-the slope at the end, health says holdover and sigma grows. Times in several epochs need --epoch.";
+the slope at the end, health says holdover, and sigma and bounds grow as the limits of the fit allow (its columns
+max_skew_ppm and max_drift_ppm). Times in several epochs need --epoch.";
 
 /// Convert device times of a table by a fitted mapping
 #[derive(Debug, Args)]
@@ -43,14 +46,22 @@ pub(crate) struct Arguments {
     /// Use this epoch of the mapping
     #[arg(long, value_name = "NUMBER")]
     epoch: Option<u32>,
+    /// What a device time counts
+    #[arg(long, value_enum, value_name = "UNIT")]
+    device_unit: Option<Unit>,
+    /// How many bits a device time has before it starts anew at zero [default: it never does]
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=64))]
+    device_bits: Option<u32>,
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let mapping = Mapping::new(rows(arguments)?, &Limits::default());
+    let column = device_column(arguments.device_unit, arguments.device_bits)?;
+    let (rows, limits) = rows(arguments)?;
+    let mapping = Mapping::new(rows, &limits);
     let mut output = Output::create(&arguments.output, &arguments.times)?;
     output.line(MAPPED_HEADER, context)?;
     let mut lines = Lines::open(&arguments.times)?;
-    let mut reader = DeviceTimeReader::new();
+    let mut reader = DeviceTimeReader::with_units(column);
     let mut device = None;
     while lines.next(|line| {
         device = reader.line(line)?;
@@ -62,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         let mapped = mapping
             .convert(device, arguments.epoch)
             .map_err(with_hint)?;
-        output.line(&mapped_line(device, &mapped), context)?;
+        output.line(&mapped_line(device, &mapped, &limits), context)?;
     }
     let finished = reader.finish();
     finished.map_err(|error| anyhow::Error::from(error).context(lines.name()))?;
@@ -70,7 +81,8 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     Ok(Outcome::Done)
 }
 
-fn rows(arguments: &Arguments) -> anyhow::Result<Vec<(DeviceTime, Mapped)>> {
+/// The rows of the mapping, and the limits that they hold for.
+fn rows(arguments: &Arguments) -> anyhow::Result<(Vec<(DeviceTime, Mapped)>, Limits)> {
     let mut lines = Lines::open(&arguments.mapping)?;
     let mut reader = MappedReader::new();
     let mut rows = Vec::new();
@@ -80,7 +92,8 @@ fn rows(arguments: &Arguments) -> anyhow::Result<Vec<(DeviceTime, Mapped)>> {
     })? {}
     let finished = reader.finish();
     finished.map_err(|error| anyhow::Error::from(error).context(lines.name()))?;
-    Ok(rows)
+    let limits = reader.limits();
+    Ok((rows, limits))
 }
 
 fn with_hint(error: Error) -> anyhow::Error {

@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use timeloom_msg::{Schema, Value};
+use timeloom_sync::table::{DeviceColumn, TimeUnit};
 use timeloom_sync::{ClockSpec, DeviceTime, PassiveSample, TickCounter};
 use timeloom_time::{Steady, Time};
 
@@ -15,10 +16,11 @@ pub(crate) struct FieldArguments {
     /// The field with the device's time: a stamp or a number [default: header.stamp, or what the type is known for]
     #[arg(long, value_name = "PATH")]
     pub(crate) device_field: Option<String>,
-    /// What a number in that field counts
+    /// What a number in that field, or in the column device_ns of a table, counts
     #[arg(long, value_enum, value_name = "UNIT")]
     device_unit: Option<Unit>,
-    /// How many bits that number has before it starts anew at zero [default: those of the field]
+    /// How many bits that number has before it starts anew at zero [default: those of the field; in a table it never
+    /// does]
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=64))]
     device_bits: Option<u32>,
     /// The field with the host's time [default: when the message was received]
@@ -26,9 +28,32 @@ pub(crate) struct FieldArguments {
     host_field: Option<String>,
 }
 
+impl FieldArguments {
+    /// What the device's column of a table counts.
+    pub(crate) fn device_column(&self) -> Result<DeviceColumn, Failure> {
+        device_column(self.device_unit, self.device_bits)
+    }
+}
+
+/// What the device's column of a table counts: times, or a counter that wraps.
+pub(crate) fn device_column(
+    unit: Option<Unit>,
+    bits: Option<u32>,
+) -> Result<DeviceColumn, Failure> {
+    let unit = unit.unwrap_or(Unit::Ns);
+    match (unit.decimal(), bits) {
+        (Some(decimal), None) => Ok(DeviceColumn::Time(decimal)),
+        (_, bits) => {
+            let spec = ClockSpec::new(unit.per_second(), 1, bits.unwrap_or(64));
+            let failed = |error: timeloom_sync::Error| Failure::usage(error.to_string());
+            Ok(DeviceColumn::counter(spec.map_err(failed)?))
+        }
+    }
+}
+
 /// What a number counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Unit {
+pub(crate) enum Unit {
     /// Nanoseconds
     Ns,
     /// Microseconds
@@ -42,6 +67,17 @@ enum Unit {
 }
 
 impl Unit {
+    /// The decimal unit, if it is one.
+    pub(crate) const fn decimal(self) -> Option<TimeUnit> {
+        match self {
+            Self::Ns => Some(TimeUnit::Nanoseconds),
+            Self::Us => Some(TimeUnit::Microseconds),
+            Self::Ms => Some(TimeUnit::Milliseconds),
+            Self::S => Some(TimeUnit::Seconds),
+            Self::Ntp => None,
+        }
+    }
+
     /// Ticks per second.
     const fn per_second(self) -> u64 {
         match self {

@@ -3,18 +3,24 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use timeloom_sync::table::{MAPPED_HEADER, SampleReader, mapped_line};
-use timeloom_sync::{Mapped, Method, Sample, SensorClock, causal_one, smooth};
+use timeloom_sync::table::{MAPPED_HEADER, Row, SampleReader, TableUnits, TimeUnit, mapped_line};
+use timeloom_sync::{
+    EventKind, HostClocks, HostStamps, Limit, Limits, Mapped, Method, Sample, SensorClock,
+    causal_one, smooth_with,
+};
+use timeloom_time::{Steady, Time};
 
-use super::bag_samples::{BagAccount, TakeSample, is_bag, read_topic};
-use super::device_field::FieldArguments;
+use super::bag_samples::{BagAccount, is_bag, read_topic};
+use super::device_field::{FieldArguments, Unit};
 use super::limits_arguments::LimitsArguments;
 use super::lines::Lines;
 use super::output::Output;
 use super::plot::Plot;
+use super::rates::Rates;
 use super::summary::Summary;
 use super::trace::Trace;
 use crate::context::Context;
+use crate::failure::Failure;
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
 
@@ -25,12 +31,16 @@ EXAMPLES
   timeloom sync fit samples.csv --estimator mean --causal        what another driver would have made of it
   timeloom sync fit my_bag --topic /scan --plot scan.svg         the clock behind header.stamp
   timeloom sync fit my_bag --topic /imu --device-field ticks --device-unit us --device-bits 32
+  my_driver | timeloom sync fit -                                rows come out as rows come in
 
 A table has the columns kind (passive or active), device_ns, host_rx_ns, and if there are any host_tx_ns (needed for
-active rows), device_tx_ns and source (kernel or user), in any order and below a header; its rows stand in the order of
-their arrival. The output has device_ns, host_ns, sigma_ns, lower_ns, upper_ns, health and epoch for every row.
-Without --causal every row is estimated from all rows of its epoch, earlier and later ones.
-lower_ns is empty where nothing bounds from below: only requests do (active rows).";
+active rows), device_tx_ns, source (kernel or user) and host_steady_ns (the arrival by a clock that is never set, where
+host_rx_ns is of one that may be), in any order and below a header; its rows stand in the order of their arrival.
+The output has device_ns, host_ns, sigma_ns, lower_ns, upper_ns, health, epoch, max_skew_ppm and max_drift_ppm for every
+row. sigma_ns is the deviation of the error that varies; a constant error lies within lower_ns and upper_ns, which hold
+for clocks that keep to max_skew_ppm and max_drift_ppm. lower_ns is empty where only packets were seen.
+Without --causal every row is estimated from all rows of its epoch, earlier and later ones. Rows from stdin are
+estimated and written as they come, unless --smooth waits for the end.";
 
 /// Estimate host times from samples: a table or a topic of a bag
 #[derive(Debug, Args)]
@@ -42,12 +52,19 @@ pub(crate) struct Arguments {
     /// Use only rows up to each one, as if it were live
     #[arg(long)]
     causal: bool,
-    /// Write a row for each sample to this CSV file; `-` for stdout
+    /// Use later rows of stdin too, and write nothing until it ends
+    #[arg(long, conflicts_with = "causal")]
+    smooth: bool,
+    /// Write a row for each sample to this CSV file; `-` for stdout [default: stdout if the samples come from stdin and
+    /// neither --plot nor --format json is given]
     #[arg(short, long, value_name = "FILE", allow_hyphen_values = true)]
     output: Option<PathBuf>,
     /// Draw offset, delays, bounds and drift: an .svg or .html file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// What a number in the host's columns of a table counts
+    #[arg(long, value_enum, value_name = "UNIT", default_value = "ns")]
+    host_unit: Unit,
     /// Form of the summary
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
@@ -64,35 +81,100 @@ pub(crate) struct Arguments {
 struct Fit {
     clock: SensorClock,
     output: Option<Output>,
-    /// All samples, where later ones count.
-    kept: Option<Vec<Sample>>,
+    /// All samples, where later ones count, with the host's clocks at each.
+    kept: Option<Vec<(Sample, Option<HostClocks>)>>,
+    host_clocks: Option<HostClocks>,
     summary: Summary,
     trace: Trace,
+    rates: Rates,
+    told: Vec<Limit>,
 }
 
 impl Fit {
-    fn take(&mut self, sample: &Sample, context: &mut Context) -> anyhow::Result<()> {
-        let mapped = causal_one(sample, &mut self.clock)?;
+    /// Takes a sample, and its arrival by the steady clock, if that is known too.
+    fn take(
+        &mut self,
+        sample: &Sample,
+        steady: Option<Time<Steady>>,
+        context: &mut Context,
+    ) -> anyhow::Result<()> {
+        self.summary.arrived(sample);
+        self.rates.add(sample);
+        let Some(shifted) = self.on_steady_clock(sample, steady) else {
+            // A request during which the clock was set says nothing.
+            return match self.clock.convert(sample.device()) {
+                Some(mapped) => self.row(sample, &mapped, context),
+                None => Ok(()),
+            };
+        };
+        let mapped = causal_one(&shifted, &mut self.clock)?;
         while let Some(event) = self.clock.take_event() {
+            if let EventKind::LimitReached(reached) = event.kind {
+                if !self.told.contains(&reached.limit) {
+                    self.told.push(reached.limit);
+                    context.printer.warning(&reached.to_string());
+                }
+            }
             self.summary.event(&event);
         }
         match &mut self.kept {
-            Some(kept) => kept.push(*sample),
+            Some(kept) => kept.push((shifted, self.host_clocks.clone())),
             None => self.row(sample, &mapped, context)?,
         }
         Ok(())
     }
 
+    /// The sample on the clock that is never set, if its arrival there is known; none if it cannot be used.
+    fn on_steady_clock(&mut self, sample: &Sample, steady: Option<Time<Steady>>) -> Option<Sample> {
+        let Some(steady) = steady else {
+            return Some(*sample);
+        };
+        let clocks = self.host_clocks.get_or_insert_with(HostClocks::new);
+        self.clock.set_host_stamps(HostStamps::Steady);
+        let (shifted, step) = clocks.steady(sample, steady);
+        if let Some(step) = step {
+            let text = format!("the host's clock was set by {:+.6} s", step.as_secs_f64());
+            self.summary.tell(sample.host_rx().nanos(), text);
+        }
+        shifted
+    }
+
+    /// A row on the clock that stamped the sample.
     fn row(
         &mut self,
         sample: &Sample,
         mapped: &Mapped,
         context: &mut Context,
     ) -> anyhow::Result<()> {
+        let clocks = self.host_clocks.as_ref();
+        let mapped = &clocks.map_or(*mapped, |clocks| clocks.stamped(*mapped));
         self.summary.add(sample, mapped);
         self.trace.add(sample, mapped);
         if let Some(output) = &mut self.output {
-            output.line(&mapped_line(sample.device(), mapped), context)?;
+            let line = mapped_line(sample.device(), mapped, self.clock.limits());
+            output.line(&line, context)?;
+        }
+        Ok(())
+    }
+
+    /// Smooths what was kept and makes rows of it.
+    fn smooth(&mut self, limits: &Limits, context: &mut Context) -> anyhow::Result<()> {
+        let Some(kept) = self.kept.take() else {
+            return Ok(());
+        };
+        let samples: Vec<Sample> = kept.iter().map(|(sample, _)| *sample).collect();
+        let mut clock = Method::Envelope.clock(*limits);
+        if self.host_clocks.is_some() {
+            clock.set_host_stamps(HostStamps::Steady);
+        }
+        let (rows, clock) = smooth_with(&samples, clock)?;
+        self.clock = clock;
+        for ((sample, clocks), mapped) in kept.into_iter().zip(&rows) {
+            let sample = clocks
+                .as_ref()
+                .map_or(sample, |clocks| clocks.sample(&sample));
+            self.host_clocks = clocks;
+            self.row(&sample, mapped, context)?;
         }
         Ok(())
     }
@@ -104,15 +186,22 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     }
     let limits = arguments.limits.limits();
     let method = arguments.limits.estimator;
-    let smooths = !arguments.causal && method == Method::Envelope;
-    if !arguments.causal && !smooths {
+    let streams = arguments.samples.as_os_str() == "-" && !arguments.smooth;
+    let live = arguments.causal || streams;
+    let smooths = !live && method == Method::Envelope;
+    if !live && !smooths {
         let text = format!(
             "{method} knows nothing of later rows: this is the live view, as with --causal"
         );
         context.printer.aside(&text);
     }
-    let output = arguments.output.as_deref();
-    let mut output = output
+    let summary_only = arguments.plot.is_some() || matches!(arguments.format, Format::Json);
+    let to_stdout = streams && !summary_only;
+    let stdout = to_stdout.then(|| Path::new("-"));
+    let mut output = arguments
+        .output
+        .as_deref()
+        .or(stdout)
         .map(|path| Output::create(path, &arguments.samples))
         .transpose()?;
     if let Some(output) = &mut output {
@@ -122,45 +211,85 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         clock: method.clock(limits),
         output,
         kept: smooths.then(Vec::new),
+        host_clocks: None,
         summary: Summary::default(),
         trace: Trace::default(),
+        rates: Rates::default(),
+        told: Vec::new(),
     };
     let account = read(arguments, &mut fit, context)?;
-    if let Some(samples) = fit.kept.take() {
-        let rows = smooth(&samples, &limits)?;
-        for (sample, mapped) in samples.iter().zip(&rows) {
-            fit.row(sample, mapped, context)?;
-        }
-    }
+    fit.rates.check(limits.skew_ppm)?;
+    fit.smooth(&limits, context)?;
     finish(arguments, fit, smooths, context)?;
     Ok(Outcome::lost_if(account.damaged || account.unread > 0))
 }
 
 fn read(arguments: &Arguments, fit: &mut Fit, context: &mut Context) -> anyhow::Result<BagAccount> {
     let path = &arguments.samples;
-    let mut take = |sample: &Sample, context: &mut Context| fit.take(sample, context);
     if is_bag(path) {
         let topic = arguments.topic.as_deref();
+        let mut take = |sample: &Sample, context: &mut Context| fit.take(sample, None, context);
         return read_topic(path, topic, &arguments.fields, context, &mut take);
     }
-    read_table(path, context, &mut take)?;
-    Ok(BagAccount::default())
+    let units = TableUnits {
+        device: arguments.fields.device_column()?,
+        host: host_unit(arguments.host_unit)?,
+    };
+    let reader = SampleReader::with_units(units);
+    read_table(path, reader, context, &mut |row, context| {
+        fit.take(&row.sample, row.steady, context)
+    })
 }
 
-/// Hands every sample of a CSV file to `take`.
+/// The unit of the host's columns.
+pub(super) fn host_unit(unit: Unit) -> Result<TimeUnit, Failure> {
+    unit.decimal()
+        .ok_or_else(|| Failure::usage("--host-unit ntp: the host's columns are ns, us, ms or s"))
+}
+
+/// What is done with each row of a table.
+pub(super) type TakeRow<'a> = dyn FnMut(&Row, &mut Context) -> anyhow::Result<()> + 'a;
+
+/// Hands every row of a CSV file to `take`; a last line that is cut off is left out.
 pub(super) fn read_table(
     path: &Path,
+    mut reader: SampleReader,
     context: &mut Context,
-    take: &mut TakeSample<'_>,
-) -> anyhow::Result<()> {
+    take: &mut TakeRow<'_>,
+) -> anyhow::Result<BagAccount> {
     let mut lines = Lines::open(path)?;
-    let mut reader = SampleReader::new();
-    while lines.next(|line| match reader.line(line)? {
-        Some(row) => take(&row.sample, context),
-        None => Ok(()),
-    })? {}
+    let mut account = BagAccount::default();
+    loop {
+        let mut bad: Option<timeloom_sync::Error> = None;
+        let more = lines.next(|line| match reader.line(line) {
+            Ok(Some(row)) => take(&row, context),
+            Ok(None) => Ok(()),
+            Err(error) => {
+                bad = Some(error);
+                Ok::<(), anyhow::Error>(())
+            }
+        })?;
+        if let Some(error) = bad {
+            if !(lines.is_cut() && reader.has_header()) {
+                return Err(anyhow::Error::from(error).context(lines.name()));
+            }
+            let text = format!(
+                "{}: the last line is cut off and left out: {error}",
+                lines.name()
+            );
+            context.printer.warning(&text);
+            account.unread += 1;
+        }
+        if !more {
+            break;
+        }
+        if lines.is_drained() {
+            context.printer.flush()?;
+        }
+    }
     let finished = reader.finish();
-    finished.map_err(|error| anyhow::Error::from(error).context(lines.name()))
+    finished.map_err(|error| anyhow::Error::from(error).context(lines.name()))?;
+    Ok(account)
 }
 
 fn finish(

@@ -1,7 +1,7 @@
 //! What the clocks are trusted with: flags of every verb that estimates.
 
 use clap::Args;
-use timeloom_sync::{Limits, Method};
+use timeloom_sync::{GrainSource, Limits, Method};
 use timeloom_time::Duration;
 
 /// The estimator and what it may rely on.
@@ -20,16 +20,29 @@ pub(crate) struct LimitsArguments {
     /// No packet takes less than this many microseconds; it is taken off all results
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 0.0, value_parser = not_negative)]
     least_delay: f64,
+    /// Device stamps are cut off by up to this many microseconds, as a counter of milliseconds cuts off 1000 [default:
+    /// what the stamps show, at least 5]
+    #[arg(long, value_name = "MICROSECONDS", value_parser = not_negative)]
+    grain: Option<f64>,
+    /// mean and regression leave out requests that take more milliseconds than this
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = 50.0, value_parser = positive)]
+    max_request: f64,
 }
 
 impl LimitsArguments {
     pub(crate) fn limits(&self) -> Limits {
-        let micros = Duration::try_from_secs_f64(self.least_delay * 1e-6);
+        let micros = |micros: f64| Duration::try_from_secs_f64(micros * 1e-6).unwrap_or_default();
+        let usual = Limits::default();
         Limits {
             skew_ppm: self.max_skew,
             drift_ppm_per_minute: self.max_drift,
-            least_delay: micros.unwrap_or_default(),
-            ..Limits::default()
+            least_delay: micros(self.least_delay),
+            stamp_grain: self.grain.map_or(usual.stamp_grain, micros),
+            grain_source: match self.grain {
+                Some(_) => GrainSource::Given,
+                None => GrainSource::Found,
+            },
+            slowest_request: micros(self.max_request * 1e3),
         }
     }
 }

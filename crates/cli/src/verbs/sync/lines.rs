@@ -1,7 +1,7 @@
 //! The lines of a text file or of stdin, one at a time.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -14,25 +14,28 @@ const LONGEST: u64 = 64 << 10;
 /// Lines with the name of their file for errors.
 pub(crate) struct Lines {
     name: PathBuf,
-    reader: Box<dyn BufRead>,
+    reader: BufReader<Box<dyn Read>>,
     bytes: Vec<u8>,
     number: u64,
+    /// Whether the newest line has an end.
+    ended: bool,
 }
 
 impl Lines {
     /// Opens a file; `-` is stdin.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
-        let reader: Box<dyn BufRead> = if path.as_os_str() == "-" {
-            Box::new(BufReader::new(io::stdin()))
+        let reader: Box<dyn Read> = if path.as_os_str() == "-" {
+            Box::new(io::stdin())
         } else {
             let file = File::open(path).with_context(|| format!("cannot open {}", path.display()));
-            Box::new(BufReader::with_capacity(256 << 10, file?))
+            Box::new(file?)
         };
         Ok(Self {
             name: path.to_path_buf(),
-            reader,
+            reader: BufReader::with_capacity(256 << 10, reader),
             bytes: Vec::new(),
             number: 0,
+            ended: true,
         })
     }
 
@@ -47,12 +50,13 @@ impl Lines {
         self.bytes.clear();
         self.number += 1;
         let name = self.name.display();
-        let mut limited = io::Read::take(&mut self.reader, LONGEST);
+        let mut limited = self.reader.by_ref().take(LONGEST);
         let read = limited.read_until(b'\n', &mut self.bytes);
         let read = read.with_context(|| format!("cannot read {name}"))?;
         if read == 0 {
             return Ok(false);
         }
+        self.ended = self.bytes.ends_with(b"\n");
         while matches!(self.bytes.last(), Some(b'\n' | b'\r')) {
             self.bytes.pop();
         }
@@ -66,6 +70,16 @@ impl Lines {
         };
         take(text).map_err(|error| error.into().context(name.to_string()))?;
         Ok(true)
+    }
+
+    /// Whether the next line has to be waited for: what was made of those before should be shown first.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.reader.buffer().is_empty()
+    }
+
+    /// Whether the newest line has no end: the file was cut off in it.
+    pub(crate) fn is_cut(&self) -> bool {
+        !self.ended
     }
 
     /// The name of the file, for errors.

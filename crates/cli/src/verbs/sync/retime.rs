@@ -7,10 +7,11 @@ use serde_json::json;
 use timeloom_bag::{
     BagOptions, BagReader, StorageId, StorageOptions, StorageReader as _, TopicInfo,
 };
+use timeloom_msg::Schema;
 use timeloom_sync::{Limits, Mapping, Sample, smooth};
 
 use super::bag_samples::read_topic;
-use super::device_field::FieldArguments;
+use super::device_field::{FieldArguments, SampleFields};
 use super::limits_arguments::LimitsArguments;
 use crate::context::Context;
 use crate::decode::Decoders;
@@ -23,7 +24,7 @@ use crate::suggestion::nearest;
 mod rewrite;
 mod stamps;
 
-use rewrite::{Rewrite, Rewritten};
+use rewrite::{DeviceTimes, Rewrite, Rewritten};
 use stamps::StampWriter;
 
 /// What is put behind the name of a topic for its original headers.
@@ -35,11 +36,12 @@ EXAMPLES
   timeloom sync retime my_bag -o better --topic /scan --topic /imu      each has a clock of its own
   timeloom sync retime my_bag -o better --topic /scan --clock-topic /r2000_header
   timeloom sync retime my_bag -o better --topic /scan --least-delay 300
+  timeloom sync retime my_bag -o better --topic /imu --device-field ticks --device-unit us
 
-header.stamp is read as device time, related to the time of receiving, smoothed forwards and backwards, and replaced by
+header.stamp, or what --device-field names, is read as device time, related to the time of receiving, smoothed forwards and backwards, and replaced by
 host time. The original header of every message is kept in <topic>/original_header (std_msgs/msg/Header) with the same
 log time; metadata.yaml tells what was done under timeloom_retime. With --clock-topic one topic gives the mapping for
-all others. Messages whose stamp cannot be replaced stay as they are and are counted; the exit code is then 3.";
+all others; --device-field is then a field of that topic, and the others have the device's time in header.stamp. Messages whose stamp cannot be replaced stay as they are and are counted; the exit code is then 3.";
 
 /// Rewrite header.stamp of topics whose stamps are a sensor's, on the host's clock
 #[derive(Debug, Args)]
@@ -100,7 +102,8 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             None => mapping(arguments, name, &arguments.fields, &limits, context)?,
         };
         lost |= damaged;
-        rewrites.push(Rewrite::new(name, writer, mapping));
+        let device = device_times(arguments, schema, name)?;
+        rewrites.push(Rewrite::new(name, writer, device, mapping));
     }
     let options = options(arguments, &reader)?;
     let mut progress = context.progress("retiming");
@@ -111,6 +114,21 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let reason = format!("{} does not hold them", arguments.output.display());
     lost |= warn_left_out(info.extras, &reason, context);
     Ok(Outcome::lost_if(lost))
+}
+
+/// What reads the device's time of a topic's messages, if that is not in `header.stamp`.
+fn device_times(
+    arguments: &Arguments,
+    schema: &Schema,
+    topic: &str,
+) -> anyhow::Result<Option<DeviceTimes>> {
+    if arguments.fields.device_field.is_none() || arguments.clock_topic.is_some() {
+        return Ok(None);
+    }
+    Ok(Some(DeviceTimes {
+        schema: schema.clone(),
+        fields: SampleFields::new(&arguments.fields, schema, topic)?,
+    }))
 }
 
 /// The mapping that a topic shows, and whether the bag was damaged.

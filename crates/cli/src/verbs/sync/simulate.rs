@@ -16,7 +16,7 @@ const EXAMPLES: &str = "\
 EXAMPLES
   timeloom sync simulate --list                                   all families, a line each
   timeloom sync simulate p2 --seed 7 -o samples.csv               UDP over a loaded network, 640 Hz
-  timeloom sync simulate r1 --host-clock system | timeloom sync fit -
+  timeloom sync simulate r1 --host-clock both | timeloom sync fit -
   timeloom sync simulate p4 --duration 60 --rate 100
 
 truth_ns is the true host time of what device_ns stamps; floor_ns is the smallest delay that its packets ever have.
@@ -62,6 +62,8 @@ enum Clock {
     Steady,
     /// It is stepped where the family says so
     System,
+    /// The system clock, and the steady clock beside it in host_steady_ns
+    Both,
 }
 
 fn family(text: &str) -> Result<Family, String> {
@@ -87,17 +89,26 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     }
     let clock = match arguments.host_clock {
         Clock::Steady => HostClock::Steady,
-        Clock::System => HostClock::System,
+        Clock::System | Clock::Both => HostClock::System,
     };
+    let beside = arguments.host_clock == Clock::Both;
     let floor = scenario.floor_ns();
     let mut output = Output::create(&arguments.output, Path::new(""))?;
-    output.line(&format!("{SAMPLE_HEADER},truth_ns,floor_ns"), context)?;
+    let header = if beside { ",host_steady_ns" } else { "" };
+    output.line(
+        &format!("{SAMPLE_HEADER}{header},truth_ns,floor_ns"),
+        context,
+    )?;
     let mut rows = 0;
     for simulated in scenario.simulate(arguments.seed) {
         let step = clock.step(&simulated);
         let sample = sample_line(&simulated.sample.shifted(step));
         let truth = simulated.truth.saturating_add(step).nanos();
-        output.line(&format!("{sample},{truth},{floor:.0}"), context)?;
+        let steady = match beside {
+            true => format!(",{}", simulated.sample.host_rx().nanos()),
+            false => String::new(),
+        };
+        output.line(&format!("{sample}{steady},{truth},{floor:.0}"), context)?;
         rows += 1;
     }
     let is_file = matches!(output, Output::File(_));

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
-use timeloom_sync::{EventKind, Health, Mapped, Sample, SyncEvent};
+use timeloom_sync::{
+    Calibration, ConstantDelay, EventKind, Health, LimitReached, Mapped, Sample, SyncEvent,
+};
 
 use crate::json_text::{counted, grouped};
 
@@ -32,6 +34,11 @@ pub(crate) struct Summary {
     told: Vec<(f64, String)>,
     untold: u64,
     resets: u64,
+    calibration: Calibration,
+    /// How early and how late the newest rows can be at most, in nanoseconds: host minus truth.
+    bias: (Option<i64>, Option<i64>),
+    /// Limits that were passed, each as it was told last.
+    limits: Vec<LimitReached>,
 }
 
 /// One epoch, from its first to its last row.
@@ -52,6 +59,8 @@ struct Point {
     offset: i64,
 }
 
+/// Rows that have looser bounds than those before change the bounds of the bias by one in so many parts.
+const BIAS_MEMORY: i64 = 1_000;
 /// The drift is that of the last minute or two.
 const RECENT: i64 = 60_000_000_000;
 /// Epochs beyond these are counted only.
@@ -67,6 +76,11 @@ impl Point {
 }
 
 impl Summary {
+    /// Takes note of the arrival of a sample, whose row may follow much later.
+    pub(crate) fn arrived(&mut self, sample: &Sample) {
+        self.first_rx.get_or_insert(sample.host_rx().nanos());
+    }
+
     /// Adds a row.
     pub(crate) fn add(&mut self, sample: &Sample, mapped: &Mapped) {
         match sample {
@@ -74,12 +88,16 @@ impl Summary {
             Sample::Active(_) => self.active += 1,
         }
         let rx = sample.host_rx().nanos();
-        self.first_rx.get_or_insert(rx);
+        self.arrived(sample);
+        self.calibration.take(sample, mapped, None);
         self.last_rx = self.last_rx.max(rx);
         *self.health.entry(mapped.health.name()).or_default() += 1;
         let host = mapped.host.nanos();
         if matches!(sample, Sample::Passive(_)) {
             self.delay.add(rx.saturating_sub(host));
+        }
+        if mapped.health == Health::Locked {
+            self.note_bias(mapped);
         }
         if mapped.health != Health::Unsynced {
             self.sigma.add(mapped.sigma.nanos());
@@ -92,6 +110,27 @@ impl Summary {
         }
         self.add_to_epoch(sample, mapped);
         self.last = Some(*mapped);
+    }
+
+    /// A constant error lies within the bounds of every row; those of the newest rows count most.
+    fn note_bias(&mut self, mapped: &Mapped) {
+        let host = mapped.host.nanos();
+        let early = mapped
+            .bounds
+            .upper
+            .map(|upper| host.saturating_sub(upper.nanos()));
+        let late = mapped
+            .bounds
+            .lower
+            .map(|lower| host.saturating_sub(lower.nanos()));
+        // A row that is worse than those before counts for less and less.
+        let tighter = |old: Option<i64>, new: Option<i64>| match (old, new) {
+            (Some(old), Some(new)) if old.abs() < new.abs() => {
+                Some(old.saturating_add(new.saturating_sub(old) / BIAS_MEMORY))
+            }
+            (old, new) => new.or(old),
+        };
+        self.bias = (tighter(self.bias.0, early), tighter(self.bias.1, late));
     }
 
     fn add_to_epoch(&mut self, sample: &Sample, mapped: &Mapped) {
@@ -136,7 +175,7 @@ impl Summary {
             }
             EventKind::PathShift { extra } => {
                 format!(
-                    "the path is {} longer than at its best",
+                    "the path is {} longer than at its best, or a clock was set by that",
                     micros(extra.nanos())
                 )
             }
@@ -144,10 +183,23 @@ impl Summary {
             EventKind::Outliers { count } => {
                 format!("{} that fit nothing", counted(u64::from(count), "sample"))
             }
+            EventKind::RateChange => {
+                "the rate of the clocks changed at once: a clock is being slewed".to_owned()
+            }
+            EventKind::LimitReached(reached) => {
+                self.limits.retain(|before| before.limit != reached.limit);
+                self.limits.push(reached);
+                reached.to_string()
+            }
             _ => return,
         };
-        let first = self.first_rx.unwrap_or_else(|| event.host_rx.nanos());
-        let at = event.host_rx.nanos().saturating_sub(first) as f64 * 1e-9;
+        self.tell(event.host_rx.nanos(), text);
+    }
+
+    /// Tells of something that happened when a sample arrived.
+    pub(crate) fn tell(&mut self, host_rx: i64, text: String) {
+        let first = self.first_rx.unwrap_or(host_rx);
+        let at = host_rx.saturating_sub(first) as f64 * 1e-9;
         if self.told.len() < MOST_TOLD {
             self.told.push((at, text));
         } else {
@@ -185,9 +237,14 @@ impl Summary {
         }
         if self.sigma.count() > 0 {
             let [p50, p99, _] = self.sigma.shares().map(micros);
-            lines.push(("sigma", format!("p50 {p50}, p99 {p99}")));
+            let text = format!("p50 {p50}, p99 {p99}: sigma, the error that varies");
+            lines.push(("spread", text));
         }
+        lines.push(("bias", self.bias_text()));
         lines.push(("bound", self.bound_text()));
+        if let Some(text) = self.delay_text() {
+            lines.push(("delay", text));
+        }
         lines.push(("health", self.health_text()));
         lines.push(("epochs", grouped(self.epoch_count)));
         lines.push(("resets", grouped(self.resets)));
@@ -214,6 +271,33 @@ impl Summary {
             grouped(self.passive),
             grouped(self.active)
         )
+    }
+
+    fn bias_text(&self) -> String {
+        match self.bias {
+            (Some(early), Some(late)) => format!(
+                "{} to {}: the error that is constant",
+                micros(early.min(0)),
+                signed(late.max(0))
+            ),
+            (Some(early), None) => format!(
+                "{} or more: only requests show how late it can be",
+                micros(early.min(0))
+            ),
+            _ => "unknown".into(),
+        }
+    }
+
+    fn delay_text(&self) -> Option<String> {
+        let found = self.calibration.by_requests()?;
+        let [delay, least, most] = [found.delay, found.least, found.most].map(|one| one.nanos());
+        Some(format!(
+            "{} at least for a packet, between {} and {}; as a flag: --least-delay {:.1}",
+            micros(delay),
+            micros(least),
+            micros(most),
+            delay as f64 * 1e-3
+        ))
     }
 
     fn bound_text(&self) -> String {
@@ -259,6 +343,10 @@ impl Summary {
             "drift_ppm": self.epochs.last().and_then(|epoch| epoch.recent.ppm_to(epoch.last)),
             "jitter_ns": quantiles(&self.delay),
             "sigma_ns": quantiles(&self.sigma),
+            "bias_ns": { "least": self.bias.0, "most": self.bias.1 },
+            "least_delay_ns": self.calibration.by_requests().map(delay_json),
+            "limits_reached": self.limits.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "offset_bound_ns": self.bias.0.max(self.bias.0.map(i64::abs)).max(self.bias.1),
             "bound_width_ns": quantiles(&self.width),
             "upper_bound_ns": quantiles(&self.above),
             "health": self.last.map(|last| last.health.name()),
@@ -270,6 +358,20 @@ impl Summary {
             "events_left_out": self.untold,
         })
     }
+}
+
+/// A constant delay for programs.
+pub(crate) fn delay_json(found: ConstantDelay) -> Json {
+    json!({
+        "delay": found.delay.nanos(),
+        "least": found.least.nanos(),
+        "most": found.most.nanos(),
+    })
+}
+
+/// With its sign.
+fn signed(nanos: i64) -> String {
+    format!("+{}", micros(nanos))
 }
 
 fn drift_text(epoch: &Epoch) -> String {

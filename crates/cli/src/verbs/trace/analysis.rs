@@ -234,7 +234,11 @@ fn synced(path: &Path) -> anyhow::Result<(Duration, Duration)> {
         nanos.ok_or_else(|| Failure::new(format!("there is no {name}")))
     };
     let offset = nanos(&report["offset_ns"], "offset_ns")?;
-    let bound = nanos(&report["upper_bound_ns"]["max"], "upper_bound_ns.max")?;
+    // Reports of before have no bound of the offset itself.
+    let bound = match &report["offset_bound_ns"] {
+        serde_json::Value::Null => nanos(&report["upper_bound_ns"]["max"], "upper_bound_ns.max")?,
+        bound => nanos(bound, "offset_bound_ns")?,
+    };
     Ok((offset, bound))
 }
 

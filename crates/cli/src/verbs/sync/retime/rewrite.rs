@@ -10,6 +10,7 @@ use timeloom_msg::{Definitions, Schema};
 use timeloom_sync::{DeviceTime, Mapping};
 use timeloom_time::Time;
 
+use super::super::device_field::SampleFields;
 use super::ORIGINAL;
 use super::stamps::StampWriter;
 use crate::progress::Progress;
@@ -20,8 +21,26 @@ const HEADER: &str = "std_msgs/msg/Header";
 pub(super) struct Rewrite {
     name: String,
     writer: StampWriter,
+    /// Where the device's time is, if it is not `header.stamp`.
+    device: Option<DeviceTimes>,
     mapping: Mapping,
     done: TopicDone,
+}
+
+/// Reads the device's time of messages from a field.
+pub(super) struct DeviceTimes {
+    pub(super) schema: Schema,
+    pub(super) fields: SampleFields,
+}
+
+impl DeviceTimes {
+    fn read(&mut self, payload: &[u8], received_ns: i64) -> Result<DeviceTime, String> {
+        let value = self.schema.decode(payload);
+        let value = value.map_err(|error| error.to_string())?;
+        let sample = self.fields.sample(&value, received_ns);
+        let sample = sample.map_err(|failure| failure.to_string())?;
+        Ok(sample.device_event)
+    }
 }
 
 /// What was done to a topic.
@@ -50,10 +69,16 @@ pub(super) struct Rewritten {
 }
 
 impl Rewrite {
-    pub(super) fn new(name: &str, writer: StampWriter, mapping: Mapping) -> Self {
+    pub(super) fn new(
+        name: &str,
+        writer: StampWriter,
+        device: Option<DeviceTimes>,
+        mapping: Mapping,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             writer,
+            device,
             mapping,
             done: TopicDone {
                 name: name.to_owned(),
@@ -85,7 +110,10 @@ impl Rewrite {
     ) -> Result<(Vec<u8>, Vec<u8>), String> {
         let told = |error: &dyn std::fmt::Display| error.to_string();
         let original = self.writer.read(payload)?;
-        let device = DeviceTime::from_nanos(original);
+        let device = match &mut self.device {
+            Some(device) => device.read(payload, received_ns)?,
+            None => DeviceTime::from_nanos(original),
+        };
         let mapped = self
             .mapping
             .convert_near(device, Time::from_nanos(received_ns));

@@ -1,0 +1,265 @@
+//! Never confidently wrong: whatever clocks, paths and hosts do, no row is locked and outside its bounds.
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use timeloom_sync::simulate::{
+    DeviceModel, Disturbances, Family, HostClock, PathModel, RequestModel, Scenario, Window, score,
+};
+use timeloom_sync::{
+    EventKind, Health, HostClocks, HostStamps, Limit, Limits, Method, Sample, SensorClock,
+    causal_one, smooth,
+};
+use timeloom_time::{Duration, Time};
+
+const SEED: u64 = 5_001;
+
+fn device() -> impl Strategy<Value = DeviceModel> {
+    let quantum = prop::sample::select(vec![1.0, 2_560.0, 100e3, 1e6, 10e6]);
+    let wave = prop::sample::select(vec![(0.6, 240.0), (10.0, 60.0), (30.0, 300.0)]);
+    (-3_000.0..3_000.0, quantum, wave, 0.0..9_000.0).prop_map(
+        |(skew_ppm, quantum_ns, (wave_ppm, wave_s), start_s)| DeviceModel {
+            skew_ppm,
+            quantum_ns,
+            wave_ppm,
+            wave_s,
+            start_s,
+            ..DeviceModel::default()
+        },
+    )
+}
+
+fn disturbances() -> impl Strategy<Value = Disturbances> {
+    let step = prop::sample::select(vec![
+        1e-3, -1e-3, 5e-3, -5e-3, 30e-3, -30e-3, 0.5, -0.5, 3_600.0, -900.0,
+    ]);
+    let none = Disturbances::default();
+    let window = |from_s: f64, until_s: f64| Window { from_s, until_s };
+    prop_oneof![
+        Just(none),
+        step.prop_map(move |step| Disturbances {
+            system_steps: Some((50.0, step)),
+            ..none
+        }),
+        (-500.0..500.0).prop_map(move |ppm| Disturbances {
+            slewing: Some((window(60.0, 100.0), ppm)),
+            ..none
+        }),
+        (100e-6..20e-3).prop_map(move |extra| Disturbances {
+            longer_path: Some((window(40.0, 90.0), extra)),
+            ..none
+        }),
+        Just(Disturbances {
+            reboot: Some(window(60.0, 62.0)),
+            ..none
+        }),
+    ]
+}
+
+fn scenario() -> impl Strategy<Value = Scenario> {
+    let path = prop::sample::select(vec![PathModel::QUIET, PathModel::LOADED]);
+    let rate = prop::sample::select(vec![10.0, 40.0, 200.0]);
+    let requests = prop::sample::select(vec![None, Some(RequestModel::FAST)]);
+    (device(), disturbances(), path, rate, requests).prop_map(
+        |(device, disturbances, path, rate, requests)| Scenario {
+            duration_s: 130.0,
+            rate_hz: Some(rate),
+            device,
+            path,
+            // A rate that changes at once breaks the limit that bounds by requests rely on, until it is seen.
+            requests: requests.filter(|_| disturbances.slewing.is_none()),
+            disturbances,
+        },
+    )
+}
+
+#[test]
+fn no_row_of_any_scenario_is_locked_and_outside_its_bounds() {
+    let config = Config {
+        cases: 96,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    // The same scenarios on every machine and every day.
+    let seed = [7; 32];
+    let rng = proptest::test_runner::TestRng::from_seed(
+        proptest::test_runner::RngAlgorithm::ChaCha,
+        &seed,
+    );
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    let result = runner.run(&(scenario(), 0..1_000_u64), |(scenario, seed)| {
+        let clock = SensorClock::default();
+        let score = score(&scenario, seed, clock, HostClock::System);
+        prop_assert_eq!(score.locked_and_wrong, 0);
+        prop_assert_eq!(score.negative, 0);
+        prop_assert_eq!(score.backwards, 0);
+        Ok(())
+    });
+    result.unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+/// The limits that a family reaches, as they are told, and what they are at the end.
+fn reached(family: Family) -> (Vec<Limit>, Limits) {
+    let mut clock = SensorClock::default();
+    let mut limits = Vec::new();
+    for simulated in family.scenario().simulate(SEED) {
+        clock.push(&simulated.sample).expect("a possible sample");
+        while let Some(event) = clock.take_event() {
+            if let EventKind::LimitReached(reached) = event.kind {
+                limits.push(reached.limit);
+            }
+        }
+    }
+    (limits, *clock.limits())
+}
+
+#[test]
+fn limits_that_are_reached_are_told_and_raised() {
+    let (told, limits) = reached(Family::SlowDevice);
+    assert_eq!(told, [Limit::Skew], "once");
+    assert!((900.0..1_200.0).contains(&limits.skew_ppm), "{limits:?}");
+    let (told, limits) = reached(Family::CoarseStamps);
+    // Until the grain is known, ticks look like a rate that changes.
+    let grains = told.iter().filter(|limit| **limit == Limit::Grain);
+    assert_eq!(grains.count(), 1, "{told:?}");
+    assert_eq!(limits.stamp_grain, Duration::MILLISECOND);
+    for family in [Family::LoadedUdp, Family::Cooling40Hz, Family::Mixed] {
+        let (told, limits) = reached(family);
+        assert_eq!(told, [], "{family}");
+        assert_eq!(limits, Limits::default(), "{family}");
+    }
+}
+
+/// Packets at 100 Hz with delays of 100 to 199 µs, of a device whose rate swings by 20 ppm in 40 s.
+fn swinging(packet: i64) -> (Sample, i64) {
+    let t = packet as f64 * 0.01;
+    let gained = 20.0 * 40.0 / std::f64::consts::TAU * (t * std::f64::consts::TAU / 40.0).sin();
+    let truth = packet * 10_000_000;
+    #[expect(clippy::cast_possible_truncation, reason = "some microseconds")]
+    let device = truth + (gained * 1e3) as i64 + packet % 7;
+    let arrival = truth + 100_000 + packet * 7_919 % 100 * 1_000;
+    let device = timeloom_sync::DeviceTime::from_nanos(device);
+    let sample = timeloom_sync::PassiveSample::new(device, Time::from_nanos(arrival));
+    (Sample::Passive(sample), truth)
+}
+
+#[test]
+fn a_drift_beyond_the_limit_is_in_sigma() {
+    let mut clock = SensorClock::default();
+    let (mut within, mut all) = (0_u32, 0_u32);
+    for packet in 0..20_000 {
+        let (sample, truth) = swinging(packet);
+        let mapped = causal_one(&sample, &mut clock).expect("a possible sample");
+        assert!(
+            mapped.bounds.contain(Time::from_nanos(truth)),
+            "packet {packet}"
+        );
+        if packet > 6_000 {
+            let error = mapped.host.nanos() - truth - 100_000;
+            all += 1;
+            within += u32::from(error.abs() <= 2 * mapped.sigma.nanos());
+        }
+    }
+    assert!(
+        within * 100 >= all * 95,
+        "{within} of {all} within two sigma"
+    );
+}
+
+#[test]
+fn requests_that_are_all_too_slow_for_an_average_are_told() {
+    let mut clock = Method::Mean.clock(Limits::default());
+    let mut told = Vec::new();
+    for second in 0..20_i64 {
+        let nanos = second * 1_000_000_000;
+        let sample = Sample::Active(timeloom_sync::ActiveSample {
+            host_tx: Time::from_nanos(nanos),
+            device: timeloom_sync::DeviceTime::from_nanos(nanos),
+            host_rx: Time::from_nanos(nanos + 70_000_000),
+        });
+        clock.push(&sample).expect("a possible sample");
+        told.extend(std::iter::from_fn(|| clock.take_event()).filter_map(
+            |event| match event.kind {
+                EventKind::LimitReached(reached) => Some(reached.to_string()),
+                _ => None,
+            },
+        ));
+    }
+    assert_eq!(
+        told,
+        ["requests take longer than 50 ms and are left out; `--max-request 140` lets them through"]
+    );
+    assert_eq!(clock.health(), Health::Unsynced);
+}
+
+#[test]
+fn a_host_step_is_told_by_the_other_clock() {
+    for family in [Family::HostStep1ms, Family::HostStep5ms, Family::HostStep1h] {
+        let mut clock = SensorClock::default();
+        clock.set_host_stamps(HostStamps::Steady);
+        let mut clocks = HostClocks::new();
+        let mut steps = 0;
+        let mut degraded = 0;
+        let scenario = Scenario {
+            duration_s: 590.0,
+            ..family.scenario()
+        };
+        for simulated in scenario.simulate(SEED) {
+            let stamped = simulated.sample.shifted(simulated.system_step);
+            let (sample, step) = clocks.steady(&stamped, simulated.sample.host_rx());
+            steps += u32::from(step.is_some());
+            let sample = sample.expect("packets can always be used");
+            let mapped = causal_one(&sample, &mut clock).expect("a possible sample");
+            let mapped = clocks.stamped(mapped);
+            let truth = simulated.truth.saturating_add(simulated.system_step);
+            assert!(
+                mapped.bounds.contain(truth),
+                "{family} at {} s",
+                simulated.at_s
+            );
+            if simulated.at_s > 30.0 {
+                let error = (mapped.host - truth).nanos() - 300_000;
+                assert!(
+                    error.abs() < 100_000,
+                    "{family}: {error} ns at {} s",
+                    simulated.at_s
+                );
+                degraded += u32::from(mapped.health == Health::Degraded);
+            }
+            assert_eq!(mapped.epoch, steps, "a step begins an epoch");
+        }
+        assert_eq!(steps, 2, "{family}: there and back");
+        assert!(degraded < 3_000, "{family}: {degraded} rows");
+    }
+}
+
+#[test]
+fn smoothed_rows_are_as_honest_as_live_ones() {
+    let families = [
+        Family::SlowDevice,
+        Family::CoarseStamps,
+        Family::Slewing,
+        Family::HostStep5ms,
+        Family::HostStepRequests,
+        Family::Reboot,
+    ];
+    for family in families {
+        let scenario = Scenario {
+            rate_hz: Some(40.0),
+            duration_s: 420.0,
+            ..family.scenario()
+        };
+        let simulated: Vec<_> = scenario.simulate(SEED).collect();
+        let step = |one: &timeloom_sync::simulate::Simulated| family.host_clock().step(one);
+        let samples: Vec<Sample> = simulated
+            .iter()
+            .map(|one| one.sample.shifted(step(one)))
+            .collect();
+        let rows = smooth(&samples, &Limits::default()).expect("possible samples");
+        for (one, row) in simulated.iter().zip(&rows) {
+            let truth = one.truth.saturating_add(step(one));
+            let wrong = row.health == Health::Locked && !row.bounds.contain(truth);
+            assert!(!wrong, "{family} at {} s: {row:?}", one.at_s);
+            assert!(row.host.nanos() >= 0, "{family} at {} s", one.at_s);
+        }
+    }
+}
