@@ -12,10 +12,9 @@ mod type_finder;
 pub use error::{Error, Result};
 pub use lidar::{Incomplete, Layers, LidarNode, LidarOptions};
 pub use ros_node::{
-    Client, Names, NodeOptions, NodeTimer, ParameterAccess, ParameterValue, Remap, RosArguments,
-    RosNode, Service, ServiceTypes, Severity, TimeSourceChoice, TypeService, TypedPublisher,
-    Client, Names, NodeOptions, ParameterAccess, ParameterValue, Remap, Responder, RosArguments,
-    RosNode, Service, ServiceTypes, Severity, TypeService, TypedPublisher,
+    Client, Names, NodeOptions, NodeTimer, ParameterAccess, ParameterValue, Remap, Responder,
+    RosArguments, RosNode, Service, ServiceTypes, Severity, TimeSourceChoice, TypeService,
+    TypedPublisher,
 };
 pub use tracked::{
     LineageMonitor, MonitorOptions, TrackedMessage, TrackedNode, TrackedPublisher,

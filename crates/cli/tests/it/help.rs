@@ -27,10 +27,8 @@ fn help_goes_to_stdout() {
       recover      Get back all that a damaged bag holds: cut files, missing summaries, broken metadata
       trace        Lineage of messages: which inputs made an output, how late, what broke: live, report,
                    path, check, diff, export
-      sync         Relate a sensor's clock to the host's: fit, convert, retime, simulate, watch, relay,
-                   pf, pf-device
       sync         Relate a sensor's clock to the host's: fit, calibrate, convert, retime, simulate,
-                   watch, pf, pf-device
+                   watch, relay, pf, pf-device
       clock        Look at /clock, publish it, and control whoever does: echo, publish, lag, drive
       topic        Look at the topics of a running robot, and publish: list, info, echo, hz, bw, pub
       node         Look at the nodes of a running robot: list, info
