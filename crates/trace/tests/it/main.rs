@@ -13,6 +13,7 @@ mod fuzz;
 mod infer;
 mod outcomes;
 mod plan;
+mod real_graphs;
 mod synchronizer;
 mod wire;
 mod world;
