@@ -71,7 +71,7 @@ fn wait_for(collector: &Collector, count: usize) {
     until("messages", || collector.samples().len() >= count);
 }
 
-fn until(what: &str, condition: impl Fn() -> bool) {
+fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let clock = Clock::<Steady>::new();
     let end = clock.now().saturating_add(Duration::from_secs(50));
     while !condition() {
@@ -199,10 +199,11 @@ fn diagnostics_tell_of_clock_and_connection() {
     options.diagnostics_period = Duration::from_millis(50);
     let lidar = LidarNode::new(&node, options).expect("a lidar");
     wait_for(&arrays, 1);
+    let mut clock = diagnostics(&arrays, "clock");
     until("lock", || {
-        value_of(&diagnostics(&arrays, "clock"), "message") == Health::Locked.name()
+        clock = diagnostics(&arrays, "clock");
+        value_of(&clock, "message") == Health::Locked.name()
     });
-    let clock = diagnostics(&arrays, "clock");
     let number = |key: &str| value_of(&clock, key).parse::<f64>().expect("a number");
     assert!(number("bound [us]") > 0.0);
     assert!(number("jitter [us]") > 0.0);
