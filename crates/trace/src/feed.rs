@@ -34,7 +34,7 @@ const MOST_NAMES: usize = 1 << 16;
 /// let (mut feed, mut engine) = (Feed::default(), Engine::new(EngineOptions::default()));
 /// let topic = "/image/message_tracking_tag";
 /// let arrival = Arrival { topic, payload: &tag.encode(), sent: Time::ZERO, now: 0 };
-/// feed.take(&Content::of(topic, TAG_TYPE, || None).expect("tags"), &arrival, &mut engine);
+/// feed.take(&Content::of_lineage(topic, TAG_TYPE).expect("tags"), &arrival, &mut engine);
 /// assert_eq!(engine.report().tags, 1);
 /// ```
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use timeloom_msg::qos::{Durability, Reliability};
 use timeloom_msg::{Definitions, QosProfile, StampProgram, TypeName};
 use timeloom_trace::{
     Content, DeadlineEvent, Engine, EngineOptions, Feed, Linker, NOTIFICATION_TOPIC,
-    NOTIFICATION_TYPE, NodeModel, PUBLISHED_TIME_SUFFIX, Report,
+    NOTIFICATION_TYPE, NodeModel, PUBLISHED_TIME_SUFFIX, Report, is_lineage_type,
 };
 use timeloom_wire::{EndpointKind, Graph, GraphWatch, LossTracker, Subscription, TopicSpec};
 
@@ -224,12 +224,14 @@ impl LineageMonitor {
     }
 
     fn content(&self, topic: &str, type_name: &str) -> Option<Content> {
-        Content::of(topic, type_name, || {
-            let mut wanted = self.options.plain_topics.iter();
-            wanted.find(|wanted| *wanted == topic)?;
-            let schema = Definitions::builtin().schema(type_name).ok();
-            Some(schema.as_ref().and_then(StampProgram::compile))
-        })
+        if is_lineage_type(type_name) {
+            return Content::of_lineage(topic, type_name);
+        }
+        let mut wanted = self.options.plain_topics.iter();
+        wanted.find(|wanted| *wanted == topic)?;
+        let schema = Definitions::builtin().schema(type_name).ok();
+        let stamp = schema.as_ref().and_then(StampProgram::compile);
+        Some(Content::Messages(stamp))
     }
 }
 

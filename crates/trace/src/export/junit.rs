@@ -1,11 +1,11 @@
-//! Verdicts as JUnit XML, which CI servers show.
+//! Verdicts as the XML of `JUnit`, which CI servers show.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::plan::Verdict;
 
-/// The verdicts of a check as a JUnit file: a test case for each limit, by budget. `problem` is what else went wrong,
+/// The verdicts of a check as a `JUnit` file: a test case for each limit, by budget. `problem` is what else went wrong,
 /// such as parts of a bag that could not be read.
 pub fn junit(verdicts: &[Verdict], name: &str, problem: Option<&str>) -> String {
     let missed = verdicts.iter().filter(|verdict| !verdict.kept).count();

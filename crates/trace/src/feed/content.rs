@@ -15,17 +15,12 @@ pub enum Content {
 }
 
 impl Content {
-    /// The content of a topic by its type. `messages` says how the stamp of an ordinary message is found; none means that
-    /// such a topic is of no interest.
-    pub fn of(
-        topic: &str,
-        type_name: &str,
-        messages: impl FnOnce() -> Option<Option<StampProgram>>,
-    ) -> Option<Self> {
+    /// The content of a topic of lineage by its type; none for any other, and for publish times of no main topic.
+    pub fn of_lineage(topic: &str, type_name: &str) -> Option<Self> {
         match type_name {
             TAG_TYPE => Some(Self::Tags),
             PUBLISHED_TIME_TYPE => Some(Self::PublishedTimes(main_topic(topic)?.to_owned())),
-            _ => messages().map(Self::Messages),
+            _ => None,
         }
     }
 

@@ -224,16 +224,16 @@ fn contents<R: Recording>(
     let all = topics.iter().enumerate();
     let wanted = all.filter(|(_, (_, type_name))| !infers || type_name != TAG_TYPE);
     let contents = wanted.filter_map(|(place, (name, type_name))| {
-        let is_known = survey.named.contains(name)
-            || (!is_lineage_type(type_name) && linker.is_some_and(|linker| linker.knows(name)));
-        let content = Content::of(name, type_name, || {
-            // A model or a graph knows all topics that it links.
-            let is_wanted = is_known || (infers && !has_model);
-            let stamp = is_wanted.then(|| recording.stamp(place))?;
-            // Without stamp, only a model links.
-            (stamp.is_some() || !infers || has_model).then_some(stamp)
-        })?;
-        Some((place, content))
+        if is_lineage_type(type_name) {
+            return Some((place, Content::of_lineage(name, type_name)?));
+        }
+        let is_known = survey.named.contains(name) || linker.is_some_and(|it| it.knows(name));
+        // A model or a graph knows all topics that it links.
+        let is_wanted = is_known || (infers && !has_model);
+        let stamp = is_wanted.then(|| recording.stamp(place))?;
+        // Without stamp, only tags, a model or a graph link.
+        let is_of_use = stamp.is_some() || !infers || has_model;
+        is_of_use.then_some((place, Content::Messages(stamp)))
     });
     contents.collect()
 }

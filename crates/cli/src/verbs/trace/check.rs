@@ -50,8 +50,11 @@ pub(crate) struct Arguments {
     /// Form of the output
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
-    /// Also write the verdicts as JUnit XML; an existing file is replaced
-    #[arg(long, value_name = "FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Also write the verdicts as JUnit XML; an existing file is replaced"
+    )]
     junit: Option<PathBuf>,
     #[command(flatten)]
     analysis: AnalysisArguments,
