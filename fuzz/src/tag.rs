@@ -20,6 +20,7 @@ pub fn fuzz_tag(data: &[u8]) {
     let deadline = Deadline {
         name: "any".into(),
         source: None,
+        via: Vec::new(),
         target: "/c".into(),
         limit: Duration::from_millis(1),
     };

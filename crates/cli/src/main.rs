@@ -27,6 +27,7 @@ mod log_level;
 mod message_line;
 mod outcome;
 mod params_file;
+mod plain_text;
 mod printer;
 mod progress;
 mod ros_line;

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use crate::environment::{CLICOLOR_FORCE, NO_COLOR, TIMELOOM_NO_PROGRESS, is_set, text};
 use crate::hint::hint_for;
 use crate::log_level::LogLevel;
+use crate::plain_text::plain_text;
 
 const OUT_BUFFER: usize = 64 << 10;
 const RED: &str = "\x1b[1;31m";
@@ -125,20 +126,26 @@ impl Printer {
     /// A plain line: what was done.
     pub(crate) fn note(&mut self, text: &str) {
         if self.shows(LogLevel::Info) {
-            self.write(&format!("{text}\n"));
+            self.write(&format!("{}\n", plain_text(text)));
         }
     }
 
     /// A plain line in the background: what is good to know.
     pub(crate) fn aside(&mut self, text: &str) {
         if self.colors && self.shows(LogLevel::Info) {
-            self.write(&format!("{DIM}{text}{RESET}\n"));
+            self.write(&format!("{DIM}{}{RESET}\n", plain_text(text)));
         } else {
             self.note(text);
         }
     }
 
+    /// Prints tables and other text for people on stdout.
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(plain_text(text).as_bytes())
+    }
+
     fn line(&mut self, label: &str, color: &str, text: &str) {
+        let text = plain_text(text);
         let line = if self.colors {
             format!("{color}{label}:{RESET} {text}\n")
         } else {

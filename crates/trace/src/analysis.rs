@@ -1,6 +1,7 @@
 //! One engine for live data and for bags: publications in, latencies, outcomes and missed deadlines out.
 
 mod clocks;
+mod closed_loop;
 mod deadline;
 mod deadline_check;
 mod engine;
@@ -9,17 +10,23 @@ mod flow;
 mod from_tag;
 mod graph;
 mod histogram;
+mod hop;
 mod insert;
+mod ledger;
 mod message;
 mod names;
 mod options;
 mod outcome;
 mod path;
+mod reached;
+mod records;
 mod report;
 mod report_build;
 mod sequence;
 mod store;
+mod targets;
 mod timers;
+mod waiting;
 mod walk;
 
 pub use clocks::{ClockDomain, Suspicion};
@@ -32,7 +39,8 @@ pub use message::{Input, Publication};
 pub(crate) use names::Names;
 pub use options::{AccountOf, AccountScope, EngineOptions, RecorderAccount};
 pub use outcome::{Outcome, Outcomes};
+pub use records::{FlowRecord, InputRecord, LinkRecord, RecordKind};
 pub use report::{
-    ClockDifference, ClockReport, DeadlineReport, HopReport, PathReport, PathStep, Report,
-    SourceReport, TargetReport,
+    ClockDifference, ClockReport, ClockStep, DeadlineReport, HopReport, PathReport, PathStep,
+    Report, SourceReport, TargetReport,
 };

@@ -3,10 +3,12 @@
 mod chrome;
 mod graph_text;
 mod html;
+mod junit;
 mod messages;
 mod otlp;
 
 pub use chrome::ChromeTrace;
 pub use graph_text::{dot, mermaid};
 pub use html::html;
+pub use junit::junit;
 pub use otlp::OtlpTrace;

@@ -5,6 +5,7 @@ mod capture;
 mod cursor;
 mod error;
 mod export;
+mod feed;
 mod infer;
 mod moment;
 mod notification;
@@ -14,17 +15,22 @@ mod tag;
 mod topics;
 
 pub use analysis::{
-    AccountOf, AccountScope, ClockDifference, ClockDomain, ClockReport, Confidence, Deadline,
-    DeadlineEvent, DeadlineReport, Engine, EngineOptions, Evidence, Flow, FlowStep, FoundBy,
-    Histogram, HopReport, Input, Outcome, Outcomes, PathReport, PathStep, Publication,
-    RecorderAccount, Report, SourceReport, SourceTiming, Summary, Suspicion, TargetReport,
+    AccountOf, AccountScope, ClockDifference, ClockDomain, ClockReport, ClockStep, Confidence,
+    Deadline, DeadlineEvent, DeadlineReport, Engine, EngineOptions, Evidence, Flow, FlowRecord,
+    FlowStep, FoundBy, Histogram, HopReport, Input, InputRecord, LinkRecord, Outcome, Outcomes,
+    PathReport, PathStep, Publication, RecordKind, RecorderAccount, Report, SourceReport,
+    SourceTiming, Summary, Suspicion, TargetReport,
 };
 pub use capture::{
     InputSet, MatchRule, Matched, Received, Synchronizer, TrackedInput, TrackedOutput, Tracker,
     TrackerOptions, Used,
 };
 pub use error::{Error, Result};
-pub use export::{ChromeTrace, OtlpTrace, dot, html, mermaid};
+pub use export::{ChromeTrace, OtlpTrace, dot, html, junit, mermaid};
+pub use feed::{
+    Arrival, Content, Feed, FeedCounts, Intake, LinkSearch, Pass, RecordedMessage, Recording,
+    RecordingFeed, Sink,
+};
 pub use infer::{
     Direction, LinkRule, Linked, Linker, ModelNode, NodeModel, ObservedEndpoint, ObservedGraph,
     Origin, PlainMessage,

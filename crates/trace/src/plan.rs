@@ -1,6 +1,7 @@
 //! What a user expects, as a file: budgets of paths, models of nodes, clocks of hosts.
 
 mod budget;
+mod budget_reason;
 mod document;
 mod span;
 
@@ -49,7 +50,8 @@ impl Plan {
     /// Reads the YAML of a plan file.
     ///
     /// # Errors
-    /// When it is not YAML, has a key that is not known, or a duration that is none.
+    /// When it is not YAML, has a key that is not known, or a budget that cannot be meant: a negative or missing limit, a
+    /// name that another budget has, a topic without its full name. The line is named.
     pub fn parse(text: &str) -> Result<Self> {
         document::parse(text).map_err(|reason| Error::Document {
             what: "plan",
@@ -63,11 +65,23 @@ impl Plan {
             Some(Deadline {
                 name: budget.name.clone(),
                 source: Some(budget.from.clone()),
+                via: budget.via.clone(),
                 target: budget.to.clone(),
                 limit: budget.deadline?,
             })
         });
         deadlines.collect()
+    }
+
+    /// Adds what another file says of nodes, hosts and topics; budgets stay those of this one.
+    pub fn add_surroundings(&mut self, other: Self) {
+        self.model.nodes.extend(other.model.nodes);
+        self.domains.extend(other.domains);
+        self.targets.extend(other.targets);
+        self.sources.extend(other.sources);
+        self.stops.extend(other.stops);
+        self.skips.extend(other.skips);
+        self.ignored.extend(other.ignored);
     }
 
     /// Adds what the plan says to the options of an engine.
@@ -79,6 +93,9 @@ impl Plan {
         options.ignored.extend(self.ignored.iter().cloned());
         options.domains.extend(self.domains.iter().cloned());
         options.deadlines.extend(self.deadlines());
+        let segments = self.budgets.iter();
+        let segments = segments.map(|budget| (budget.from.clone(), budget.to.clone()));
+        options.segments.extend(segments);
         // A path that is asked for ends at a target, also where something else goes on from there.
         if !options.targets.is_empty() {
             for budget in &self.budgets {

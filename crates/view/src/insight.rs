@@ -8,15 +8,15 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use serde::Serialize;
-use timeloom_msg::{Schema, StoredDefinition, TypeRequest, TypeResolver, Value};
+use timeloom_msg::{Schema, StoredDefinition, TypeRequest, TypeResolver};
+use timeloom_trace::TAG_TYPE;
 
-use self::lineage::Lineage;
+use self::lineage::{Hops, Lineage};
 use self::sync::SyncPlot;
 use crate::channel::{Channel, ChannelId};
 use crate::peer::lock;
 
 const DIAGNOSTICS: &str = "diagnostic_msgs/msg/DiagnosticArray";
-const TAG: &str = "tilde_msg/msg/MessageTrackingTag";
 
 /// The most that waits to be looked at.
 const MOST_WAITING: usize = 10_000;
@@ -26,19 +26,28 @@ const MOST_WAITING: usize = 10_000;
 pub(crate) struct Insight {
     subjects: Mutex<BTreeMap<ChannelId, Subject>>,
     waiting: Mutex<VecDeque<Noted>>,
-    found: Mutex<Found>,
+    sight: Mutex<Sight>,
 }
 
 #[derive(Clone)]
-struct Subject {
-    kind: SubjectKind,
-    schema: Arc<Schema>,
+enum Subject {
+    Diagnostics(Arc<Schema>),
+    /// Their layout is fixed.
+    Tag,
 }
 
 #[derive(Clone, Copy)]
 enum SubjectKind {
     Diagnostics,
     Tag,
+}
+
+/// What the messages said so far.
+#[derive(Default)]
+struct Sight {
+    sync: SyncPlot,
+    lineage: Lineage,
+    skipped: u64,
 }
 
 struct Noted {
@@ -53,7 +62,7 @@ pub(crate) struct Found {
     /// Clock sync, by sensor.
     sync: SyncPlot,
     /// Which topics are made of which.
-    lineage: Lineage,
+    lineage: Hops,
     /// Messages that could not be looked at: too many at once, or not as their type says.
     skipped: u64,
 }
@@ -69,6 +78,10 @@ impl Insight {
         let Some(kind) = kind_of(&channel.type_name) else {
             return;
         };
+        if let SubjectKind::Tag = kind {
+            lock(&self.subjects).insert(id, Subject::Tag);
+            return;
+        }
         let mut request = TypeRequest::new(&channel.type_name);
         request.stored = Some(StoredDefinition {
             encoding: "ros2msg",
@@ -76,10 +89,10 @@ impl Insight {
         });
         match TypeResolver::default().resolve(&request) {
             Ok(schema) => {
-                let schema = Arc::new(schema);
-                lock(&self.subjects).insert(id, Subject { kind, schema });
+                let subject = Subject::Diagnostics(Arc::new(schema));
+                lock(&self.subjects).insert(id, subject);
             }
-            Err(_) => lock(&self.found).skipped += 1,
+            Err(_) => lock(&self.sight).skipped += 1,
         }
     }
 
@@ -95,7 +108,7 @@ impl Insight {
         let mut waiting = lock(&self.waiting);
         if waiting.len() >= MOST_WAITING {
             waiting.pop_front();
-            lock(&self.found).skipped += 1;
+            lock(&self.sight).skipped += 1;
         }
         waiting.push_back(Noted {
             subject,
@@ -107,22 +120,31 @@ impl Insight {
     /// Looks at what was noted; all that was found.
     pub(crate) fn found(&self) -> Found {
         let waiting = std::mem::take(&mut *lock(&self.waiting));
-        let mut found = lock(&self.found);
+        let mut sight = lock(&self.sight);
         for noted in waiting {
-            match noted.subject.schema.decode(&noted.payload) {
-                Ok(value) => found.take(noted.subject.kind, noted.time_ns, &value),
-                Err(_) => found.skipped += 1,
-            }
+            let is_taken = sight.take(&noted);
+            sight.skipped += u64::from(!is_taken);
         }
-        found.clone()
+        Found {
+            sync: sight.sync.clone(),
+            lineage: sight.lineage.hops(),
+            skipped: sight.skipped,
+        }
     }
 }
 
-impl Found {
-    fn take(&mut self, kind: SubjectKind, time_ns: i64, value: &Value) {
-        match kind {
-            SubjectKind::Diagnostics => self.sync.take(time_ns, value),
-            SubjectKind::Tag => self.lineage.take(value),
+impl Sight {
+    /// Looks at a message; false when it is not as its type says.
+    fn take(&mut self, noted: &Noted) -> bool {
+        match &noted.subject {
+            Subject::Diagnostics(schema) => match schema.decode(&noted.payload) {
+                Ok(value) => {
+                    self.sync.take(noted.time_ns, &value);
+                    true
+                }
+                Err(_) => false,
+            },
+            Subject::Tag => self.lineage.take(noted.time_ns, &noted.payload),
         }
     }
 }
@@ -130,7 +152,7 @@ impl Found {
 fn kind_of(type_name: &str) -> Option<SubjectKind> {
     match type_name {
         DIAGNOSTICS => Some(SubjectKind::Diagnostics),
-        TAG => Some(SubjectKind::Tag),
+        TAG_TYPE => Some(SubjectKind::Tag),
         _ => None,
     }
 }
@@ -160,13 +182,13 @@ mod tests {
         insight.meet(ChannelId(1), &other);
         insight.offer(ChannelId(1), 0, &Bytes::from_static(b"x"));
         assert!(lock(&insight.waiting).is_empty());
-        assert!(!Insight::wants("std_msgs/msg/String") && Insight::wants(TAG));
+        assert!(!Insight::wants("std_msgs/msg/String") && Insight::wants(TAG_TYPE));
     }
 
     #[test]
     fn a_broken_message_is_counted() {
         let insight = Insight::default();
-        let (tags, schema) = channel(TAG);
+        let (tags, schema) = channel(TAG_TYPE);
         insight.meet(ChannelId(1), &tags);
         insight.offer(ChannelId(1), 0, &Bytes::from_static(b"x"));
         let whole = schema.encode(&schema.default_value().unwrap()).unwrap();
@@ -178,7 +200,7 @@ mod tests {
     #[test]
     fn more_than_fits_is_counted() {
         let insight = Insight::default();
-        let (tags, schema) = channel(TAG);
+        let (tags, schema) = channel(TAG_TYPE);
         insight.meet(ChannelId(1), &tags);
         let whole: Bytes = schema
             .encode(&schema.default_value().unwrap())

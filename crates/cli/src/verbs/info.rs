@@ -97,14 +97,18 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         info.topics
             .sort_by_cached_key(|topic| (Reverse(topic.size_bytes), topic.name.clone()));
     }
-    let text = match arguments.format {
-        Format::Text => render(&info, &layout(arguments, &info)),
-        Format::Json => serde_json::to_string_pretty(&info)? + "\n",
-    };
-    context.printer.data().write_all(text.as_bytes())?;
-    if arguments.verbose && arguments.format == Format::Text && !arguments.topic_name {
-        let lines = host_clock::lines(&info.custom_data);
-        context.printer.data().write_all(lines.as_bytes())?;
+    match arguments.format {
+        Format::Text => {
+            let mut text = render(&info, &layout(arguments, &info));
+            if arguments.verbose && !arguments.topic_name {
+                text.push_str(&host_clock::lines(&info.custom_data));
+            }
+            context.printer.text(&text)?;
+        }
+        Format::Json => {
+            let text = serde_json::to_string_pretty(&info)?;
+            writeln!(context.printer.data(), "{text}")?;
+        }
     }
     if arguments.topic_name {
         context.printer.warnings(&info.damage);

@@ -8,7 +8,6 @@ mod export;
 mod live;
 mod path;
 mod report;
-mod sink;
 mod text;
 mod viewer;
 
@@ -23,7 +22,7 @@ EXAMPLES
   timeloom trace report my_bag                             latencies, hops and losses of every path
   timeloom trace report my_bag --format html -o page.html  the same as one page, with graph and flows
   timeloom trace path my_bag --to /cmd                     the ways to one topic, hop by hop
-  timeloom trace check budget.yaml my_bag                  exit code 1 when a budget is missed, for CI
+  timeloom trace check budget.yaml my_bag                  exit code 1 when a budget is missed, for CI (--junit FILE)
   timeloom trace diff before after                         what got slower
   timeloom trace export my_bag --format chrome -o t.json   for Perfetto; also otlp, mermaid, dot
 

@@ -73,8 +73,11 @@ mod sync_tables;
 mod trace;
 mod trace_bag;
 mod trace_live;
+#[cfg(feature = "query")]
+mod trace_one_truth;
 mod trace_peer;
 mod trace_plain;
+mod trace_text;
 mod tui;
 mod view;
 mod view_live;

@@ -52,7 +52,7 @@ fn the_report_tells_of_paths_hops_and_losses() {
     );
     assert_eq!(
         row(&text, "/filtered → /fused "),
-        "/filtered → /fused /fusion 49 tag certain 2.00 ms 2.00 ms 20.0 ms 20.0 ms 0"
+        "/filtered → /fused /fusion 49 tag certain 22.0 ms 2.00 ms 2.00 ms 20.0 ms 20.0 ms 0"
     );
 }
 
@@ -147,7 +147,14 @@ fn a_budget_that_is_kept_is_exit_code_0_and_one_that_is_missed_1() {
     let run = sandbox.run("trace check strict.yaml robot");
     assert_eq!(run.code, 1, "{run}");
     assert!(
-        row(&run.stdout, "brake latency max").ends_with("≤ 50.0 ms 54.0 ms MISSED"),
+        row(&run.stdout, "brake latency max").ends_with(
+            "≤ 50.0 ms 54.0 ms MISSED most of it is /filtered → /fused, 22.0 ms on average"
+        ),
+        "{run}"
+    );
+    assert!(
+        row(&run.stdout, "brake misses")
+            .ends_with("1 never came; nothing followed in time on /filtered (1)"),
         "{run}"
     );
     assert!(run.stderr.contains("2 limits missed"), "{run}");
@@ -159,6 +166,47 @@ fn a_budget_that_is_kept_is_exit_code_0_and_one_that_is_missed_1() {
         .iter()
         .filter(|verdict| verdict["kept"] == false);
     assert_eq!(missed.count(), 2);
+}
+
+#[test]
+fn a_junit_file_has_a_case_for_each_limit() {
+    let sandbox = sandbox();
+    let strict = BUDGET.replace("max: 60ms", "max: 50ms");
+    sandbox.write("strict.yaml", strict);
+    for _ in 0..2 {
+        let run = sandbox.run("trace check strict.yaml robot --junit verdicts.xml");
+        assert_eq!(run.code, 1, "{run}");
+    }
+    let text = fs::read_to_string(sandbox.path("verdicts.xml")).unwrap();
+    assert!(
+        text.contains("<testsuite name=\"timeloom trace check robot\" tests=\"5\" failures=\"1\" errors=\"0\">"),
+        "{text}"
+    );
+    assert!(
+        text.contains("<testcase classname=\"brake\" name=\"lost or stuck\"/>"),
+        "{text}"
+    );
+    assert!(
+        text.contains("<failure message=\"most of it is /filtered → /fused, 22.0 ms on average\">"),
+        "{text}"
+    );
+    // What could not be read is in the file, too.
+    let broken = Robot {
+        broken: 1,
+        ..Robot::default()
+    };
+    broken.record(&sandbox.path("broken"));
+    sandbox.write("budget.yaml", BUDGET);
+    let run = sandbox.run("trace check budget.yaml broken --junit broken.xml");
+    assert_eq!(run.code, 3, "{run}");
+    let text = fs::read_to_string(sandbox.path("broken.xml")).unwrap();
+    assert!(text.contains("not all of the bag could be read"), "{text}");
+    let nowhere = sandbox.run("trace check budget.yaml robot --junit no/where.xml");
+    assert_eq!(nowhere.code, 1, "{nowhere}");
+    assert!(
+        nowhere.stderr.contains("cannot write no/where.xml"),
+        "{nowhere}"
+    );
 }
 
 #[test]
@@ -176,6 +224,11 @@ fn budgets_with_mistakes_are_refused_with_their_names() {
             "paths: [{from: /points, to: /nowhere}]",
             1,
             "1 limit missed",
+        ),
+        (
+            "paths:\n  - {from: /points, to: /cmd, deadline: -3ms}",
+            1,
+            "line 2: path \"/points → /cmd\": \"-3ms\" is negative",
         ),
     ] {
         sandbox.write("wrong.yaml", text);

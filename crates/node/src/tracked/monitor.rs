@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use timeloom_msg::qos::{Durability, Reliability};
 use timeloom_msg::{Definitions, QosProfile, StampProgram, TypeName};
 use timeloom_trace::{
-    DeadlineEvent, Engine, EngineOptions, Linker, NOTIFICATION_TOPIC, NOTIFICATION_TYPE, NodeModel,
-    PUBLISHED_TIME_SUFFIX, PUBLISHED_TIME_TYPE, Report, TAG_TYPE, main_topic,
+    Content, DeadlineEvent, Engine, EngineOptions, Feed, Linker, NOTIFICATION_TOPIC,
+    NOTIFICATION_TYPE, NodeModel, PUBLISHED_TIME_SUFFIX, Report, is_lineage_type,
 };
 use timeloom_wire::{EndpointKind, Graph, GraphWatch, LossTracker, Subscription, TopicSpec};
 
 use super::diagnostics::{DIAGNOSTICS, DIAGNOSTICS_TYPE, diagnostics};
 use super::graph_model::graph_model;
-use super::monitor_feed::{Content, Heart, State, TopicFeed};
+use super::monitor_feed::{Heart, State, TopicFeed};
 use super::times::Times;
 use crate::{Result, RosNode, TypedPublisher};
 
@@ -67,16 +67,18 @@ impl LineageMonitor {
         } else {
             Some(Outlets::new(&node)?)
         };
-        let linker =
-            (!options.plain_topics.is_empty()).then(|| Linker::with_model(options.model.clone()));
+        let mut feed = if options.plain_topics.is_empty() {
+            Feed::default()
+        } else {
+            Feed::with_linker(Linker::with_model(options.model.clone()))
+        };
+        for topic in &options.plain_topics {
+            feed.hears(topic);
+        }
         let state = State {
             engine: Engine::new(options.engine.clone()),
-            linker,
-            header_only: 0,
-            broken: 0,
+            feed,
             lost_in_transport: 0,
-            tagged: BTreeSet::new(),
-            plain: options.plain_topics.iter().cloned().collect(),
         };
         let heart = Heart {
             engine: Mutex::new(state),
@@ -140,8 +142,9 @@ impl LineageMonitor {
                 report.notes.push(format!("{count} {words}"));
             }
         };
-        note(state.header_only, "tags of tilde_lite name no inputs");
-        note(state.broken, "tags could not be decoded");
+        let counts = state.feed.counts();
+        note(counts.header_only, "tags of tilde_lite name no inputs");
+        note(counts.broken, "tags could not be decoded");
         note(
             state.lost_in_transport,
             "samples were lost on their way to us",
@@ -206,7 +209,7 @@ impl LineageMonitor {
         wanted.extend(self.options.plain_topics.iter().cloned());
         // A model that somebody wrote down stays; what the graph shows changes.
         let declared = !self.options.model.nodes.is_empty();
-        if wanted.is_empty() || declared && self.heart.lock().linker.is_some() {
+        if wanted.is_empty() || declared && self.heart.lock().feed.has_linker() {
             return;
         }
         let model = if declared {
@@ -216,27 +219,19 @@ impl LineageMonitor {
         };
         if model != self.model {
             self.model.clone_from(&model);
-            let mut state = self.heart.lock();
-            state.linker.get_or_insert_default().set_model(model);
+            self.heart.lock().feed.set_model(model);
         }
     }
 
     fn content(&self, topic: &str, type_name: &str) -> Option<Content> {
-        match type_name {
-            TAG_TYPE => Some(Content::Tags),
-            PUBLISHED_TIME_TYPE => Some(Content::Notes(main_topic(topic)?.to_owned())),
-            _ if self
-                .options
-                .plain_topics
-                .iter()
-                .any(|wanted| wanted == topic) =>
-            {
-                let schema = Definitions::builtin().schema(type_name).ok();
-                let program = schema.as_ref().and_then(StampProgram::compile);
-                Some(Content::Messages(program))
-            }
-            _ => None,
+        if is_lineage_type(type_name) {
+            return Content::of_lineage(topic, type_name);
         }
+        let mut wanted = self.options.plain_topics.iter();
+        wanted.find(|wanted| *wanted == topic)?;
+        let schema = Definitions::builtin().schema(type_name).ok();
+        let stamp = schema.as_ref().and_then(StampProgram::compile);
+        Some(Content::Messages(stamp))
     }
 }
 

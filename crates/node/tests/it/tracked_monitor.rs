@@ -58,6 +58,7 @@ fn deadline(limit_ms: i64) -> MonitorOptions {
             deadlines: vec![Deadline {
                 name: "a to c".into(),
                 source: Some("/a".into()),
+                via: Vec::new(),
                 target: "/c".into(),
                 limit: Duration::from_millis(limit_ms),
             }],

@@ -1,9 +1,8 @@
-//! The tables of lineage, from the tags of a bag: `lineage` link by link, `latency` from end to end.
+//! The tables of lineage, from the analysis of a bag's tags: `lineage` link by link, `latency` from end to end.
 
-mod flows;
+mod analysis;
 mod latency_rows;
 mod link_rows;
-mod tags;
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,6 +16,8 @@ use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::physical_plan::streaming::PartitionStream;
 use tokio::sync::mpsc::Sender;
 
+use self::latency_rows::LatencyColumns;
+use self::link_rows::LinkColumns;
 use crate::bag_set::{Bag, BagSet};
 use crate::field::time_type;
 
@@ -34,11 +35,15 @@ pub(crate) fn lineage_table(set: &Arc<BagSet>) -> Result<StreamingTable> {
         ("input_stamp", time_type()),
         ("input_received", time_type()),
         ("node_ms", DataType::Float64),
+        ("transport_ms", DataType::Float64),
+        ("total_ms", DataType::Float64),
+        ("known_by", DataType::Utf8View),
     ]);
-    table(set, &schema, link_rows::read)
+    table(set, &schema, analysis::read::<LinkColumns>)
 }
 
-/// The table `latency`: one row for each message at the end of a chain and each source message that it was made of.
+/// The table `latency`: one row for each message at the end of a path, with the source message that it was made of along
+/// that path.
 pub(crate) fn latency_table(set: &Arc<BagSet>) -> Result<StreamingTable> {
     let schema = schema(&[
         ("bag", DataType::Utf8View),
@@ -50,8 +55,9 @@ pub(crate) fn latency_table(set: &Arc<BagSet>) -> Result<StreamingTable> {
         ("published", time_type()),
         ("latency_ms", DataType::Float64),
         ("counted_from", DataType::Utf8View),
+        ("first", DataType::Boolean),
     ]);
-    table(set, &schema, latency_rows::read)
+    table(set, &schema, analysis::read::<LatencyColumns>)
 }
 
 fn schema(columns: &[(&str, DataType)]) -> SchemaRef {

@@ -1,19 +1,19 @@
 //! Whose clock a time comes from, and what may be subtracted from what.
 
+mod place;
+
 use std::collections::HashMap;
 
 use serde::Serialize;
 use timeloom_time::Duration;
 
+use self::place::Domain;
+pub(super) use self::place::{Placed, Step};
 use super::names::index;
 use crate::moment::Moment;
 
-/// Nodes of one host agree on the difference of ROS and steady time to less than this.
-const SAME_HOST: i64 = 100_000_000;
 /// What two hosts' clocks differ by is looked at anew after so long: clocks drift.
 const WINDOW: i64 = 30_000_000_000;
-/// ROS time that goes back by more than late tags explain has jumped.
-const JUMP_BACK: i64 = 1_000_000_000;
 
 /// A host with a clock of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,26 +56,14 @@ pub(super) struct Point {
     pub(super) epoch: u32,
 }
 
-#[derive(Debug)]
-struct Domain {
-    name: String,
-    offset: Option<i64>,
-    bound: Option<i64>,
-    /// ROS minus steady time, when it was last heard.
-    difference: Option<i64>,
-    /// Our own time minus its steady time: the same whatever ROS time does, as far as tags come at once.
-    arrival: Option<i64>,
-    latest_ros: i64,
-    epoch: u32,
-}
-
 #[derive(Debug, Default)]
 pub(super) struct Clocks {
     declared: Vec<ClockDomain>,
     domains: Vec<Domain>,
     of_node: HashMap<u32, u32>,
-    pub(super) jumps: u64,
-    pub(super) negative: HashMap<(u32, u32), u64>,
+    jumps: u64,
+    steps: Vec<Step>,
+    negative: HashMap<(u32, u32), u64>,
     /// From which host to which a message took how long at least, each end by its own clock.
     least: HashMap<(u32, u32), Least>,
 }
@@ -99,91 +87,17 @@ pub(super) struct Difference {
 impl Clocks {
     pub(super) fn new(declared: &[ClockDomain]) -> Self {
         let nanos = |duration: Option<Duration>| duration.map(Duration::nanos);
-        let domains = declared.iter().map(|domain| Domain {
-            name: domain.name.clone(),
-            offset: nanos(domain.offset),
-            bound: nanos(domain.bound),
-            difference: None,
-            arrival: None,
-            latest_ros: 0,
-            epoch: 0,
+        let domains = declared.iter().map(|declared| {
+            let mut domain = Domain::new(declared.name.clone());
+            domain.offset = nanos(declared.offset);
+            domain.bound = nanos(declared.bound);
+            domain
         });
         Self {
             domains: domains.collect(),
             declared: declared.to_vec(),
             ..Self::default()
         }
-    }
-
-    /// The domain and epoch of something that a node published and that came `now`; `key` is a number of its own for
-    /// each node.
-    pub(super) fn place(&mut self, key: u32, node: &str, at: Moment, now: i64) -> (u32, u32) {
-        let known = self.of_node.get(&key).copied();
-        let domain = known.unwrap_or_else(|| {
-            let domain = self.domain_of(node, at, now);
-            self.of_node.insert(key, domain);
-            domain
-        });
-        let Some(state) = self.domains.get_mut(index(domain)) else {
-            return (domain, 0);
-        };
-        let ros = at.ros.nanos();
-        if ros != 0 {
-            if ros < state.latest_ros.saturating_sub(JUMP_BACK) {
-                state.epoch += 1;
-                state.latest_ros = ros;
-                self.jumps += 1;
-                // What was compared before says nothing about the clock as it is now.
-                self.least
-                    .retain(|(from, to), _| *from != domain && *to != domain);
-            }
-            state.latest_ros = state.latest_ros.max(ros);
-        }
-        if !at.steady.is_zero() {
-            state.difference = Some(ros.saturating_sub(at.steady.nanos()));
-            state.arrival = Some(now.saturating_sub(at.steady.nanos()));
-        }
-        (domain, state.epoch)
-    }
-
-    /// The declared host of a node, else one whose clocks agree with it, else a new one.
-    fn domain_of(&mut self, node: &str, at: Moment, now: i64) -> u32 {
-        let declared = self
-            .declared
-            .iter()
-            .position(|domain| domain.nodes.iter().any(|start| node.starts_with(start)));
-        let difference = at.ros.nanos().saturating_sub(at.steady.nanos());
-        let arrival = now.saturating_sub(at.steady.nanos());
-        let near = |known: Option<i64>, other: i64| {
-            known.is_none_or(|known| known.abs_diff(other) <= SAME_HOST.unsigned_abs())
-        };
-        // ROS time tells hosts apart exactly while it goes as time does; when it does not, when tags come does.
-        let agrees = |domain: &Domain| {
-            at.steady.is_zero()
-                || near(domain.difference, difference)
-                || near(domain.arrival, arrival)
-        };
-        let undeclared = self.declared.len();
-        let found = declared.or_else(|| {
-            let mut others = self.domains.iter().enumerate().skip(undeclared);
-            others
-                .find(|(_, domain)| agrees(domain))
-                .map(|(place, _)| place)
-        });
-        let place = found.unwrap_or_else(|| {
-            let number = self.domains.len() - undeclared + 1;
-            self.domains.push(Domain {
-                name: format!("host {number}"),
-                offset: None,
-                bound: None,
-                difference: None,
-                arrival: None,
-                latest_ros: 0,
-                epoch: 0,
-            });
-            self.domains.len() - 1
-        });
-        u32::try_from(place).unwrap_or(0)
     }
 
     /// What passed from one point to another: by the steady clock on one host, by ROS time between hosts.
@@ -276,9 +190,30 @@ impl Clocks {
     pub(super) fn judged(&mut self, from: Point, to: Point) -> Result<Elapsed, Suspicion> {
         let elapsed = self.elapsed(from, to);
         if elapsed == Err(Suspicion::Negative) {
-            *self.negative.entry((from.domain, to.domain)).or_default() += 1;
+            self.count_negative(from.domain, to.domain);
         }
         elapsed
+    }
+
+    /// Counts an effect that was before its cause.
+    pub(super) fn count_negative(&mut self, from: u32, to: u32) {
+        *self.negative.entry((from, to)).or_default() += 1;
+    }
+
+    /// How often ROS time went back by more than a late tag explains.
+    pub(super) fn jumps(&self) -> u64 {
+        self.jumps
+    }
+
+    /// The clocks that were set while their steady clocks went on.
+    pub(super) fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// Between which hosts an effect was before its cause, and how often.
+    pub(super) fn negative(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
+        let negative = self.negative.iter();
+        negative.map(|((from, to), count)| (*from, *to, *count))
     }
 
     pub(super) fn name(&self, domain: u32) -> &str {
@@ -319,11 +254,11 @@ mod tests {
 
     const S: i64 = 1_000_000_000;
 
-    fn point(place: (u32, u32), moment: Moment) -> Point {
+    fn point(placed: Placed, moment: Moment) -> Point {
         Point {
             moment,
-            domain: place.0,
-            epoch: place.1,
+            domain: placed.domain,
+            epoch: placed.epoch,
         }
     }
 
@@ -336,7 +271,7 @@ mod tests {
         );
         let a = point(clocks.place(1, "/a", before, 5 * S), before);
         let b = point(clocks.place(1, "/a", after, 6 * S), after);
-        assert_eq!(clocks.jumps, 1);
+        assert_eq!(clocks.jumps(), 1);
         assert_eq!(
             clocks.elapsed(a, b).map(|elapsed| elapsed.nanos),
             Ok(1_000_000_000)
@@ -357,7 +292,7 @@ mod tests {
         let a = point(clocks.place(1, "/a", one, 0), one);
         let same = clocks.place(2, "/b", Moment::from_nanos(1001 * S, 6 * S), S);
         let b = point(clocks.place(3, "/c", two, 0), two);
-        assert_eq!(a.domain, same.0);
+        assert_eq!(a.domain, same.domain);
         assert_ne!(a.domain, b.domain);
         let elapsed = clocks.elapsed(a, b).unwrap();
         assert_eq!((elapsed.nanos, elapsed.bound), (20_000_000, None));
@@ -399,7 +334,7 @@ mod tests {
         let first = clocks.place(1, "/a", Moment::from_nanos(50 * S, 5 * S), 100 * S);
         let later = Moment::from_nanos(52 * S, 5 * S + 20_000_000);
         let second = clocks.place(2, "/b", later, 100 * S + 21_000_000);
-        assert_eq!(first.0, second.0);
+        assert_eq!(first.domain, second.domain);
     }
 
     #[test]

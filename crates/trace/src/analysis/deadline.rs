@@ -1,8 +1,10 @@
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use serde::Serialize;
 use timeloom_time::{Duration, Ros, Time};
 
+use super::message::Key;
+use super::report::DeadlineReport;
 use crate::notification::{DeadlineNotification, NotifiedSource};
 
 /// How long a target may take after its sources.
@@ -12,6 +14,8 @@ pub struct Deadline {
     pub name: String,
     /// The source; none means all sources of the target.
     pub source: Option<String>,
+    /// Topics in between, in order; empty means every path from source to target. They need a source.
+    pub via: Vec<String>,
     /// The target.
     pub target: String,
     /// What is too long: this, or more. Zero means no deadline.
@@ -83,46 +87,162 @@ impl DeadlineEvent {
     }
 }
 
+/// So many sources wait for a target at most; the oldest is given up.
+const MOST_WAITING: usize = 10_000;
+
 /// A deadline at work.
 #[derive(Debug)]
 pub(super) struct Watch {
-    pub(super) deadline: Deadline,
-    pub(super) source: Option<u32>,
-    pub(super) target: u32,
-    pub(super) limit: u64,
+    deadline: Deadline,
+    source: Option<u32>,
+    via: Vec<u32>,
+    target: u32,
+    limit: u64,
     /// Sources that nothing was heard of yet.
-    pub(super) waiting: VecDeque<u64>,
+    waiting: VecDeque<u64>,
     /// Sources whose time ran out and whose target may still come.
-    pub(super) given_up: BTreeSet<u64>,
-    pub(super) checked: u64,
-    pub(super) missed: u64,
-    pub(super) missed_by_late_link: u64,
-    pub(super) missed_by_timer: u64,
-    pub(super) streak: u64,
-    pub(super) longest_streak: u64,
+    given_up: BTreeSet<u64>,
+    /// The newest message of each source that a target was made of.
+    reached: HashMap<u32, Key>,
+    checked: u64,
+    missed: u64,
+    missed_by_late_link: u64,
+    missed_by_timer: u64,
+    /// For those that never came: the topic on which nothing followed.
+    ended_before: BTreeMap<String, u64>,
+    streak: u64,
+    longest_streak: u64,
 }
 
 impl Watch {
-    pub(super) fn new(deadline: &Deadline, source: Option<u32>, target: u32) -> Self {
+    pub(super) fn new(
+        deadline: &Deadline,
+        source: Option<u32>,
+        via: Vec<u32>,
+        target: u32,
+    ) -> Self {
         Self {
             limit: u64::try_from(deadline.limit.nanos()).unwrap_or(0),
             deadline: deadline.clone(),
             source,
+            via,
             target,
             waiting: VecDeque::new(),
             given_up: BTreeSet::new(),
+            reached: HashMap::new(),
             checked: 0,
             missed: 0,
             missed_by_late_link: 0,
             missed_by_timer: 0,
+            ended_before: BTreeMap::new(),
             streak: 0,
             longest_streak: 0,
         }
     }
 
-    /// Notes that what was given up came after all: it was missed once, and now it is known how.
-    pub(super) fn came_after_all(&mut self, found_by: FoundBy) {
-        self.missed_by_timer = self.missed_by_timer.saturating_sub(1);
+    pub(super) fn source(&self) -> Option<u32> {
+        self.source
+    }
+
+    pub(super) fn via(&self) -> &[u32] {
+        &self.via
+    }
+
+    pub(super) fn target(&self) -> u32 {
+        self.target
+    }
+
+    pub(super) fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Starts the time of a source's message; false when an older one had to be given up for it.
+    pub(super) fn start(&mut self, number: u64) -> bool {
+        self.waiting.push_back(number);
+        if self.waiting.len() > MOST_WAITING {
+            self.waiting.pop_front();
+            return false;
+        }
+        true
+    }
+
+    /// Takes the first source out whose time is over; `arrived` says when a message came, if it is still known.
+    pub(super) fn due(&mut self, now: i64, arrived: impl Fn(u64) -> Option<i64>) -> Option<u64> {
+        let number = *self.waiting.front()?;
+        let limit = i64::try_from(self.limit).unwrap_or(i64::MAX);
+        let over = arrived(number).is_none_or(|arrived| now.saturating_sub(arrived) >= limit);
+        if over {
+            self.waiting.pop_front();
+        }
+        over.then_some(number)
+    }
+
+    /// Notes that a target was made of a source's message.
+    pub(super) fn reach(&mut self, topic: u32, key: Key) {
+        let newest = self.reached.entry(topic).or_insert(key);
+        *newest = (*newest).max(key);
+    }
+
+    /// Whether a target was made of a source's message or of a newer one.
+    pub(super) fn is_reached(&self, topic: u32, key: Key) -> bool {
+        self.reached
+            .get(&topic)
+            .is_some_and(|newest| *newest >= key)
+    }
+
+    /// Notes a target that came; `late` are those of its sources that took too long.
+    pub(super) fn check(&mut self, late: &[u64], found_by: FoundBy) {
+        let given_up = late.iter().filter(|late| self.given_up.remove(late));
+        if given_up.count() > 0 {
+            // It was missed once, and now it is known how.
+            self.missed_by_timer = self.missed_by_timer.saturating_sub(1);
+            self.count_miss(found_by);
+        } else {
+            self.note((!late.is_empty()).then_some(found_by));
+        }
+    }
+
+    /// Notes a source that no target was made of in time, and the topic on which nothing followed.
+    pub(super) fn give_up(&mut self, number: u64, hop: &str) {
+        self.note(Some(FoundBy::Timer));
+        *self.ended_before.entry(hop.to_owned()).or_default() += 1;
+        self.given_up.insert(number);
+        if self.given_up.len() > MOST_WAITING {
+            self.given_up.pop_first();
+        }
+    }
+
+    /// What happened.
+    pub(super) fn event(&self, found_by: FoundBy, at: Time<Ros>) -> DeadlineEvent {
+        DeadlineEvent {
+            deadline: self.deadline.name.clone(),
+            target: self.deadline.target.clone(),
+            limit: self.deadline.limit,
+            found_by,
+            stamp: None,
+            at,
+            sources: Vec::new(),
+            missing_hop: None,
+        }
+    }
+
+    pub(super) fn report(&self) -> DeadlineReport {
+        DeadlineReport {
+            name: self.deadline.name.clone(),
+            source: self.deadline.source.clone(),
+            via: self.deadline.via.clone(),
+            target: self.deadline.target.clone(),
+            limit_ns: self.limit,
+            checked: self.checked,
+            missed: self.missed,
+            missed_by_late_link: self.missed_by_late_link,
+            missed_by_timer: self.missed_by_timer,
+            ended_before: self.ended_before.clone(),
+            longest_streak: self.longest_streak,
+        }
+    }
+
+    fn count_miss(&mut self, found_by: FoundBy) {
         match found_by {
             FoundBy::Arrival => self.missed += 1,
             FoundBy::LateLink => self.missed_by_late_link += 1,
@@ -130,17 +250,13 @@ impl Watch {
         }
     }
 
-    pub(super) fn note(&mut self, missed: Option<FoundBy>) {
+    fn note(&mut self, missed: Option<FoundBy>) {
         self.checked += 1;
         let Some(found_by) = missed else {
             self.streak = 0;
             return;
         };
-        match found_by {
-            FoundBy::Arrival => self.missed += 1,
-            FoundBy::LateLink => self.missed_by_late_link += 1,
-            FoundBy::Timer => self.missed_by_timer += 1,
-        }
+        self.count_miss(found_by);
         self.streak += 1;
         self.longest_streak = self.longest_streak.max(self.streak);
     }

@@ -1,10 +1,14 @@
 //! Deadlines of targets that came.
 
+use std::collections::HashSet;
+
 use timeloom_time::{Duration, Time};
 
 use super::clocks::Point;
 use super::deadline::{DeadlineEvent, FoundBy, SourceTiming};
 use super::engine::Engine;
+use super::message::NOBODY;
+use super::waiting::Pending;
 use super::walk::Walk;
 
 impl Engine {
@@ -12,66 +16,110 @@ impl Engine {
     pub(super) fn check_deadlines(
         &mut self,
         number: u64,
-        topic: u32,
+        place: usize,
         new: &[u64],
         walk: &Walk,
+        pending: &mut Pending,
         by: FoundBy,
     ) {
-        let Some(end) = self.published(number) else {
+        let Some(end) = self.store.get(number) else {
             return;
         };
+        let (topic, stamp, end) = (end.topic, end.stamp, end.point());
         for at in 0..self.watches.len() {
-            let watched = self.watches.get(at).filter(|watch| watch.target == topic);
-            let Some((source, limit)) = watched.map(|watch| (watch.source, watch.limit)) else {
+            let Some(watch) = self.watches.get(at).filter(|it| it.target() == topic) else {
                 continue;
             };
-            let fresh = self.timings(new, source, limit, end);
+            let limit = watch.limit();
+            let (sources, fresh) = match watch.source() {
+                Some(source) => {
+                    let sources = self.sources_via(number, place, source, watch.via());
+                    let checked = pending.checked.entry(at).or_default();
+                    let fresh = sources.iter().filter(|source| !checked.contains(source));
+                    let fresh: Vec<u64> = fresh.copied().collect();
+                    checked.extend(&fresh);
+                    (sources, fresh)
+                }
+                None => (walk.sources.clone(), new.to_vec()),
+            };
+            self.reach(at, &fresh, &walk.named);
+            let fresh = self.timings(&fresh, limit, end);
             if fresh.is_empty() {
                 continue;
             }
             let late = fresh.iter().filter(|(_, timing)| timing.is_overrun);
             let late: Vec<u64> = late.map(|(number, _)| *number).collect();
-            let sources = self.timings(&walk.sources, source, limit, end);
-            let stamp = self.store.get(number).and_then(|message| message.stamp);
+            let sources = self.timings(&sources, limit, end);
             let Some(watch) = self.watches.get_mut(at) else {
                 continue;
             };
-            let given_up = late.iter().filter(|late| watch.given_up.remove(late));
-            if given_up.count() > 0 {
-                watch.came_after_all(by);
-            } else {
-                watch.note((!late.is_empty()).then_some(by));
-            }
+            watch.check(&late, by);
             if !late.is_empty() {
                 let event = DeadlineEvent {
-                    deadline: watch.deadline.name.clone(),
-                    target: watch.deadline.target.clone(),
-                    limit: watch.deadline.limit,
-                    found_by: by,
                     stamp: stamp.map(Time::from_nanos),
-                    at: end.moment.ros,
                     sources: sources.into_iter().map(|(_, timing)| timing).collect(),
-                    missing_hop: None,
+                    ..watch.event(by, end.moment.ros)
                 };
                 self.emit(event);
             }
         }
     }
 
+    /// Notes for a deadline which sources a target was made of.
+    fn reach(&mut self, at: usize, sources: &[u64], named: &[u64]) {
+        let Some(watch) = self.watches.get_mut(at) else {
+            return;
+        };
+        let named = named.iter().filter(|_| watch.via().is_empty());
+        let all: Vec<u64> = sources.iter().chain(named).copied().collect();
+        for number in all {
+            if let Some(message) = self.store.get(number) {
+                watch.reach(message.topic, (message.order, number));
+            }
+        }
+    }
+
+    /// The messages of a topic that a target's message was made of through these topics, in this order.
+    fn sources_via(&self, start: u64, place: usize, source: u32, via: &[u32]) -> Vec<u64> {
+        let mut found = Vec::new();
+        // A message, and how many of the topics in between were not met yet.
+        let mut stack = vec![(start, via.len())];
+        let mut seen = HashSet::new();
+        while let Some((number, mut left)) = stack.pop() {
+            let Some(message) = self
+                .store
+                .get(number)
+                .filter(|_| seen.insert((number, left)))
+            else {
+                continue;
+            };
+            if message.topic == source && number != start {
+                if left == 0 && !found.contains(&number) {
+                    found.push(number);
+                }
+                continue;
+            }
+            if left > 0 && via.get(left - 1) == Some(&message.topic) {
+                left -= 1;
+            }
+            let target = self.targets.get(place);
+            let links = message.links.iter().filter(|link| {
+                let is_cut = target.is_some_and(|it| it.is_cut(link.topic, message.topic));
+                link.message != NOBODY && !is_cut
+            });
+            let is_end = self.ends.contains(&message.topic) && number != start;
+            if !is_end {
+                stack.extend(links.map(|link| (link.message, left)));
+            }
+        }
+        found
+    }
+
     /// How long each of these sources took, as far as its clock can be believed.
-    fn timings(
-        &self,
-        numbers: &[u64],
-        only: Option<u32>,
-        limit: u64,
-        end: Point,
-    ) -> Vec<(u64, SourceTiming)> {
+    fn timings(&self, numbers: &[u64], limit: u64, end: Point) -> Vec<(u64, SourceTiming)> {
         let timings = numbers.iter().filter_map(|number| {
             let message = self.store.get(*number)?;
-            if only.is_some_and(|topic| topic != message.topic) {
-                return None;
-            }
-            let elapsed = self.clocks.elapsed(Self::point(message), end).ok()?.nanos;
+            let elapsed = self.clocks.elapsed(message.point(), end).ok()?.nanos;
             let timing = SourceTiming {
                 topic: self.topics.name(message.topic).to_owned(),
                 stamp: message.stamp.map(Time::from_nanos),

@@ -1,27 +1,32 @@
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use timeloom_time::{Duration, Ros, Time};
 
-use super::clocks::{Clocks, Point};
+use super::clocks::Clocks;
+use super::closed_loop::closed_loops;
 use super::deadline::{DeadlineEvent, Watch};
-use super::graph::{TopicGraph, Upstream};
+use super::graph::TopicGraph;
+use super::ledger::Ledger;
 use super::message::{Message, Publication, Told};
 use super::names::{Names, index};
 use super::options::{AccountOf, AccountScope, EngineOptions, RecorderAccount};
-use super::outcome::{EndedAt, Occasion, Outcomes};
-use super::path::Path;
+use super::outcome::Occasion;
+use super::path::Known;
+use super::records::{FlowRecord, LinkRecord, Records};
 use super::sequence::Sequences;
 use super::store::Store;
+use super::targets::{Target, Targets};
+use super::waiting::Waiting;
 use crate::moment::Moment;
 use crate::published_time::PublishedTime;
 use crate::tag::TagView;
 
-/// More targets than bits are not watched.
-pub(super) const MOST_TARGETS: usize = 64;
 /// Events that nobody takes are dropped beyond this, and counted.
 const MOST_EVENTS: usize = 10_000;
 /// Old messages are looked through each time so many were added.
 const SWEEP: u64 = 1024;
+/// Up to so many links between topics, closed loops are looked for at each new one; beyond, at every eighth part more.
+const FEW_LINKS: u64 = 1024;
 
 /// The analysis: publications in, in any order; a report, deadlines and outcomes out.
 ///
@@ -64,18 +69,22 @@ pub struct Engine {
     pub(super) skips: HashMap<u32, u32>,
     pub(super) ignored: HashSet<u32>,
     pub(super) wanted: HashSet<u32>,
-    pub(super) targets: Vec<Target>,
-    /// Targets whose upstream is not whole yet, by what they wait for.
-    pub(super) waiting: HashMap<u32, HashMap<i64, Vec<u64>>>,
-    pub(super) pending: HashMap<u64, Pending>,
-    pub(super) outcomes: HashMap<(u32, usize), Outcomes>,
-    pub(super) ended_at: BTreeMap<EndedAt, u64>,
-    /// Sources' messages that a subscriber reported as lost.
-    pub(super) lost: HashSet<u64>,
-    /// What a recorder says.
-    pub(super) accounts: HashMap<(u32, AccountOf), (RecorderAccount, AccountScope)>,
+    /// Segments that are wanted: from, to.
+    pub(super) segments: Vec<(u32, u32)>,
+    /// Topics from which wanted segments begin.
+    pub(super) begins: HashSet<u32>,
+    /// The ends of loops that nothing leaves, and the topics of each.
+    pub(super) loop_ends: BTreeMap<u32, Vec<u32>>,
+    loops_version: u64,
+    pub(super) targets: Targets,
+    /// The places of targets at which paths really end, as of this version of the graph and number of targets.
+    ends_at: Vec<usize>,
+    ends_version: (u64, usize),
+    pub(super) waiting: Waiting,
+    pub(super) ledger: Ledger,
     pub(super) watches: Vec<Watch>,
-    pub(super) events: VecDeque<DeadlineEvent>,
+    events: VecDeque<DeadlineEvent>,
+    pub(super) records: Records,
     pub(super) counters: Counters,
     pub(super) now: i64,
     pub(super) started: Option<i64>,
@@ -89,35 +98,11 @@ pub(super) struct Counters {
     pub(super) messages: u64,
     pub(super) expired: u64,
     pub(super) events_dropped: u64,
-    pub(super) targets_dropped: u64,
+    pub(super) repeated: u64,
     pub(super) unnamed: u64,
     pub(super) assumed: u64,
     pub(super) duplicates: u64,
     pub(super) unwatched: u64,
-}
-
-/// A topic at which paths end.
-#[derive(Debug)]
-pub(super) struct Target {
-    pub(super) topic: u32,
-    pub(super) upstream: Upstream,
-    pub(super) version: u64,
-    pub(super) sources: BTreeSet<u32>,
-    pub(super) paths: Vec<Path>,
-    pub(super) known: HashMap<Vec<u32>, usize>,
-    /// What follows each topic on a way to the target.
-    pub(super) next_hop: HashMap<u32, u32>,
-    pub(super) newest_reached: HashMap<u32, u64>,
-    pub(super) messages: u64,
-    pub(super) complete: u64,
-    pub(super) late: u64,
-}
-
-/// What is known of a target whose upstream is not whole.
-#[derive(Debug, Default)]
-pub(super) struct Pending {
-    pub(super) sources: Vec<u64>,
-    pub(super) paths: HashSet<usize>,
 }
 
 impl Engine {
@@ -130,6 +115,10 @@ impl Engine {
         let mut ends = numbers(&options.sources);
         ends.extend(numbers(&options.stops));
         let (ignored, wanted) = (numbers(&options.ignored), numbers(&options.targets));
+        let segments = options.segments.iter();
+        let segments: Vec<(u32, u32)> = segments
+            .map(|(from, to)| (topics.number(from), topics.number(to)))
+            .collect();
         let skips = options.skips.iter();
         let skips: HashMap<u32, u32> = skips
             .map(|(output, input)| (topics.number(output), topics.number(input)))
@@ -140,7 +129,9 @@ impl Engine {
             .filter(|deadline| deadline.limit > Duration::ZERO);
         let watches = real.map(|deadline| {
             let source = deadline.source.as_deref().map(|name| topics.number(name));
-            Watch::new(deadline, source, topics.number(&deadline.target))
+            let via = deadline.via.iter().map(|name| topics.number(name));
+            let via = via.collect();
+            Watch::new(deadline, source, via, topics.number(&deadline.target))
         });
         Self {
             watches: watches.collect(),
@@ -150,6 +141,9 @@ impl Engine {
             skips,
             ignored,
             wanted,
+            begins: segments.iter().map(|(from, _)| *from).collect(),
+            segments,
+            records: Records::new(options.records),
             options,
             nodes: Names::default(),
             store: Store::default(),
@@ -157,13 +151,13 @@ impl Engine {
             sequences: Sequences::default(),
             seen: Vec::new(),
             tagged: Vec::new(),
-            targets: Vec::new(),
-            waiting: HashMap::new(),
-            pending: HashMap::new(),
-            outcomes: HashMap::new(),
-            ended_at: BTreeMap::new(),
-            lost: HashSet::new(),
-            accounts: HashMap::new(),
+            loop_ends: BTreeMap::new(),
+            loops_version: 0,
+            targets: Targets::default(),
+            ends_at: Vec::new(),
+            ends_version: (0, 0),
+            waiting: Waiting::default(),
+            ledger: Ledger::default(),
             events: VecDeque::new(),
             counters: Counters::default(),
             now: i64::MIN,
@@ -232,7 +226,9 @@ impl Engine {
     pub fn lost_in_transport(&mut self, topic: &str, stamp: Time<Ros>) {
         let topic = self.topics.number(topic);
         let found = self.store.with_stamp(topic, stamp.nanos()).next();
-        self.lost.extend(found);
+        if let Some(number) = found {
+            self.ledger.lose(number);
+        }
     }
 
     /// Says what a recorder noted of a main topic: of its messages, or of its tags.
@@ -244,7 +240,7 @@ impl Engine {
         scope: AccountScope,
     ) {
         let topic = self.topics.number(topic);
-        self.accounts.insert((topic, of), (account, scope));
+        self.ledger.set_account(topic, of, account, scope);
     }
 
     /// Says what time it is on our own time line: deadlines run out, and old messages are forgotten.
@@ -258,6 +254,44 @@ impl Engine {
     /// Takes the deadlines that were missed since the last call.
     pub fn take_events(&mut self) -> Vec<DeadlineEvent> {
         self.events.drain(..).collect()
+    }
+
+    /// Says that the data has ended: flows that wait for late tags are counted, and links that were not found are
+    /// recorded. A report needs no such end; records do.
+    pub fn finish(&mut self) {
+        self.find_closed_loops(Effort::Full);
+        for place in 0..self.targets.len() {
+            self.refresh(place);
+            let topic = self.targets.get(place).map(Target::topic);
+            if topic.is_some_and(|topic| self.is_target(topic)) {
+                self.finish_target(place);
+            }
+        }
+        for number in self.store.young() {
+            self.record_unresolved(number);
+        }
+    }
+
+    fn finish_target(&mut self, place: usize) {
+        let known = Known {
+            store: &self.store,
+            clocks: &self.clocks,
+            topics: &self.topics,
+            nodes: &self.nodes,
+        };
+        if let Some(target) = self.targets.get_mut(place) {
+            target.finish(known, &mut self.records);
+        }
+    }
+
+    /// Takes the links that were recorded since the last call.
+    pub fn take_links(&mut self) -> Vec<LinkRecord> {
+        self.records.take_links()
+    }
+
+    /// Takes the flows that were recorded since the last call.
+    pub fn take_flows(&mut self) -> Vec<FlowRecord> {
+        self.records.take_flows()
     }
 
     /// How many messages are remembered now.
@@ -281,12 +315,38 @@ impl Engine {
         if !self.wanted.is_empty() {
             return self.wanted.contains(&topic);
         }
-        let watched = self.watches.iter().any(|watch| watch.target == topic);
-        watched || (!self.graph.is_used(topic) && !self.graph.inputs(topic).is_empty())
+        let watched = self.watches.iter().any(|watch| watch.target() == topic);
+        let is_end = !self.graph.is_used(topic) && !self.graph.inputs(topic).is_empty();
+        watched || is_end || self.loop_ends.contains_key(&topic)
     }
 
-    pub(super) fn is_lost(&self, number: u64) -> bool {
-        self.lost.contains(&number)
+    /// The places of the targets at which paths end; others were only taken for ends until something was made of them.
+    pub(super) fn ends_at(&mut self) -> Vec<usize> {
+        let version = (self.graph.version, self.targets.len());
+        if self.ends_version != version {
+            self.ends_version = version;
+            let all = self.targets.iter().enumerate();
+            let ends = all.filter(|(_, target)| self.is_target(target.topic()));
+            self.ends_at = ends.map(|(place, _)| place).collect();
+        }
+        std::mem::take(&mut self.ends_at)
+    }
+
+    /// Gives the places back.
+    pub(super) fn keep_ends(&mut self, ends: Vec<usize>) {
+        self.ends_at = ends;
+    }
+
+    /// Looks for loops that nothing leaves, if the graph has changed: paths end in them.
+    pub(super) fn find_closed_loops(&mut self, effort: Effort) {
+        let (version, last) = (self.graph.version, self.loops_version);
+        let is_due = version < FEW_LINKS || version >= last + last / 8;
+        if version == last || (effort == Effort::Bounded && !is_due) {
+            return;
+        }
+        self.loops_version = version;
+        let loops = closed_loops(&self.graph).into_iter();
+        self.loop_ends = loops.map(|one| (one.end, one.topics)).collect();
     }
 
     /// Forgets what is old and not in use, or too much; each message is judged once, before it goes.
@@ -310,8 +370,10 @@ impl Engine {
             }
             let occasion = if old { Occasion::Old } else { Occasion::NoRoom };
             self.judge(number, occasion);
-            self.pending.remove(&number);
-            self.lost.remove(&number);
+            self.record_unresolved(number);
+            self.remember_stand_in(number);
+            self.waiting.forget(number);
+            self.ledger.forget(number);
             self.store.retire_oldest(in_use && room);
             if number % SWEEP == 0 {
                 self.sweep(&is_old);
@@ -332,23 +394,26 @@ impl Engine {
         for number in gone {
             self.store.drop_old(number);
         }
-        let pending = &self.pending;
-        self.waiting.retain(|_, stamps| {
-            stamps.retain(|_, targets| {
-                targets.retain(|target| pending.contains_key(target));
-                !targets.is_empty()
-            });
-            !stamps.is_empty()
-        });
+        self.waiting.sweep();
     }
 
-    pub(super) fn point(message: &Message) -> Point {
-        Point {
-            moment: message.published,
-            domain: message.domain,
-            epoch: message.epoch,
+    /// Remembers a message that was judged without having come itself: its tag may come later than all that is kept.
+    fn remember_stand_in(&mut self, number: u64) {
+        let message = self.store.get(number);
+        let stand_in = message.filter(|it| it.is_named_only() || it.is_assumed());
+        if let Some((topic, stamp)) = stand_in.and_then(|it| Some((it.topic, it.stamp?))) {
+            self.ledger.remember_stand_in(topic, stamp);
         }
     }
+}
+
+/// How hard to look for something at every new link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// Not at each of very many.
+    Bounded,
+    /// Always.
+    Full,
 }
 
 /// Sets the mark of a topic.

@@ -7,7 +7,7 @@ use super::histogram::Histogram;
 use super::names::index;
 
 /// A path has so many topics at most.
-const DEPTH: usize = 64;
+const DEPTH: usize = 1024;
 /// A search for paths looks at so many topics at most: graphs of wild input are dense.
 const EFFORT: usize = 40_000;
 
@@ -101,16 +101,72 @@ impl TopicGraph {
     pub(super) fn upstream(&self, target: u32, ends: &HashSet<u32>, most: usize) -> Upstream {
         let mut upstream = Upstream::default();
         self.cut_loops(target, ends, &mut upstream);
-        let mut search = Search {
-            graph: self,
-            ends,
-            most,
-            effort: EFFORT,
-            way: vec![target],
-            found: &mut upstream,
-        };
-        search.go(target);
+        (upstream.paths, upstream.more) = self.paths(target, |topic| ends.contains(&topic), most);
         upstream
+    }
+
+    /// The ways from a topic that has inputs of its own to a target.
+    pub(super) fn segments(
+        &self,
+        from: u32,
+        target: u32,
+        ends: &HashSet<u32>,
+        most: usize,
+    ) -> Vec<Vec<u32>> {
+        let is_end = |topic: u32| topic == from || ends.contains(&topic);
+        let (mut paths, _more) = self.paths(target, is_end, most);
+        paths.retain(|path| path.first() == Some(&from));
+        paths
+    }
+
+    /// All simple paths to a target, from topics without inputs and from ends; and whether there are more.
+    fn paths(
+        &self,
+        target: u32,
+        is_end: impl Fn(u32) -> bool,
+        most: usize,
+    ) -> (Vec<Vec<u32>>, bool) {
+        let (mut found, mut more, mut effort) = (Vec::new(), false, EFFORT);
+        // A topic, and how many of its inputs were looked at.
+        let mut way = vec![(target, 0_usize)];
+        let mut on_way = HashSet::from([target]);
+        while let Some((topic, next)) = way.last_mut() {
+            let (topic, place) = (*topic, *next);
+            *next += 1;
+            let inputs = self.inputs(topic);
+            let mut is_done = false;
+            if place == 0 {
+                if found.len() >= most || effort == 0 {
+                    return (found, true);
+                }
+                effort -= 1;
+                let is_source = inputs.is_empty() || (is_end(topic) && topic != target);
+                if is_source && way.len() > 1 {
+                    found.push(way.iter().rev().map(|(topic, _)| *topic).collect());
+                }
+                let too_deep = way.len() >= DEPTH && !is_source;
+                more |= too_deep;
+                is_done = is_source || too_deep;
+            }
+            match inputs.get(place).filter(|_| !is_done) {
+                Some(input) => {
+                    if on_way.insert(*input) {
+                        way.push((*input, 0));
+                    }
+                }
+                None => {
+                    on_way.remove(&topic);
+                    way.pop();
+                }
+            }
+        }
+        (found, more)
+    }
+
+    /// All topics that are linked, with what each is made of.
+    pub(super) fn topics(&self) -> impl Iterator<Item = (u32, &[u32])> {
+        let all = self.inputs.iter().enumerate();
+        all.filter_map(|(topic, inputs)| Some((u32::try_from(topic).ok()?, inputs.as_slice())))
     }
 
     /// Goes upstream depth first; a link to a topic that is on the way already closes a loop.
@@ -138,46 +194,6 @@ impl TopicGraph {
                 upstream.loops.push(circle.rev().collect());
             } else if !done.contains(&input) {
                 way.push((input, 0));
-            }
-        }
-    }
-}
-
-/// A search for all simple paths.
-struct Search<'a> {
-    graph: &'a TopicGraph,
-    ends: &'a HashSet<u32>,
-    most: usize,
-    effort: usize,
-    way: Vec<u32>,
-    found: &'a mut Upstream,
-}
-
-impl Search<'_> {
-    fn go(&mut self, topic: u32) {
-        if self.found.paths.len() >= self.most || self.effort == 0 {
-            self.found.more = true;
-            return;
-        }
-        self.effort -= 1;
-        let inputs = self.graph.inputs(topic);
-        let is_end = self.ends.contains(&topic) && self.way.len() > 1;
-        if is_end || inputs.is_empty() {
-            if self.way.len() > 1 {
-                let path = self.way.iter().rev().copied().collect();
-                self.found.paths.push(path);
-            }
-            return;
-        }
-        if self.way.len() >= DEPTH {
-            self.found.more = true;
-            return;
-        }
-        for input in inputs {
-            if !self.way.contains(input) {
-                self.way.push(*input);
-                self.go(*input);
-                self.way.pop();
             }
         }
     }
@@ -226,6 +242,22 @@ mod tests {
         }
         let upstream = graph(&edges).upstream(48, &HashSet::new(), 100);
         assert_eq!((upstream.paths.len(), upstream.more), (100, true));
+    }
+
+    #[test]
+    fn a_long_chain_is_one_path() {
+        let edges: Vec<_> = (0..200).map(|topic| (topic, topic + 1)).collect();
+        let upstream = graph(&edges).upstream(200, &HashSet::new(), 10);
+        assert_eq!((upstream.paths.len(), upstream.more), (1, false));
+        assert_eq!(upstream.paths[0].len(), 201);
+    }
+
+    #[test]
+    fn segments_begin_at_a_topic_with_inputs() {
+        let graph = graph(&[(1, 2), (2, 3), (3, 4), (2, 4), (5, 4)]);
+        let mut found = graph.segments(2, 4, &HashSet::new(), 10);
+        found.sort();
+        assert_eq!(found, [vec![2, 3, 4], vec![2, 4]]);
     }
 
     #[test]

@@ -1,11 +1,16 @@
 //! How a publication gets into the store, and how its links find their messages.
 
-use super::clocks::{Point, Suspicion};
-use super::engine::{Engine, set};
+use super::clocks::{Placed, Point, Suspicion};
+use super::engine::{Effort, Engine, set};
 use super::evidence::Evidence;
-use super::message::{Link, Message, NAMED_ONLY, NOBODY, Publication, Told};
-use super::names::index;
+use super::hop::nanos;
+use super::message::{ASSUMED, Link, Message, NAMED_ONLY, NOBODY, Publication, Told, UNNUMBERED};
+use super::names::{Names, index};
+use super::records::{InputRecord, LinkRecord};
 use crate::moment::Moment;
+
+/// So many messages without stamp are looked at to find the one that was there.
+const LOOK_BACK: usize = 4096;
 
 impl Engine {
     /// Files a publication; links are looked up, waiting targets looked at
@@ -17,41 +22,35 @@ impl Engine {
             return;
         }
         let node = self.nodes.number(publication.node);
-        if let Some(sequence) = publication.sequence {
-            self.sequences.add(topic, node, sequence);
+        let placed = self.place(publication, topic, node, publication.published);
+        if tagged && self.is_repeated(publication, topic, node, placed) {
+            self.counters.repeated += 1;
+            return;
         }
-        // TILDE does not say who it is: then the topic stands for the node.
-        let (key, name) = if publication.node.is_empty() {
-            (topic | 1 << 31, publication.topic)
-        } else {
-            (node, publication.node)
-        };
-        let (domain, epoch) = self
-            .clocks
-            .place(key, name, publication.published, self.now);
+        if let Some(sequence) = publication.sequence {
+            self.sequences.add(topic, node, sequence, placed.order);
+        }
         set(&mut self.seen, topic);
-        let links = self.links(publication, topic, node);
-        let mut message = Message {
-            topic,
-            node,
-            domain,
-            epoch,
-            stamp: publication.stamp.map(timeloom_time::Time::nanos),
-            published: publication.published,
-            arrived: self.now,
-            links,
-            told: told.bit(),
-            child: NOBODY,
-            reached: 0,
-            used_at: i64::MIN,
-            namesake: NOBODY,
-            walk: 0,
-        };
         if tagged {
             set(&mut self.tagged, topic);
         }
+        let stamp = publication.stamp.map(timeloom_time::Time::nanos);
+        let mut message = Message {
+            node,
+            stamp,
+            sequence: publication.sequence.unwrap_or(UNNUMBERED),
+            links: self.links(publication, topic, node),
+            told: told.bit(),
+            ..Message::new(topic, placed, publication.published, self.now)
+        };
+        self.find_closed_loops(Effort::Bounded);
         for place in 0..message.links.len() {
+            self.note_node(&message, place);
             self.resolve(&mut message, place, None);
+        }
+        if stamp.is_some_and(|stamp| self.ledger.is_judged(topic, stamp)) {
+            // What was made of it came long ago, and was counted in its place.
+            return;
         }
         let Some(number) = self.file(message, told) else {
             return;
@@ -64,10 +63,56 @@ impl Engine {
         self.watch_source(topic, number);
     }
 
+    /// Where something stands in time by the clocks of the node that published.
+    fn place(
+        &mut self,
+        publication: &Publication<'_>,
+        topic: u32,
+        node: u32,
+        at: Moment,
+    ) -> Placed {
+        // TILDE does not say who it is: then the topic stands for the node.
+        let (key, name) = if publication.node.is_empty() {
+            (topic | 1 << 31, publication.topic)
+        } else {
+            (node, publication.node)
+        };
+        self.clocks.place(key, name, at, self.now)
+    }
+
+    /// Whether a tag came before: one of its publisher, number, stamp and time is here, or it is later than all that is
+    /// kept and its number is known.
+    fn is_repeated(
+        &self,
+        publication: &Publication<'_>,
+        topic: u32,
+        node: u32,
+        placed: Placed,
+    ) -> bool {
+        let Some(sequence) = publication.sequence else {
+            return false;
+        };
+        let stamp = publication.stamp.map(timeloom_time::Time::nanos);
+        let is_same = |message: &Message| {
+            message.is_tagged()
+                && (message.node, message.sequence) == (node, sequence)
+                && (message.stamp, message.published) == (stamp, publication.published)
+        };
+        let mut same_time = self.store.at(topic, placed.order);
+        let is_here = same_time.any(|number| self.store.get(number).is_some_and(is_same));
+        let is_old = placed.late > self.options.keep.nanos();
+        is_here || (is_old && self.sequences.has(topic, node, sequence))
+    }
+
+    fn push(&mut self, message: Message) -> u64 {
+        self.ledger.hear(message.topic);
+        self.store.push(message)
+    }
+
     /// Puts a message into the store, or joins it with what is known of it already; none when nothing is new.
     fn file(&mut self, message: Message, told: Told) -> Option<u64> {
         let Some(stamp) = message.stamp else {
-            return Some(self.store.push(message));
+            return Some(self.push(message));
         };
         let twin = self.store.with_stamp(message.topic, stamp).find(|number| {
             let other = self.store.get(*number);
@@ -80,30 +125,28 @@ impl Engine {
             if self.store.with_stamp(message.topic, stamp).next().is_some() {
                 self.counters.duplicates += 1;
             }
-            return Some(self.store.push(message));
+            return Some(self.push(message));
         };
+        let order = message.order;
         let known = self.store.get_mut(twin)?;
         let is_tagged = known.is_tagged();
         let is_new = known.is_named_only();
         known.told |= told.bit();
-        if is_new {
-            known.published = message.published;
-            known.node = message.node;
-            known.domain = message.domain;
-            known.epoch = message.epoch;
-            known.links = message.links;
-            return Some(twin);
-        }
         match told {
             Told::Tag => {
-                known.links = message.links;
-                known.published = message.published;
-                known.node = message.node;
-                known.domain = message.domain;
+                known.told &= !ASSUMED;
+                known.take_over(message);
+                self.store.reorder(twin, order);
+                Some(twin)
+            }
+            _ if is_new => {
+                known.take_over(message);
+                self.store.reorder(twin, order);
                 Some(twin)
             }
             Told::Note if !is_tagged => {
                 known.published = message.published;
+                self.store.reorder(twin, order);
                 None
             }
             // A tag says more.
@@ -128,13 +171,8 @@ impl Engine {
             edge.nodes.insert(node);
             let stamp = input.stamp.map(timeloom_time::Time::nanos);
             if !self.seen.get(index(from)).copied().unwrap_or(false) {
-                self.assume(
-                    from,
-                    stamp,
-                    input.received,
-                    publication,
-                    Told::Message.bit(),
-                );
+                let told = Told::Message.bit() | ASSUMED;
+                self.assume(from, stamp, input.received, publication, told);
             } else if stamp.is_some() && self.is_source(from) {
                 // Its tag or its record may still come; if not, it is known to have been.
                 self.assume(from, stamp, input.received, publication, NAMED_ONLY);
@@ -146,6 +184,7 @@ impl Engine {
                 arrived: input.arrived,
                 evidence,
                 message: NOBODY,
+                missed: false,
             });
         }
         links.into()
@@ -172,32 +211,19 @@ impl Engine {
         if known || received.is_unknown() && told != NAMED_ONLY {
             return;
         }
-        let node = self.nodes.number("");
         let reader = self.nodes.number(publication.node);
-        let (key, name) = if publication.node.is_empty() {
-            let output = self.topics.number(publication.topic);
-            (output | 1 << 31, publication.topic)
-        } else {
-            (reader, publication.node)
-        };
-        let (domain, epoch) = self.clocks.place(key, name, received, self.now);
+        let output = self.topics.number(publication.topic);
+        let placed = self.place(publication, output, reader, received);
+        // It was forgotten, and what became of it is counted.
+        if told == NAMED_ONLY && placed.late > self.options.keep.nanos() {
+            self.ledger.name_too_late(topic);
+            return;
+        }
         self.counters.assumed += u64::from(told != NAMED_ONLY);
-        let number = self.store.push(Message {
-            topic,
-            node,
-            domain,
-            epoch,
-            stamp,
-            published: received,
-            arrived: self.now,
-            links: Box::default(),
-            told,
-            child: NOBODY,
-            reached: 0,
-            used_at: i64::MIN,
-            namesake: NOBODY,
-            walk: 0,
-        });
+        let mut message = Message::new(topic, placed, received, self.now);
+        (message.stamp, message.told) = (stamp, told);
+        message.node = self.nodes.number("");
+        let number = self.push(message);
         if told != NAMED_ONLY {
             self.watch_source(topic, number);
         }
@@ -219,7 +245,7 @@ impl Engine {
             } else {
                 link.received
             },
-            ..Self::point(message)
+            ..message.point()
         };
         let found = self.find(&link, receiver);
         let told = |number: &u64| !self.store.get(*number).is_some_and(Message::is_named_only);
@@ -228,6 +254,11 @@ impl Engine {
         };
         if let Some(link) = message.links.get_mut(place) {
             link.message = found;
+            link.missed = false;
+        }
+        if link.missed {
+            let edge = self.graph.edge(link.topic, message.topic);
+            edge.unresolved = edge.unresolved.saturating_sub(1);
         }
         self.note_hop(message, &link, found);
         if let Some(number) = number {
@@ -241,7 +272,7 @@ impl Engine {
             let Some(message) = self.store.get(*number) else {
                 return false;
             };
-            let elapsed = self.clocks.elapsed(Self::point(message), receiver);
+            let elapsed = self.clocks.elapsed(message.point(), receiver);
             elapsed != Err(Suspicion::Negative)
         };
         match link.stamp {
@@ -253,54 +284,91 @@ impl Engine {
                 }
                 Some(same.find(before).unwrap_or(newest))
             }
-            None => self.store.of_topic(link.topic).rev().find(before),
+            None => {
+                let newest_first = self.store.of_topic(link.topic).rev();
+                newest_first.take(LOOK_BACK).find(before)
+            }
         }
     }
 
-    /// What one hop took: transport, queue, node.
+    /// Notes what a node took from the callback for an input to its output, whether the input is found or not.
+    fn note_node(&mut self, message: &Message, place: usize) {
+        let Some(link) = message.links.get(place) else {
+            return;
+        };
+        let node = link.parts(message, None, &self.clocks).node;
+        let edge = self.graph.edge(link.topic, message.topic);
+        match node {
+            Some(Ok(elapsed)) => edge.node.add(elapsed.nanos),
+            Some(Err(Suspicion::Negative)) => {
+                self.clocks.count_negative(message.domain, message.domain);
+            }
+            Some(Err(_)) | None => {}
+        }
+    }
+
+    /// Notes what one hop took: in all, transport, queue.
     fn note_hop(&mut self, message: &Message, link: &Link, found: u64) {
         let Some(from) = self.store.get(found) else {
             return;
         };
-        let published = Self::point(from);
-        let reader = Self::point(message);
-        let callback = Point {
-            moment: link.received,
-            ..reader
-        };
-        if !link.received.is_unknown() {
-            let arrival = link.arrived.unwrap_or(link.received);
+        let reader = message.point();
+        if !link.received.is_unknown() && !from.is_assumed() {
             let arrival = Point {
-                moment: arrival,
+                moment: link.arrived.unwrap_or(link.received),
                 ..reader
             };
-            self.clocks.compare(published, arrival, self.now);
+            self.clocks.compare(from.point(), arrival, self.now);
         }
-        let total = self.clocks.judged(published, reader);
+        let parts = link.parts(message, Some(from), &self.clocks);
         let edge = self.graph.edge(link.topic, message.topic);
-        match total {
-            Ok(elapsed) => edge.total.add(elapsed.nanos),
-            Err(Suspicion::Negative) => edge.negative += 1,
-            Err(_) => {}
+        for (part, histogram) in [
+            (parts.total, &mut edge.total),
+            (parts.transport, &mut edge.transport),
+            (parts.queue, &mut edge.queue),
+        ] {
+            match part {
+                Some(Ok(elapsed)) => histogram.add(elapsed.nanos),
+                Some(Err(Suspicion::Negative)) => {
+                    edge.negative += 1;
+                    self.clocks.count_negative(from.domain, message.domain);
+                }
+                Some(Err(_)) | None => {}
+            }
         }
-        if link.received.is_unknown() {
+        let (topics, nodes) = (&self.topics, &self.nodes);
+        self.records.link(|| LinkRecord {
+            input: Some(InputRecord {
+                total_ns: nanos(parts.total),
+                transport_ns: nanos(parts.transport),
+                queue_ns: nanos(parts.queue),
+                node_ns: nanos(parts.node),
+                ..input_record(link, topics)
+            }),
+            ..link_record(message, topics, nodes)
+        });
+    }
+
+    /// Records the links of a message that were not found, and a message without links.
+    pub(super) fn record_unresolved(&mut self, number: u64) {
+        if !self.records.wants_links() {
             return;
         }
-        let arrival = link.arrived.map(|moment| Point { moment, ..reader });
-        let transport = self.clocks.judged(published, arrival.unwrap_or(callback));
-        let queue = arrival.map(|arrival| self.clocks.judged(arrival, callback));
-        let node = self.clocks.judged(callback, reader);
-        let edge = self.graph.edge(link.topic, message.topic);
-        match transport {
-            Ok(elapsed) => edge.transport.add(elapsed.nanos),
-            Err(Suspicion::Negative) => edge.negative += 1,
-            Err(_) => {}
+        let Some(message) = self.store.get(number).filter(|message| message.is_tagged()) else {
+            return;
+        };
+        let (topics, nodes, clocks) = (&self.topics, &self.nodes, &self.clocks);
+        if message.links.is_empty() {
+            self.records.link(|| link_record(message, topics, nodes));
         }
-        if let Some(Ok(elapsed)) = queue {
-            edge.queue.add(elapsed.nanos);
-        }
-        if let Ok(elapsed) = node {
-            edge.node.add(elapsed.nanos);
+        for link in message.links.iter().filter(|link| link.message == NOBODY) {
+            self.records.link(|| LinkRecord {
+                input: Some(InputRecord {
+                    node_ns: nanos(link.parts(message, None, clocks).node),
+                    ..input_record(link, topics)
+                }),
+                ..link_record(message, topics, nodes)
+            });
         }
     }
 
@@ -340,5 +408,30 @@ impl Engine {
             input.child = by;
             input.used_at = now;
         }
+    }
+}
+
+fn link_record(message: &Message, topics: &Names, nodes: &Names) -> LinkRecord {
+    LinkRecord {
+        heard_ns: message.arrived,
+        topic: topics.name(message.topic).to_owned(),
+        node: nodes.name(message.node).to_owned(),
+        sequence: (message.sequence != UNNUMBERED).then_some(message.sequence),
+        stamp_ns: message.stamp,
+        published: message.published,
+        input: None,
+    }
+}
+
+fn input_record(link: &Link, topics: &Names) -> InputRecord {
+    InputRecord {
+        topic: topics.name(link.topic).to_owned(),
+        stamp_ns: link.stamp,
+        received: link.received,
+        evidence: link.evidence,
+        total_ns: None,
+        transport_ns: None,
+        queue_ns: None,
+        node_ns: None,
     }
 }

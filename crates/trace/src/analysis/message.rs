@@ -1,6 +1,8 @@
 use timeloom_time::{Ros, Time};
 
+use super::clocks::{Placed, Point};
 use super::evidence::Evidence;
+use super::reached::Reached;
 use crate::moment::Moment;
 
 /// A message that was published, and what it was made of as far as that is known.
@@ -38,6 +40,9 @@ pub struct Input<'a> {
 /// No message.
 pub(super) const NOBODY: u64 = u64::MAX;
 
+/// The place of a message among those of its topic: when it was published on our own time line, then its number.
+pub(super) type Key = (i64, u64);
+
 /// A message in the store.
 #[derive(Clone, Debug)]
 pub(super) struct Message {
@@ -46,7 +51,11 @@ pub(super) struct Message {
     pub(super) domain: u32,
     pub(super) epoch: u32,
     pub(super) stamp: Option<i64>,
+    /// The publisher's number; [`UNNUMBERED`] where it does not count.
+    pub(super) sequence: i64,
     pub(super) published: Moment,
+    /// When it was published, on our own time line.
+    pub(super) order: i64,
     /// When we heard of it, on our own time line.
     pub(super) arrived: i64,
     pub(super) links: Box<[Link]>,
@@ -55,7 +64,7 @@ pub(super) struct Message {
     /// The last message that was made of this one.
     pub(super) child: u64,
     /// Which targets it reached.
-    pub(super) reached: u64,
+    pub(super) reached: Reached,
     /// When something was last made of it.
     pub(super) used_at: i64,
     /// An earlier message of the same topic and stamp.
@@ -63,6 +72,9 @@ pub(super) struct Message {
     /// The last walk that came by.
     pub(super) walk: u64,
 }
+
+/// The number of a message whose publisher does not count.
+pub(super) const UNNUMBERED: i64 = i64::MIN;
 
 /// How a message is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +96,56 @@ impl Told {
 
 /// Nobody told of a message itself; something was made of it.
 pub(super) const NAMED_ONLY: u8 = 0;
+/// A message of a topic that nobody tells of: it is taken to be published when it was first received.
+pub(super) const ASSUMED: u8 = 8;
 
 impl Message {
+    /// A message that nothing was made of yet.
+    pub(super) fn new(topic: u32, placed: Placed, published: Moment, arrived: i64) -> Self {
+        Self {
+            topic,
+            node: 0,
+            domain: placed.domain,
+            epoch: placed.epoch,
+            stamp: None,
+            sequence: UNNUMBERED,
+            published,
+            order: placed.order,
+            arrived,
+            links: Box::default(),
+            told: NAMED_ONLY,
+            child: NOBODY,
+            reached: Reached::default(),
+            used_at: i64::MIN,
+            namesake: NOBODY,
+            walk: 0,
+        }
+    }
+
+    /// Takes what another account of the same message says. Its order is the store's.
+    pub(super) fn take_over(&mut self, other: Self) {
+        self.published = other.published;
+        self.node = other.node;
+        self.domain = other.domain;
+        self.epoch = other.epoch;
+        self.sequence = other.sequence;
+        self.links = other.links;
+    }
+
+    /// When it was published, with its clock.
+    pub(super) fn point(&self) -> Point {
+        Point {
+            moment: self.published,
+            domain: self.domain,
+            epoch: self.epoch,
+        }
+    }
+
+    /// Whether its time of publication is only that of its first reception.
+    pub(super) fn is_assumed(&self) -> bool {
+        self.told & ASSUMED != 0
+    }
+
     pub(super) fn is_named_only(&self) -> bool {
         self.told == NAMED_ONLY
     }
@@ -104,4 +164,6 @@ pub(super) struct Link {
     pub(super) arrived: Option<Moment>,
     pub(super) evidence: Evidence,
     pub(super) message: u64,
+    /// Whether it is counted as not found.
+    pub(super) missed: bool,
 }

@@ -2,6 +2,7 @@ use timeloom_time::Duration;
 
 use super::clocks::ClockDomain;
 use super::deadline::Deadline;
+use super::records::RecordKind;
 
 /// What an engine looks at, and how much it remembers.
 #[derive(Clone, Debug)]
@@ -23,10 +24,15 @@ pub struct EngineOptions {
     pub messages: usize,
     /// How many paths to one target have statistics of their own.
     pub paths: usize,
+    /// Parts of paths that have statistics of their own: from a topic that may have inputs itself to a target. Paths to
+    /// the same target go on to their sources all the same.
+    pub segments: Vec<(String, String)>,
     /// What must be in time.
     pub deadlines: Vec<Deadline>,
     /// Hosts whose clocks are known to differ.
     pub domains: Vec<ClockDomain>,
+    /// Which single links or flows are kept until they are taken.
+    pub records: RecordKind,
 }
 
 impl Default for EngineOptions {
@@ -40,8 +46,10 @@ impl Default for EngineOptions {
             keep: Duration::from_secs(10),
             messages: 200_000,
             paths: 256,
+            segments: Vec::new(),
             deadlines: Vec::new(),
             domains: Vec::new(),
+            records: RecordKind::None,
         }
     }
 }

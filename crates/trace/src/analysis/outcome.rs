@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::engine::Engine;
 use super::message::{Message, NOBODY};
 use super::names::index;
+use super::path::Path;
 
 /// What became of a source's message, as seen from one target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -24,7 +25,8 @@ pub enum Outcome {
     LostInRecorder,
     /// The way breaks at a message that has no tag.
     NoTag,
-    /// It was forgotten before anything could be said: there were too many messages.
+    /// It was forgotten before anything could be said: there were too many messages, or what was made of it came later
+    /// than [`EngineOptions::keep`](super::EngineOptions::keep).
     Expired,
     /// The data ends before it could have arrived.
     InFlight,
@@ -83,17 +85,10 @@ impl Outcomes {
     }
 }
 
-/// Where messages of a source ended, as seen from a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct EndedAt {
-    pub(super) source: u32,
-    pub(super) place: usize,
-    pub(super) hop: u32,
-    pub(super) superseded: bool,
-}
-
 /// So many messages of the next hop are looked at: it may use an old input for a while.
 const LOOK_AHEAD: usize = 64;
+/// A way is not followed further than this.
+const LONGEST: usize = 1024;
 
 /// Why a message is judged now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,31 +108,19 @@ impl Engine {
             return;
         };
         let topic = message.topic;
-        if !self.is_source(topic) {
+        if !self.is_source(topic) && !self.begins.contains(&topic) {
             return;
         }
         let message = message.clone();
-        for place in 0..self.targets.len() {
-            let leads = self
-                .targets
-                .get(place)
-                .is_some_and(|target| target.sources.contains(&topic));
-            if !leads {
-                continue;
-            }
-            let (outcome, missing) = self.outcome(number, &message, place, occasion);
-            let outcomes = self.outcomes.entry((topic, place)).or_default();
-            outcomes.add(outcome, 1);
-            if let Some(hop) = missing {
-                let at = EndedAt {
-                    source: topic,
-                    place,
-                    hop,
-                    superseded: outcome == Outcome::Superseded,
-                };
-                *self.ended_at.entry(at).or_default() += 1;
+        let ends = self.ends_at();
+        for place in &ends {
+            let target = self.targets.get(*place);
+            if target.is_some_and(|target| target.judges(topic)) {
+                let (outcome, missing) = self.outcome(number, &message, *place, occasion);
+                self.ledger.add(topic, *place, outcome, missing);
             }
         }
+        self.keep_ends(ends);
     }
 
     fn outcome(
@@ -147,10 +130,10 @@ impl Engine {
         place: usize,
         occasion: Occasion,
     ) -> (Outcome, Option<u32>) {
-        if message.reached & (1 << place) != 0 {
+        if message.reached.contains(place) {
             return (Outcome::Completed, None);
         }
-        if self.is_lost(number) {
+        if self.ledger.is_lost(number) {
             return (Outcome::LostInTransport, None);
         }
         if occasion == Occasion::NoRoom {
@@ -174,17 +157,24 @@ impl Engine {
 
     /// Whether the next hop went on with a newer message of the same topic.
     fn was_passed(&self, number: u64, hop: u32) -> bool {
-        let Some(topic) = self.store.get(number).map(|message| message.topic) else {
+        let Some((topic, key)) = self
+            .store
+            .get(number)
+            .map(|message| (message.topic, (message.order, number)))
+        else {
             return false;
         };
-        let mut after = number;
+        let mut after = key;
         for _ in 0..LOOK_AHEAD {
             let Some(next) = self.store.next_of_topic(hop, after) else {
                 return false;
             };
-            let links = self.store.get(next).map(|next| &next.links);
+            let links = self.store.get(next.1).map(|next| &next.links);
             let mut links = links.into_iter().flatten();
-            let newer = |message: u64| message != NOBODY && message > number;
+            let newer = |message: u64| {
+                let used = self.store.key(message).filter(|_| message != NOBODY);
+                used.is_some_and(|used| used > key)
+            };
             if links.any(|link| link.topic == topic && newer(link.message)) {
                 return true;
             }
@@ -198,11 +188,9 @@ impl Engine {
         let Some(target) = self.targets.get(place) else {
             return false;
         };
-        let of_topic = target
-            .paths
-            .iter()
-            .filter(|path| path.topics.first() == Some(&message.topic));
-        let slowest = of_topic.map(|path| path.all.max()).max().unwrap_or(0);
+        let of_topic = target.paths().iter();
+        let of_topic = of_topic.filter(|path| path.source() == Some(message.topic));
+        let slowest = of_topic.map(Path::slowest_seen).max().unwrap_or(0);
         let limit = if slowest == 0 {
             self.options.keep.nanos()
         } else {
@@ -214,19 +202,19 @@ impl Engine {
     /// The last message that was made of this one, and the topic that should have followed on the way to a target.
     pub(super) fn where_it_ended(&self, number: u64, place: usize) -> (u64, Option<u32>) {
         let (mut last, mut topic) = (number, self.store.get(number).map(|from| from.topic));
-        while let Some(child) = self.store.get(last).map(|message| message.child) {
-            // Messages are made of older ones only, so this ends; a loop in wild data is cut by the numbers.
-            let Some(next) = self.store.get(child).filter(|_| child > last) else {
+        // Messages are made of older ones only, so this ends; a loop in wild data is cut by the length.
+        for _ in 0..LONGEST {
+            let child = self.store.get(last).map(|message| message.child);
+            let Some((child, next)) = child.and_then(|child| Some((child, self.store.get(child)?)))
+            else {
                 break;
             };
             last = child;
             topic = Some(next.topic);
         }
         let target = self.targets.get(place);
-        let missing = target.zip(topic).and_then(|(target, topic)| {
-            let hop = target.next_hop.get(&topic)?;
-            Some(*hop)
-        });
+        let missing = target.zip(topic);
+        let missing = missing.and_then(|(target, topic)| target.next_hop(topic));
         (last, missing)
     }
 
@@ -237,8 +225,9 @@ impl Engine {
             return false;
         };
         let until = since.saturating_add(self.options.keep.nanos());
-        let next = self.store.next_of_topic(topic, number);
-        let next = next.and_then(|next| self.store.get(next));
+        let key = self.store.key(number);
+        let next = key.and_then(|key| self.store.next_of_topic(topic, key));
+        let next = next.and_then(|(_, next)| self.store.get(next));
         let next = next.filter(|next| next.arrived <= until);
         let named = self.named_since(topic, since).filter(|at| *at <= until);
         match (next, named) {
@@ -253,8 +242,8 @@ impl Engine {
 
     /// When somebody first named a message of the topic that never came itself.
     fn named_since(&self, topic: u32, since: i64) -> Option<i64> {
-        let targets = self.waiting.get(&topic)?.values().flatten();
-        let arrived = targets.filter_map(|target| Some(self.store.get(*target)?.arrived));
+        let targets = self.waiting.of_topic(topic);
+        let arrived = targets.filter_map(|target| Some(self.store.get(target)?.arrived));
         arrived.filter(|arrived| *arrived >= since).min()
     }
 }

@@ -24,6 +24,8 @@ pub struct Report {
     pub hops: Vec<HopReport>,
     /// Circles of topics; paths are cut there.
     pub loops: Vec<Vec<String>>,
+    /// All topics that something is known of.
+    pub topics: Vec<String>,
     /// The deadlines and how often they were missed.
     pub deadlines: Vec<DeadlineReport>,
     /// The clocks of the hosts.
@@ -47,6 +49,10 @@ pub struct TargetReport {
     pub sources: Vec<SourceReport>,
     /// The ways from sources to it, slowest first.
     pub paths: Vec<PathReport>,
+    /// The wanted ways to it from topics that have inputs of their own, slowest first.
+    pub segments: Vec<PathReport>,
+    /// What became of the messages of these topics.
+    pub segment_sources: Vec<SourceReport>,
     /// Whether there are more paths than are listed.
     pub more_paths: bool,
 }
@@ -145,6 +151,8 @@ pub struct DeadlineReport {
     pub name: String,
     /// The source; none means all.
     pub source: Option<String>,
+    /// Topics in between; empty means every path.
+    pub via: Vec<String>,
     /// The target.
     pub target: String,
     /// What was too long.
@@ -157,6 +165,8 @@ pub struct DeadlineReport {
     pub missed_by_late_link: u64,
     /// Missed because nothing came.
     pub missed_by_timer: u64,
+    /// For those, also if something came later: the topic on which nothing followed in time, and how often.
+    pub ended_before: BTreeMap<String, u64>,
     /// The most misses in a row.
     pub longest_streak: u64,
 }
@@ -168,10 +178,21 @@ pub struct ClockReport {
     pub hosts: Vec<String>,
     /// How often ROS time went back.
     pub jumps: u64,
+    /// Clocks that were set by less, or forward, while their steady clocks went on.
+    pub steps: Vec<ClockStep>,
     /// Hosts whose clocks were compared by messages both ways.
     pub compared: Vec<ClockDifference>,
     /// Between which hosts an effect was before its cause, and how often.
     pub negative: Vec<(String, String, u64)>,
+}
+
+/// A clock that was set. Latencies between its host and others differ before and after by this.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ClockStep {
+    /// The host.
+    pub host: String,
+    /// How far the clock was set forward; negative means back.
+    pub by_ns: i64,
 }
 
 /// What the clocks of two hosts differ by, as messages both ways tell.

@@ -1,14 +1,14 @@
 //! From the state of an engine to its report.
 
-use super::engine::{Engine, Target};
+use super::engine::{Effort, Engine};
 use super::evidence::Confidence;
-use super::options::{AccountOf, AccountScope};
-use super::outcome::{Occasion, Outcome, Outcomes};
-use super::path::Path;
+use super::outcome::Occasion;
+use super::path::{Known, Path};
 use super::report::{
-    ClockDifference, ClockReport, DeadlineReport, HopReport, PathReport, PathStep, Report,
-    SourceReport, TargetReport,
+    ClockDifference, ClockReport, ClockStep, HopReport, PathReport, PathStep, Report, SourceReport,
+    TargetReport,
 };
+use super::targets::Target;
 
 /// So many bins has a histogram in a report.
 const BINS: usize = 40;
@@ -17,20 +17,21 @@ impl Engine {
     /// What was found so far. The messages that are on their way are judged as if the data ended now; the engine can
     /// go on.
     pub fn report(&mut self) -> Report {
+        self.find_closed_loops(Effort::Full);
         for place in 0..self.targets.len() {
             self.refresh(place);
         }
-        let before = (self.outcomes.clone(), self.ended_at.clone());
+        let before = self.ledger.verdicts();
         for number in self.store.young() {
             self.judge(number, Occasion::End);
         }
         let report = self.build();
-        (self.outcomes, self.ended_at) = before;
+        self.ledger.restore(before);
         report
     }
 
     fn build(&self) -> Report {
-        let real = |target: &&Target| self.is_target(target.topic);
+        let real = |target: &&Target| self.is_target(target.topic());
         let targets = self.targets.iter().enumerate().filter(|(_, t)| real(t));
         let mut targets: Vec<_> = targets
             .map(|(place, target)| self.target_report(place, target))
@@ -43,9 +44,14 @@ impl Engine {
                 .started
                 .map_or(0, |start| self.now.saturating_sub(start).unsigned_abs()),
             targets,
-            hops: self.hop_reports(),
+            hops: self.hops(),
             loops: self.loop_reports(),
-            deadlines: self.deadline_reports(),
+            topics: self.topic_names(),
+            deadlines: self
+                .watches
+                .iter()
+                .map(super::deadline::Watch::report)
+                .collect(),
             clocks: self.clock_report(),
             notes: self.notes(),
         }
@@ -55,70 +61,57 @@ impl Engine {
         self.topics.name(topic).to_owned()
     }
 
+    fn topic_names(&self) -> Vec<String> {
+        let linked = self.graph.topics().map(|(topic, inputs)| {
+            let is_linked = self.graph.is_used(topic) || !inputs.is_empty();
+            (topic, is_linked)
+        });
+        let linked = linked.filter(|(_, linked)| *linked).map(|(topic, _)| topic);
+        let seen = (0..).zip(&self.seen).filter(|(_, seen)| **seen);
+        let topics = linked.chain(seen.map(|(topic, _)| topic));
+        let mut names: Vec<String> = topics.map(|topic| self.name(topic)).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
     fn target_report(&self, place: usize, target: &Target) -> TargetReport {
-        let sources = target.sources.iter().map(|source| {
-            let outcomes = self.outcomes.get(&(*source, place));
-            let mut outcomes = outcomes.cloned().unwrap_or_default();
-            self.name_ends(*source, place, &mut outcomes);
-            self.source_report(*source, outcomes)
-        });
-        let mut sources: Vec<_> = sources.collect();
-        sources.sort_by(|a, b| a.topic.cmp(&b.topic));
-        // Paths that were known by their end only, before the first tag upstream came.
-        let whole = |path: &&Path| {
-            path.topics
-                .first()
-                .is_some_and(|first| self.is_source(*first))
+        let by_name = |topics: &mut dyn Iterator<Item = u32>| {
+            let mut reports: Vec<_> = topics
+                .map(|topic| self.source_report(topic, place))
+                .collect();
+            reports.sort_by(|a, b| a.topic.cmp(&b.topic));
+            reports
         };
-        let paths = target.paths.iter().filter(whole);
-        let mut paths: Vec<_> = paths.map(|path| self.path_report(path)).collect();
-        paths.sort_by(|a, b| {
-            let slow = b.best.p50_ns.cmp(&a.best.p50_ns);
-            slow.then_with(|| a.topics.cmp(&b.topics))
-        });
+        // Paths that were known by their end only, before the first tag upstream came, are in neither list.
+        let from = |wanted: &dyn Fn(u32) -> bool| {
+            let paths = target.paths().iter();
+            let paths = paths.filter(|path| path.source().is_some_and(wanted));
+            let mut paths: Vec<_> = paths.map(|path| self.path_report(path)).collect();
+            paths.sort_by(|a, b| {
+                let slow = b.best.p50_ns.cmp(&a.best.p50_ns);
+                slow.then_with(|| a.topics.cmp(&b.topics))
+            });
+            paths
+        };
+        let (messages, complete, completed_late) = target.counts();
         TargetReport {
-            topic: self.name(target.topic),
-            messages: target.messages,
-            complete: target.complete,
-            completed_late: target.late,
-            sources,
-            paths,
-            more_paths: target.upstream.more,
+            topic: self.name(target.topic()),
+            messages,
+            complete,
+            completed_late,
+            sources: by_name(&mut target.sources()),
+            paths: from(&|topic| target.has_source(topic)),
+            segments: from(&|topic| target.has_inner(topic)),
+            segment_sources: by_name(&mut target.inner()),
+            more_paths: target.has_more(),
         }
     }
 
-    /// Adds where the messages of a source ended.
-    fn name_ends(&self, source: u32, place: usize, outcomes: &mut Outcomes) {
-        let ends = self.ended_at.iter();
-        let ends = ends.filter(|(at, _)| at.source == source && at.place == place);
-        for (at, count) in ends {
-            let hops = if at.superseded {
-                &mut outcomes.superseded_at
-            } else {
-                &mut outcomes.missing_hops
-            };
-            hops.insert(self.name(at.hop), *count);
-        }
-    }
-
-    /// Joins what is known of a source with what others know to be missing: the recorder, and the numbers of its tags.
-    fn source_report(&self, topic: u32, mut outcomes: Outcomes) -> SourceReport {
-        let known = outcomes.total();
-        let account = |of| self.accounts.get(&(topic, of)).copied();
-        let accounts = [account(AccountOf::Messages), account(AccountOf::Tags)];
-        let accounts = accounts.into_iter().flatten();
-        let whole = accounts
-            .clone()
-            .filter(|(_, scope)| *scope == AccountScope::Whole);
-        let counted = whole.map(|(account, _)| account.published()).max();
-        let published = known
-            .max(counted.unwrap_or(0))
-            .max(self.sequences.published(topic));
-        let lost = published - known;
-        let in_recorder = accounts.map(|(account, _)| account.in_recorder).max();
-        let in_recorder = in_recorder.unwrap_or(0).min(lost);
-        outcomes.add(Outcome::LostInRecorder, in_recorder);
-        outcomes.add(Outcome::LostInTransport, lost - in_recorder);
+    fn source_report(&self, topic: u32, place: usize) -> SourceReport {
+        let numbered = self.sequences.published(topic);
+        let name = |topic| self.name(topic);
+        let outcomes = self.ledger.outcomes(topic, place, numbered, name);
         SourceReport {
             topic: self.name(topic),
             published: outcomes.total(),
@@ -127,18 +120,27 @@ impl Engine {
     }
 
     fn path_report(&self, path: &Path) -> PathReport {
-        let names: Vec<_> = path.topics.iter().map(|topic| self.name(*topic)).collect();
-        let steps = path
-            .hops
+        let names: Vec<_> = path
+            .topics()
             .iter()
+            .map(|topic| self.name(*topic))
+            .collect();
+        let path = path.finished(Known {
+            store: &self.store,
+            clocks: &self.clocks,
+            topics: &self.topics,
+            nodes: &self.nodes,
+        });
+        let steps = path
+            .hops()
             .zip(names.windows(2))
-            .map(|(sums, pair)| PathStep {
+            .map(|(means, pair)| PathStep {
                 from: pair.first().cloned().unwrap_or_default(),
                 to: pair.last().cloned().unwrap_or_default(),
-                total_ns: sums.total.checked_div(sums.total_count).unwrap_or(0),
-                transport_ns: sums.transport.checked_div(sums.count),
-                queue_ns: sums.queue.checked_div(sums.queue_count),
-                node_ns: sums.node.checked_div(sums.count),
+                total_ns: means.total.unwrap_or(0),
+                transport_ns: means.transport,
+                queue_ns: means.queue,
+                node_ns: means.node,
             });
         PathReport {
             steps: steps.collect(),
@@ -153,11 +155,12 @@ impl Engine {
             bound_ns: path.bound,
             unbounded: path.unbounded,
             suspicious: path.suspicious,
-            slowest: path.slowest.as_ref().map(|(_, flow)| flow.clone()),
+            slowest: path.slowest().cloned(),
         }
     }
 
-    fn hop_reports(&self) -> Vec<HopReport> {
+    /// All links between two topics so far; cheaper than a whole report.
+    pub fn hops(&self) -> Vec<HopReport> {
         let hops = self.graph.edges.iter().map(|((from, to), edge)| {
             let nodes = edge.nodes.iter().map(|node| self.nodes.name(*node));
             let mut nodes: Vec<_> = nodes
@@ -186,10 +189,7 @@ impl Engine {
 
     /// The loops of all targets, each once, beginning with its first name.
     fn loop_reports(&self) -> Vec<Vec<String>> {
-        let loops = self
-            .targets
-            .iter()
-            .flat_map(|target| &target.upstream.loops);
+        let loops = self.targets.iter().flat_map(Target::loops);
         let mut loops: Vec<Vec<String>> = loops
             .map(|circle| {
                 let mut names: Vec<_> = circle.iter().map(|topic| self.name(*topic)).collect();
@@ -204,29 +204,12 @@ impl Engine {
         loops
     }
 
-    fn deadline_reports(&self) -> Vec<DeadlineReport> {
-        let reports = self.watches.iter().map(|watch| DeadlineReport {
-            name: watch.deadline.name.clone(),
-            source: watch.deadline.source.clone(),
-            target: watch.deadline.target.clone(),
-            limit_ns: watch.limit,
-            checked: watch.checked,
-            missed: watch.missed,
-            missed_by_late_link: watch.missed_by_late_link,
-            missed_by_timer: watch.missed_by_timer,
-            longest_streak: watch.longest_streak,
-        });
-        reports.collect()
-    }
-
     fn clock_report(&self) -> ClockReport {
         let name = |domain: u32| self.clocks.name(domain).to_owned();
         let hosts = self.clocks.used().into_iter().map(name).collect();
-        let mut negative: Vec<_> = self
-            .clocks
-            .negative
-            .iter()
-            .map(|((from, to), count)| (name(*from), name(*to), *count))
+        let negative = self.clocks.negative();
+        let mut negative: Vec<_> = negative
+            .map(|(from, to, count)| (name(from), name(to), count))
             .collect();
         negative.sort();
         let compared = self.clocks.all_compared().into_iter();
@@ -236,10 +219,16 @@ impl Engine {
             ahead_ns: difference.ahead,
             bound_ns: difference.bound.unsigned_abs(),
         });
+        let steps = self.clocks.steps().iter().filter(|step| !step.is_jump);
+        let steps = steps.map(|step| ClockStep {
+            host: name(step.domain),
+            by_ns: step.by,
+        });
         ClockReport {
             hosts,
             compared: compared.collect(),
-            jumps: self.clocks.jumps,
+            jumps: self.clocks.jumps(),
+            steps: steps.collect(),
             negative,
         }
     }
@@ -270,11 +259,16 @@ impl Engine {
         );
         note(
             counters.events_dropped,
-            "missed deadlines were not told: nobody took them in time",
+            "missed deadlines dropped: event queue full",
+        );
+        note(counters.repeated, "tags came twice and count once");
+        note(
+            self.ledger.named_too_late(),
+            "links name messages that were forgotten: their tags came later than is kept",
         );
         note(
-            counters.targets_dropped,
-            "messages of targets beyond the 64th were not looked at",
+            self.targets.dropped(),
+            "messages of targets beyond the 4096th were not looked at",
         );
         note(
             counters.unwatched,
@@ -284,11 +278,28 @@ impl Engine {
             self.graph.dropped,
             "times a link was not noted: there are too many pairs of topics",
         );
+        notes.extend(self.loop_notes());
         notes.extend(self.lost_tags());
         for (topic, count) in self.shared_topics() {
             notes.push(format!("{topic} has {count} publishers"));
         }
         notes
+    }
+
+    /// Where paths end in loops that nothing leaves.
+    fn loop_notes(&self) -> impl Iterator<Item = String> + '_ {
+        let ends = self.loop_ends.iter().filter(|_| self.wanted.is_empty());
+        ends.map(|(end, topics)| {
+            let names: Vec<_> = topics
+                .iter()
+                .map(|topic| self.topics.name(*topic))
+                .collect();
+            format!(
+                "nothing leaves the loop of {}: {} is taken as its end; --to names another",
+                names.join(", "),
+                self.topics.name(*end)
+            )
+        })
     }
 
     /// Tags that are missing in the middle of paths; those of sources are among the outcomes.
@@ -297,9 +308,7 @@ impl Engine {
         let inner = topics.filter(|topic| !self.is_source(*topic));
         inner.filter_map(|topic| {
             let missing = self.sequences.missing(topic);
-            let account = self.accounts.get(&(topic, AccountOf::Tags));
-            let in_recorder = account.map_or(0, |(account, _)| account.in_recorder);
-            let in_recorder = in_recorder.min(missing);
+            let in_recorder = self.ledger.tags_lost_in_recorder(topic).min(missing);
             (missing > 0).then(|| {
                 format!(
                     "{missing} tags of {} are missing: {} lost in transport, {in_recorder} in the recorder",

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 /// More publishers of one topic and node are not told apart.
 const STREAMS: usize = 16;
 /// So many stretches of missing numbers are remembered per publisher, in case they come late.
-const STRETCHES: usize = 16;
+const STRETCHES: usize = 256;
 
 #[derive(Debug, Default)]
 pub(super) struct Sequences {
@@ -17,19 +17,28 @@ pub(super) struct Sequences {
 /// The numbers of one publisher.
 #[derive(Debug)]
 struct Stream {
+    first: i64,
     next: i64,
+    /// When the last number was published, on our own time line.
+    newest: i64,
     /// Missing numbers: from, and up to but without.
     missing: Vec<(i64, i64)>,
     lost: u64,
 }
 
 impl Sequences {
-    /// Takes the number of a tag from a topic and node.
-    pub(super) fn add(&mut self, topic: u32, node: u32, sequence: i64) {
+    /// Takes the number of a tag from a topic and node that was published at `order` on our own time line.
+    pub(super) fn add(&mut self, topic: u32, node: u32, sequence: i64, order: i64) {
         *self.seen.entry(topic).or_default() += 1;
         let streams = self.streams.entry((topic, node)).or_default();
         if let Some(stream) = streams.iter_mut().find(|stream| stream.next == sequence) {
             stream.next = sequence.saturating_add(1);
+            stream.newest = stream.newest.max(order);
+            return;
+        }
+        // Published before what came already: it is late, and not the first number of another publisher.
+        let mut late = streams.iter_mut().filter(|stream| order < stream.newest);
+        if late.any(|stream| stream.fill(sequence) || stream.begins_earlier(sequence)) {
             return;
         }
         // A publisher counts from zero: this is another one, or one that was started again.
@@ -43,16 +52,31 @@ impl Sequences {
                 .min_by_key(|stream| stream.next.abs_diff(sequence));
             if let Some(stream) = nearest {
                 stream.skip_to(sequence);
+                stream.newest = stream.newest.max(order);
                 return;
             }
         }
         if streams.len() < STREAMS {
             streams.push(Stream {
+                first: sequence,
                 next: sequence.saturating_add(1),
+                newest: order,
                 missing: Vec::new(),
                 lost: 0,
             });
         }
+    }
+
+    /// Whether a number of a topic and node came already, as far as is remembered.
+    pub(super) fn has(&self, topic: u32, node: u32, sequence: i64) -> bool {
+        let streams = self.streams.get(&(topic, node));
+        streams.into_iter().flatten().any(|stream| {
+            let missing = stream.missing.iter();
+            (stream.first..stream.next).contains(&sequence)
+                && !missing
+                    .into_iter()
+                    .any(|(from, to)| (*from..*to).contains(&sequence))
+        })
     }
 
     /// How many numbers of a topic never came.
@@ -79,12 +103,29 @@ impl Sequences {
 
 impl Stream {
     fn skip_to(&mut self, sequence: i64) {
-        self.lost = self.lost.saturating_add(self.next.abs_diff(sequence));
-        self.missing.push((self.next, sequence));
+        self.miss(self.next, sequence);
+        self.next = sequence.saturating_add(1);
+    }
+
+    fn miss(&mut self, from: i64, to: i64) {
+        if from >= to {
+            return;
+        }
+        self.lost = self.lost.saturating_add(from.abs_diff(to));
+        self.missing.push((from, to));
         if self.missing.len() > STRETCHES {
             self.missing.remove(0);
         }
-        self.next = sequence.saturating_add(1);
+    }
+
+    /// Takes a late number from before the first one that came.
+    fn begins_earlier(&mut self, sequence: i64) -> bool {
+        if sequence >= self.first {
+            return false;
+        }
+        self.miss(sequence.saturating_add(1), self.first);
+        self.first = sequence;
+        true
     }
 
     /// Whether a late number fills a gap of this publisher.
@@ -106,26 +147,47 @@ impl Stream {
 mod tests {
     use super::*;
 
-    fn missing(numbers: &[i64]) -> (u64, usize) {
+    /// Numbers in the order in which they come, each with the time at which it was published.
+    fn missing(numbers: &[(i64, i64)]) -> (u64, usize) {
         let mut sequences = Sequences::default();
-        for number in numbers {
-            sequences.add(1, 1, *number);
+        for (number, order) in numbers {
+            sequences.add(1, 1, *number, *order);
         }
         (sequences.missing(1), sequences.publishers(1))
     }
 
+    /// All in the order of their publication.
+    fn in_order(numbers: &[i64]) -> (u64, usize) {
+        let numbers: Vec<_> = numbers.iter().copied().zip(0..).collect();
+        missing(&numbers)
+    }
+
+    /// Of one publisher, whose numbers are also its times.
+    fn of_one(numbers: &[i64]) -> (u64, usize) {
+        let numbers: Vec<_> = numbers.iter().map(|number| (*number, *number)).collect();
+        missing(&numbers)
+    }
+
     #[test]
     fn gaps_are_counted_and_late_ones_forgiven() {
-        assert_eq!(missing(&[0, 1, 2]), (0, 1));
-        assert_eq!(missing(&[5, 6, 9]), (2, 1));
-        assert_eq!(missing(&[0, 3, 1, 4, 2]), (0, 1));
+        assert_eq!(of_one(&[0, 1, 2]), (0, 1));
+        assert_eq!(of_one(&[5, 6, 9]), (2, 1));
+        assert_eq!(of_one(&[0, 3, 1, 4, 2]), (0, 1));
+        assert_eq!(in_order(&[0, 3, 1, 4, 2]), (0, 1));
+    }
+
+    #[test]
+    fn a_late_first_number_is_no_other_publisher() {
+        assert_eq!(of_one(&[1, 0, 2, 3]), (0, 1));
+        assert_eq!(of_one(&[3, 2, 1, 0]), (0, 1));
+        assert_eq!(of_one(&[3, 0, 4]), (2, 1));
     }
 
     #[test]
     fn two_publishers_of_one_name_are_no_gap() {
-        assert_eq!(missing(&[0, 0, 1, 1, 2, 2]), (0, 2));
-        assert_eq!(missing(&[0, 1, 2, 0, 3, 1, 2, 4]), (0, 2));
+        assert_eq!(in_order(&[0, 0, 1, 1, 2, 2]), (0, 2));
+        assert_eq!(in_order(&[0, 1, 2, 0, 3, 1, 2, 4]), (0, 2));
         // One that was started again.
-        assert_eq!(missing(&[0, 1, 2, 3, 0, 1, 2]), (0, 2));
+        assert_eq!(in_order(&[0, 1, 2, 3, 0, 1, 2]), (0, 2));
     }
 }

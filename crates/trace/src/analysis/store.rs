@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::message::{Message, NOBODY};
+use super::message::{Key, Message, NOBODY};
 use super::names::index;
 
 /// Messages by number; numbers count up and are never used twice.
@@ -14,8 +14,12 @@ pub(super) struct Store {
     /// Old messages that are still in use: the map that was sent once.
     old: HashMap<u64, Message>,
     by_stamp: HashMap<(u32, i64), u64>,
-    by_topic: Vec<VecDeque<u64>>,
+    /// The messages of each topic in the order in which they were published, whenever we heard of them.
+    by_topic: Vec<VecDeque<Key>>,
 }
+
+/// So many messages of one topic and stamp are looked at; a robot that leaves its stamps zero has no end of them.
+const NAMESAKES: usize = 64;
 
 impl Store {
     pub(super) fn len(&self) -> usize {
@@ -42,8 +46,8 @@ impl Store {
         if self.by_topic.len() <= topic {
             self.by_topic.resize_with(topic + 1, VecDeque::new);
         }
-        if let Some(numbers) = self.by_topic.get_mut(topic) {
-            numbers.push_back(number);
+        if let Some(keys) = self.by_topic.get_mut(topic) {
+            insert(keys, (message.order, number));
         }
         if let Some(stamp) = message.stamp {
             let before = self.by_stamp.insert((message.topic, stamp), number);
@@ -53,34 +57,64 @@ impl Store {
         number
     }
 
-    /// The messages of a topic and stamp, the newest first.
+    /// The messages of a topic and stamp, the last that came first; not more than a few.
     pub(super) fn with_stamp(&self, topic: u32, stamp: i64) -> impl Iterator<Item = u64> + '_ {
         let first = self.by_stamp.get(&(topic, stamp)).copied();
-        std::iter::successors(first, |number| {
+        let all = std::iter::successors(first, |number| {
             let next = self.get(*number)?.namesake;
             self.get(next).map(|_| next)
-        })
+        });
+        all.take(NAMESAKES)
     }
 
-    /// The messages of a topic, in the order in which we heard of them.
+    /// The messages of a topic, in the order in which they were published.
     pub(super) fn of_topic(&self, topic: u32) -> impl DoubleEndedIterator<Item = u64> + '_ {
-        self.by_topic
-            .get(index(topic))
-            .into_iter()
-            .flatten()
-            .copied()
+        let keys = self.by_topic.get(index(topic)).into_iter().flatten();
+        keys.map(|(_, number)| *number)
     }
 
-    /// The message of the topic that came next after this one.
-    pub(super) fn next_of_topic(&self, topic: u32, number: u64) -> Option<u64> {
-        let numbers = self.by_topic.get(index(topic))?;
-        let place = numbers.partition_point(|other| *other <= number);
-        numbers.get(place).copied()
+    /// The messages of a topic that were published at this time of our own time line.
+    pub(super) fn at(&self, topic: u32, order: i64) -> impl Iterator<Item = u64> + '_ {
+        let keys = self.by_topic.get(index(topic));
+        let start = keys.map_or(0, |keys| keys.partition_point(|key| key.0 < order));
+        let keys = keys.into_iter().flat_map(move |keys| keys.range(start..));
+        keys.take_while(move |key| key.0 == order)
+            .map(|(_, number)| *number)
     }
 
-    /// The newest message of a topic.
+    /// The place of a message among those of its topic.
+    pub(super) fn key(&self, number: u64) -> Option<Key> {
+        self.get(number).map(|message| (message.order, number))
+    }
+
+    /// Moves a message to another time of publication.
+    pub(super) fn reorder(&mut self, number: u64, order: i64) {
+        let Some(message) = self.get_mut(number) else {
+            return;
+        };
+        let before = (message.order, number);
+        if before.0 == order {
+            return;
+        }
+        message.order = order;
+        let topic = index(message.topic);
+        if let Some(keys) = self.by_topic.get_mut(topic) {
+            remove(keys, before);
+            insert(keys, (order, number));
+        }
+    }
+
+    /// The message of the topic that was published next after this one.
+    pub(super) fn next_of_topic(&self, topic: u32, after: Key) -> Option<Key> {
+        let keys = self.by_topic.get(index(topic))?;
+        let place = keys.partition_point(|other| *other <= after);
+        keys.get(place).copied()
+    }
+
+    /// The message of a topic that was published last.
     pub(super) fn newest(&self, topic: u32) -> Option<u64> {
-        self.by_topic.get(index(topic))?.back().copied()
+        let (_, number) = self.by_topic.get(index(topic))?.back()?;
+        Some(*number)
     }
 
     /// The oldest young message, to look at before it is taken out.
@@ -120,11 +154,8 @@ impl Store {
                 self.by_stamp.remove(&key);
             }
         }
-        if let Some(numbers) = self.by_topic.get_mut(index(message.topic)) {
-            // Nearly always the first.
-            if let Some(place) = numbers.iter().position(|other| *other == number) {
-                numbers.remove(place);
-            }
+        if let Some(keys) = self.by_topic.get_mut(index(message.topic)) {
+            remove(keys, (message.order, number));
         }
     }
 
@@ -135,5 +166,68 @@ impl Store {
     /// The messages that were not retired, oldest first.
     pub(super) fn young(&self) -> std::ops::Range<u64> {
         self.base..self.base + self.young.len() as u64
+    }
+}
+
+/// Nearly always the last.
+fn insert(keys: &mut VecDeque<Key>, key: Key) {
+    if keys.back().is_none_or(|last| *last < key) {
+        keys.push_back(key);
+    } else {
+        let place = keys.partition_point(|other| *other < key);
+        keys.insert(place, key);
+    }
+}
+
+/// Nearly always the first.
+fn remove(keys: &mut VecDeque<Key>, key: Key) {
+    if keys.front() == Some(&key) {
+        keys.pop_front();
+    } else if let Ok(place) = keys.binary_search(&key) {
+        keys.remove(place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::clocks::Placed;
+    use crate::moment::Moment;
+
+    fn message(order: i64, stamp: i64) -> Message {
+        let placed = Placed {
+            domain: 0,
+            epoch: 0,
+            order,
+            late: 0,
+        };
+        let mut message = Message::new(1, placed, Moment::UNKNOWN, order);
+        message.stamp = Some(stamp);
+        message
+    }
+
+    #[test]
+    fn a_topic_is_in_the_order_of_publication() {
+        let mut store = Store::default();
+        for order in [10, 30, 20, 40] {
+            store.push(message(order, order));
+        }
+        assert_eq!(store.of_topic(1).collect::<Vec<_>>(), [0, 2, 1, 3]);
+        assert_eq!(store.next_of_topic(1, (10, 0)), Some((20, 2)));
+        store.reorder(3, 15);
+        assert_eq!(store.of_topic(1).collect::<Vec<_>>(), [0, 3, 2, 1]);
+        assert_eq!(store.at(1, 15).collect::<Vec<_>>(), [3]);
+        store.retire_oldest(false);
+        assert_eq!(store.of_topic(1).collect::<Vec<_>>(), [3, 2, 1]);
+    }
+
+    #[test]
+    fn of_very_many_equal_stamps_a_few_are_looked_at() {
+        let mut store = Store::default();
+        for order in 0..1000 {
+            store.push(message(order, 0));
+        }
+        assert_eq!(store.with_stamp(1, 0).count(), NAMESAKES);
+        assert_eq!(store.with_stamp(1, 0).next(), Some(999));
     }
 }

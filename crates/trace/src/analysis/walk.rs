@@ -1,20 +1,19 @@
 //! From a target's message upstream to its sources: each message once, whatever the number of ways to it.
 
-use std::collections::BTreeSet;
-
-use super::clocks::Point;
 use super::deadline::FoundBy;
-use super::engine::{Engine, MOST_TARGETS, Pending, Target};
-use super::flow::{Flow, FlowStep};
+use super::engine::Engine;
 use super::message::NOBODY;
-use super::path::Path;
+use super::path::{Completed, Known};
+use super::waiting::Pending;
 
 /// What a walk found.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
     pub(super) sources: Vec<u64>,
     /// Sources that are known by nothing but that something was made of them: they count, their times do not.
-    named: Vec<u64>,
+    pub(super) named: Vec<u64>,
+    /// Messages with inputs of their own from which segments begin.
+    inner: Vec<u64>,
     /// Messages that are named but not there.
     missing: Vec<(u32, Option<i64>)>,
 }
@@ -25,7 +24,7 @@ impl Engine {
         let Some(topic) = self.store.get(number).map(|message| message.topic) else {
             return;
         };
-        let Some(place) = self.target(topic) else {
+        let Some(place) = self.targets.place(topic) else {
             return;
         };
         self.refresh(place);
@@ -33,104 +32,35 @@ impl Engine {
         let mut pending = Pending::default();
         self.take_walk(number, place, &walk, &mut pending, FoundBy::Arrival);
         if let Some(target) = self.targets.get_mut(place) {
-            target.messages += 1;
-            target.complete += u64::from(walk.missing.is_empty());
+            target.count(walk.missing.is_empty());
         }
-        self.wait_for(number, &walk, pending);
+        self.waiting.wait(number, &walk.missing, pending);
     }
 
     /// Looks again at the targets that waited for a message.
     pub(super) fn wake(&mut self, topic: u32, number: u64) {
-        let stamp = self.store.get(number).and_then(|message| message.stamp);
-        let of_topic = self.waiting.get_mut(&topic);
-        let targets = of_topic
-            .zip(stamp)
-            .and_then(|(stamps, stamp)| stamps.remove(&stamp));
-        let Some(targets) = targets else {
+        let Some(stamp) = self.store.get(number).and_then(|message| message.stamp) else {
             return;
         };
-        for target in targets {
-            let Some(mut pending) = self.pending.remove(&target) else {
-                continue;
-            };
-            let topic = self.store.get(target).map(|message| message.topic);
-            let Some(place) = topic.and_then(|topic| self.target(topic)) else {
+        for (number, mut pending) in self.waiting.wake(topic, stamp) {
+            let topic = self.store.get(number).map(|message| message.topic);
+            let Some(place) = topic.and_then(|topic| self.targets.place(topic)) else {
                 continue;
             };
             self.refresh(place);
-            let walk = self.walk(target, place);
-            self.take_walk(target, place, &walk, &mut pending, FoundBy::LateLink);
+            let walk = self.walk(number, place);
+            self.take_walk(number, place, &walk, &mut pending, FoundBy::LateLink);
             if let (Some(target), true) = (self.targets.get_mut(place), walk.missing.is_empty()) {
-                target.complete += 1;
-                target.late += 1;
+                target.count_late();
             }
-            self.wait_for(target, &walk, pending);
+            self.waiting.wait(number, &walk.missing, pending);
         }
     }
 
-    fn wait_for(&mut self, number: u64, walk: &Walk, pending: Pending) {
-        if walk.missing.is_empty() {
-            return;
-        }
-        for (topic, stamp) in &walk.missing {
-            if let Some(stamp) = stamp {
-                let stamps = self.waiting.entry(*topic).or_default();
-                let targets = stamps.entry(*stamp).or_default();
-                if !targets.contains(&number) {
-                    targets.push(number);
-                }
-            }
-        }
-        self.pending.insert(number, pending);
-    }
-
-    /// The place of a target among the targets; made when first needed.
-    fn target(&mut self, topic: u32) -> Option<usize> {
-        let place = self.targets.iter().position(|target| target.topic == topic);
-        place.or_else(|| {
-            if self.targets.len() >= MOST_TARGETS {
-                self.counters.targets_dropped += 1;
-                return None;
-            }
-            self.targets.push(Target {
-                topic,
-                upstream: super::graph::Upstream::default(),
-                version: 0,
-                sources: BTreeSet::new(),
-                paths: Vec::new(),
-                known: std::collections::HashMap::new(),
-                next_hop: std::collections::HashMap::new(),
-                newest_reached: std::collections::HashMap::new(),
-                messages: 0,
-                complete: 0,
-                late: 0,
-            });
-            Some(self.targets.len() - 1)
-        })
-    }
-
-    /// Finds loops and paths again, if the graph has changed.
+    /// Finds loops and paths of a target again, if the graph has changed.
     pub(super) fn refresh(&mut self, place: usize) {
-        let Some(target) = self.targets.get_mut(place) else {
-            return;
-        };
-        if target.version == self.graph.version && target.version != 0 {
-            return;
-        }
-        target.version = self.graph.version;
-        target.upstream = self
-            .graph
-            .upstream(target.topic, &self.ends, self.options.paths);
-        target.sources.clear();
-        for topics in &target.upstream.paths {
-            target.sources.extend(topics.first());
-            for (topic, next) in topics.iter().zip(topics.iter().skip(1)) {
-                target.next_hop.entry(*topic).or_insert(*next);
-            }
-            if !target.known.contains_key(topics) {
-                target.known.insert(topics.clone(), target.paths.len());
-                target.paths.push(Path::new(topics.clone()));
-            }
+        if let Some(target) = self.targets.get_mut(place) {
+            target.refresh(&self.graph, &self.ends, &self.segments, self.options.paths);
         }
     }
 
@@ -149,6 +79,15 @@ impl Engine {
             let topic = message.topic;
             let is_end = self.ends.contains(&topic) && number != start;
             let has_links = !message.links.is_empty();
+            let begins = self.begins.contains(&topic) && number != start;
+            if begins
+                && self
+                    .targets
+                    .get(place)
+                    .is_some_and(|it| it.has_inner(topic))
+            {
+                walk.inner.push(number);
+            }
             if is_end || !has_links {
                 if self.is_source(topic) {
                     walk.sources.push(number);
@@ -177,11 +116,9 @@ impl Engine {
             let Some(link) = message.links.get(at).copied() else {
                 continue;
             };
-            let is_cut = self
-                .targets
-                .get(place)
-                .is_some_and(|target| target.upstream.cut.contains(&(link.topic, message.topic)));
-            if is_cut {
+            let topic = message.topic;
+            let target = self.targets.get(place);
+            if target.is_some_and(|target| target.is_cut(link.topic, topic)) {
                 continue;
             }
             let mut found = link.message;
@@ -194,13 +131,23 @@ impl Engine {
                 }
             }
             if found == NOBODY || self.store.get(found).is_none() {
-                let topic = self.store.get(number).map_or(0, |message| message.topic);
-                self.graph.edge(link.topic, topic).unresolved += 1;
+                if found == NOBODY && !link.missed {
+                    self.miss(number, at, link.topic, topic);
+                }
                 walk.missing.push((link.topic, link.stamp));
                 walk.named.extend(self.named(&link));
             } else {
                 stack.push(found);
             }
+        }
+    }
+
+    /// Counts a link as not found, until it is.
+    fn miss(&mut self, number: u64, at: usize, from: u32, to: u32) {
+        self.graph.edge(from, to).unresolved += 1;
+        let links = self.store.get_mut(number).map(|message| &mut message.links);
+        if let Some(link) = links.and_then(|links| links.get_mut(at)) {
+            link.missed = true;
         }
     }
 
@@ -219,20 +166,13 @@ impl Engine {
             .copied()
             .filter(|source| !pending.sources.contains(source))
             .collect();
-        for source in new.iter().chain(&walk.named) {
+        for source in new.iter().chain(&walk.named).chain(&walk.inner) {
             if let Some(message) = self.store.get_mut(*source) {
-                message.reached |= 1 << place;
-                let topic = message.topic;
-                if let Some(target) = self.targets.get_mut(place) {
-                    let newest = target.newest_reached.entry(topic).or_insert(*source);
-                    *newest = (*newest).max(*source);
-                }
+                message.reached.insert(place);
             }
         }
-        let paths = self
-            .targets
-            .get(place)
-            .map_or(0, |target| target.paths.len());
+        let target = self.targets.get(place);
+        let paths = target.map_or(0, |target| target.paths().len());
         for path in 0..paths {
             let counted = !pending.paths.contains(&path) && self.count_path(number, place, path);
             // What is whole is not looked at again.
@@ -240,178 +180,109 @@ impl Engine {
                 pending.paths.insert(path);
             }
         }
-        if let Some(topic) = self.targets.get(place).map(|target| target.topic) {
-            self.check_deadlines(number, topic, &new, walk, by);
-        }
+        self.check_deadlines(number, place, &new, walk, pending, by);
         pending.sources.extend(new);
     }
 
     /// Follows one path from a target's message; true when it leads to its source.
     fn count_path(&mut self, number: u64, place: usize, path: usize) -> bool {
-        let Some(mut statistics) = self.path(place, path).map(std::mem::take) else {
+        let Some(target) = self.targets.get(place) else {
             return false;
         };
-        let chain = self.chain(number, &statistics.topics, Choice::Newest);
-        let complete = chain.is_some();
-        if let Some(chain) = chain {
-            self.count_chain(number, &mut statistics, &chain);
-        }
-        if let Some(slot) = self.path(place, path) {
-            *slot = statistics;
-        }
-        complete
+        // A path that was found before the first tag upstream came is known by its end only.
+        let whole = target.paths().get(path).filter(|path| {
+            let source = path.source();
+            source.is_some_and(|source| target.judges(source))
+        });
+        let Some(topics) = whole.map(super::path::Path::topics) else {
+            return false;
+        };
+        let Some(Chain {
+            messages: chain,
+            has_choice,
+        }) = self.chain(number, topics, Choice::Newest)
+        else {
+            return false;
+        };
+        let oldest = has_choice.then(|| self.chain(number, topics, Choice::Oldest));
+        let oldest = oldest.flatten();
+        let oldest = oldest.and_then(|chain| chain.messages.last().copied());
+        let source = chain.last().map_or(NOBODY, |(source, _)| *source);
+        let points = self.store.get(number).zip(self.store.get(source));
+        let Some((end, start)) = points.map(|(end, start)| (end.point(), start.point())) else {
+            return false;
+        };
+        let keys = self.store.key(number).zip(self.store.key(source));
+        let oldest = oldest.filter(|(oldest, _)| *oldest != source);
+        let oldest = oldest.and_then(|(oldest, _)| self.store.get(oldest));
+        let oldest = oldest.and_then(|oldest| self.clocks.elapsed(oldest.point(), end).ok());
+        let elapsed = self.clocks.judged(start, end);
+        let known = Known {
+            store: &self.store,
+            clocks: &self.clocks,
+            topics: &self.topics,
+            nodes: &self.nodes,
+        };
+        let target = self.targets.get_mut(place);
+        let Some(path) = target.and_then(|target| target.path_mut(path)) else {
+            return false;
+        };
+        let (Ok(elapsed), Some((target, source))) = (elapsed, keys) else {
+            path.suspicious += 1;
+            return true;
+        };
+        let completed = Completed {
+            target,
+            end,
+            source,
+            start,
+            elapsed,
+            oldest: oldest.map(|oldest| oldest.nanos),
+            chain,
+        };
+        path.add(completed, self.now, known, &mut self.records);
+        true
     }
 
-    fn path(&mut self, place: usize, path: usize) -> Option<&mut Path> {
-        self.targets.get_mut(place)?.paths.get_mut(path)
-    }
-
-    /// The messages of a path from target to source, and which link leads on from each.
-    fn chain(&self, number: u64, topics: &[u32], choice: Choice) -> Option<Vec<(u64, usize)>> {
-        let mut chain = Vec::with_capacity(topics.len());
-        let mut number = number;
+    /// The messages of a path from target to source.
+    fn chain(&self, number: u64, topics: &[u32], choice: Choice) -> Option<Chain> {
+        let mut messages = Vec::with_capacity(topics.len());
+        let (mut number, mut has_choice) = (number, false);
         for topic in topics.iter().rev().skip(1) {
             let message = self.store.get(number)?;
             let links = message.links.iter().enumerate();
-            let fitting = links.filter(|(_, link)| link.topic == *topic && link.message != NOBODY);
-            let (at, link) = match choice {
-                Choice::Newest => fitting.max_by_key(|(_, link)| link.message)?,
-                Choice::Oldest => fitting.min_by_key(|(_, link)| link.message)?,
-            };
-            chain.push((number, at));
-            number = link.message;
-        }
-        self.store.get(number)?;
-        chain.push((number, usize::MAX));
-        Some(chain)
-    }
-
-    fn count_chain(&mut self, number: u64, path: &mut Path, chain: &[(u64, usize)]) {
-        let (Some((source, _)), Some(end)) = (chain.last(), self.published(number)) else {
-            return;
-        };
-        let source = *source;
-        let Some(Ok(elapsed)) = self.since(source, end) else {
-            path.suspicious += 1;
-            return;
-        };
-        path.doubt(elapsed);
-        path.age.add(elapsed.nanos);
-        // A target that was resolved late changes nothing of what came after it.
-        if path.last_target.is_some_and(|last| last >= number) {
-            return;
-        }
-        path.last_target = Some(number);
-        let last = path
-            .last_source
-            .filter(|last| self.store.get(*last).is_some());
-        if let Some(Ok(age)) = last.and_then(|last| self.since(last, end)) {
-            path.age_at_end.add(age.nanos);
-        }
-        if path.last_source.is_some_and(|last| last >= source) {
-            return;
-        }
-        path.last_source = Some(source);
-        path.best.add(elapsed.nanos);
-        path.all.add(elapsed.nanos);
-        let topic = path.topics.first().copied().unwrap_or_default();
-        if let Some(last) = last {
-            let oldest = self.store.next_of_topic(topic, last).unwrap_or(source);
-            if let Some(Ok(worst)) = self.since(oldest.min(source), end) {
-                path.worst.add(worst.nanos);
-            }
-            if let Some(Ok(reaction)) = self.since(last, end) {
-                path.reaction.add(reaction.nanos);
-            }
-        }
-        // Several messages of one topic: the others are flows too.
-        let oldest = self.chain(number, &path.topics, Choice::Oldest);
-        if let Some((other, _)) = oldest.and_then(|chain| chain.last().copied())
-            && other != source
-            && let Some(Ok(other)) = self.since(other, end)
-        {
-            path.all.add(other.nanos);
-        }
-        self.count_hops(path, chain);
-        if path
-            .slowest
-            .as_ref()
-            .is_none_or(|(slowest, _)| elapsed.nanos > *slowest)
-        {
-            path.slowest = Some((elapsed.nanos, self.flow(chain)));
-        }
-    }
-
-    pub(super) fn published(&self, number: u64) -> Option<Point> {
-        self.store.get(number).map(Self::point)
-    }
-
-    fn since(
-        &mut self,
-        number: u64,
-        end: Point,
-    ) -> Option<Result<super::clocks::Elapsed, super::clocks::Suspicion>> {
-        let start = self.published(number)?;
-        Some(self.clocks.judged(start, end))
-    }
-
-    fn count_hops(&self, path: &mut Path, chain: &[(u64, usize)]) {
-        for (sums, pair) in path.hops.iter_mut().zip(chain.windows(2).rev()) {
-            let &[(reader, at), (writer, _)] = pair else {
-                continue;
-            };
-            let Some((message, from)) = self.store.get(reader).zip(self.store.get(writer)) else {
-                continue;
-            };
-            let Some(link) = message.links.get(at) else {
-                continue;
-            };
-            let to = |moment| Point {
-                moment,
-                ..Self::point(message)
-            };
-            if let Ok(total) = self.clocks.elapsed(Self::point(from), Self::point(message)) {
-                sums.total += total.nanos;
-                sums.total_count += 1;
-            }
-            let callback = to(link.received);
-            let arrival = link.arrived.map_or(callback, to);
-            let transport = self.clocks.elapsed(Self::point(from), arrival);
-            let node = self.clocks.elapsed(callback, Self::point(message));
-            if let (Ok(transport), Ok(node)) = (transport, node) {
-                sums.count += 1;
-                sums.transport += transport.nanos;
-                sums.node += node.nanos;
-                if let (Some(_), Ok(queue)) = (link.arrived, self.clocks.elapsed(arrival, callback))
-                {
-                    sums.queue += queue.nanos;
-                    sums.queue_count += 1;
+            let mut fitting =
+                links.filter(|(_, link)| link.topic == *topic && link.message != NOBODY);
+            let (mut at, mut next) = fitting.next().map(|(at, link)| (at, link.message))?;
+            for (other_at, other) in fitting {
+                has_choice = true;
+                let is_newer = self.store.key(other.message) > self.store.key(next);
+                if is_newer == (choice == Choice::Newest) {
+                    (at, next) = (other_at, other.message);
                 }
             }
+            messages.push((number, at));
+            number = next;
         }
-    }
-
-    fn flow(&self, chain: &[(u64, usize)]) -> Flow {
-        let steps = chain.iter().rev().filter_map(|(number, at)| {
-            let message = self.store.get(*number)?;
-            let link = message.links.get(*at);
-            Some(FlowStep {
-                topic: self.topics.name(message.topic).to_owned(),
-                node: self.nodes.name(message.node).to_owned(),
-                stamp_ns: message.stamp,
-                received: link.map(|link| link.received).unwrap_or_default(),
-                published: message.published,
-                evidence: link.map(|link| link.evidence),
-            })
-        });
-        Flow {
-            steps: steps.collect(),
-        }
+        self.store.get(number)?;
+        messages.push((number, usize::MAX));
+        Some(Chain {
+            messages,
+            has_choice,
+        })
     }
 }
 
+/// A way through messages.
+struct Chain {
+    /// From target to source, and which link leads on from each.
+    messages: Vec<(u64, usize)>,
+    /// Whether a message was made of several of one topic.
+    has_choice: bool,
+}
+
 /// Which of several messages of one topic.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
     Newest,
     Oldest,

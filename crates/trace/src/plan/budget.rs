@@ -1,6 +1,7 @@
 use serde::Serialize;
 use timeloom_time::Duration;
 
+use super::budget_reason::{counted, loss_causes, miss_causes, slowest_hop};
 use super::span_text;
 use crate::analysis::{PathReport, Report, Summary};
 
@@ -65,40 +66,35 @@ pub struct Verdict {
     pub actual: String,
     /// Whether it was kept.
     pub kept: bool,
+    /// Why it was not kept; empty when it was.
+    pub reason: String,
 }
 
 impl Budget {
-    /// Holds the report against this budget: one verdict for each limit and path, the worst of each limit first.
+    /// Holds the report against this budget: one verdict for each limit and path. A limit that nothing was measured for
+    /// is not kept, and every verdict that is not kept says why.
     pub fn check(&self, report: &Report) -> Vec<Verdict> {
-        let mut verdicts = Vec::new();
         let paths: Vec<_> = self.paths(report).collect();
-        let flows: u64 = paths.iter().map(|path| path.best.count).max().unwrap_or(0);
-        verdicts.push(Verdict {
-            budget: self.name.clone(),
-            path: String::new(),
-            what: "flows".into(),
-            allowed: format!("≥ {}", self.count),
-            actual: flows.to_string(),
-            kept: flows >= self.count,
-        });
-        for path in &paths {
-            let names = path.topics.join(" → ");
-            let mut check = |what: &str, limits: &Limits, summary: &Summary| {
-                verdicts.extend(self.check_limits(&names, what, limits, summary));
-            };
-            check("latency", &self.latency, &path.best);
-            check("worst case", &self.worst, &path.worst);
-            check("reaction", &self.reaction, &path.reaction);
-            check("data age", &self.age, &path.data_age);
-            if path.suspicious > 0 {
-                verdicts.push(Verdict {
-                    budget: self.name.clone(),
-                    path: names,
-                    what: "latencies that no clock explains".into(),
-                    allowed: "0".into(),
-                    actual: path.suspicious.to_string(),
-                    kept: false,
-                });
+        let with_flows = paths.iter().filter(|path| path.best.count > 0);
+        let with_flows: Vec<_> = with_flows.collect();
+        let flows = paths.iter().map(|path| path.best.count).max().unwrap_or(0);
+        let mut verdicts = vec![self.verdict(
+            "flows",
+            &format!("≥ {}", self.count),
+            flows.to_string(),
+            (flows < self.count).then(|| self.why_few_flows(report, flows)),
+        )];
+        for path in &with_flows {
+            verdicts.extend(self.check_path(path));
+        }
+        if with_flows.is_empty() {
+            let why = self.why_no_flow(report);
+            for (what, limits) in self.distributions() {
+                for (name, limit) in limits.all() {
+                    let what = format!("{what} {name}");
+                    let actual = "-".to_owned();
+                    verdicts.push(self.verdict(&what, &allowed(limit), actual, Some(why.clone())));
+                }
             }
         }
         verdicts.extend(self.check_deadline(report));
@@ -106,8 +102,10 @@ impl Budget {
         verdicts
     }
 
-    fn paths<'a>(&'a self, report: &'a Report) -> impl Iterator<Item = &'a PathReport> {
-        let all = report.targets.iter().flat_map(|target| &target.paths);
+    /// The paths and segments that the budget is about.
+    pub(super) fn paths<'a>(&'a self, report: &'a Report) -> impl Iterator<Item = &'a PathReport> {
+        let targets = report.targets.iter();
+        let all = targets.flat_map(|target| target.paths.iter().chain(&target.segments));
         all.filter(|path| self.covers(&path.topics))
     }
 
@@ -118,72 +116,153 @@ impl Budget {
             && self.via.iter().all(|via| rest.any(|topic| topic == via))
     }
 
-    fn check_limits(
+    fn distributions(&self) -> [(&'static str, &Limits); 4] {
+        [
+            ("latency", &self.latency),
+            ("worst case", &self.worst),
+            ("reaction", &self.reaction),
+            ("data age", &self.age),
+        ]
+    }
+
+    fn verdict(
         &self,
-        path: &str,
         what: &str,
-        limits: &Limits,
+        allowed: &str,
+        actual: String,
+        reason: Option<String>,
+    ) -> Verdict {
+        Verdict {
+            budget: self.name.clone(),
+            path: String::new(),
+            what: what.to_owned(),
+            allowed: allowed.to_owned(),
+            actual,
+            kept: reason.is_none(),
+            reason: reason.unwrap_or_default(),
+        }
+    }
+
+    fn check_path(&self, path: &PathReport) -> Vec<Verdict> {
+        let mut verdicts = Vec::new();
+        let summaries = [&path.best, &path.worst, &path.reaction, &path.data_age];
+        for ((what, limits), summary) in self.distributions().into_iter().zip(summaries) {
+            for (name, limit) in limits.all() {
+                verdicts.push(self.check_limit(
+                    path,
+                    &format!("{what} {name}"),
+                    limit,
+                    name,
+                    summary,
+                ));
+            }
+        }
+        if path.suspicious > 0 {
+            let reason = "an effect was before its cause, or a clock jumped: `timeloom trace report` names the hosts";
+            verdicts.push(self.verdict(
+                "latencies that no clock explains",
+                "0",
+                path.suspicious.to_string(),
+                Some(reason.to_owned()),
+            ));
+        }
+        let names = path.topics.join(" → ");
+        for verdict in &mut verdicts {
+            verdict.path.clone_from(&names);
+        }
+        verdicts
+    }
+
+    fn check_limit(
+        &self,
+        path: &PathReport,
+        what: &str,
+        limit: Duration,
+        name: &str,
         summary: &Summary,
-    ) -> Vec<Verdict> {
-        let pairs = [
-            ("p50", limits.p50, summary.p50_ns),
-            ("p90", limits.p90, summary.p90_ns),
-            ("p99", limits.p99, summary.p99_ns),
-            ("p99.9", limits.p999, summary.p999_ns),
-            ("max", limits.max, summary.max_ns),
-            ("mean", limits.mean, summary.mean_ns),
-        ];
-        let verdicts = pairs.into_iter().filter_map(|(name, limit, actual)| {
-            let allowed = u64::try_from(limit?.nanos()).unwrap_or(0);
-            Some(Verdict {
-                budget: self.name.clone(),
-                path: path.to_owned(),
-                what: format!("{what} {name}"),
-                allowed: format!("≤ {}", span_text(allowed)),
-                actual: span_text(actual),
-                kept: actual <= allowed,
-            })
-        });
-        verdicts.collect()
+    ) -> Verdict {
+        let most = u64::try_from(limit.nanos()).unwrap_or(0);
+        if summary.count == 0 {
+            let reason = format!(
+                "it needs 2 flows, there is {}",
+                counted(path.best.count, "flow")
+            );
+            return self.verdict(what, &allowed(limit), "-".to_owned(), Some(reason));
+        }
+        let actual = match name {
+            "p50" => summary.p50_ns,
+            "p90" => summary.p90_ns,
+            "p99" => summary.p99_ns,
+            "p99.9" => summary.p999_ns,
+            "mean" => summary.mean_ns,
+            _ => summary.max_ns,
+        };
+        let reason = (actual > most).then(|| slowest_hop(path));
+        self.verdict(what, &allowed(limit), span_text(actual), reason)
     }
 
     fn check_deadline(&self, report: &Report) -> Option<Verdict> {
-        self.deadline.filter(|limit| *limit > Duration::ZERO)?;
-        let deadline = report.deadlines.iter().find(|one| one.name == self.name)?;
+        let limit = self.deadline.filter(|limit| *limit > Duration::ZERO)?;
+        let what = format!(
+            "misses of {}",
+            span_text(u64::try_from(limit.nanos()).unwrap_or(0))
+        );
+        let most = format!("≤ {}", self.misses);
+        let deadline = report.deadlines.iter().find(|one| {
+            let ends = one.source.as_ref() == Some(&self.from) && one.target == self.to;
+            one.name == self.name && ends && one.via == self.via
+        });
+        let has_path = self.paths(report).next().is_some();
+        let deadline = deadline.filter(|deadline| deadline.checked > 0 && has_path);
+        let Some(deadline) = deadline else {
+            let why = self.why_no_flow(report);
+            return Some(self.verdict(&what, &most, "-".to_owned(), Some(why)));
+        };
         let missed = deadline.missed + deadline.missed_by_late_link + deadline.missed_by_timer;
-        Some(Verdict {
-            budget: self.name.clone(),
-            path: String::new(),
-            what: format!("misses of {}", span_text(deadline.limit_ns)),
-            allowed: format!("≤ {}", self.misses),
-            actual: missed.to_string(),
-            kept: missed <= self.misses,
-        })
+        let reason = (missed > self.misses).then(|| miss_causes(deadline));
+        Some(self.verdict(&what, &most, missed.to_string(), reason))
     }
 
     fn check_lost(&self, report: &Report) -> Option<Verdict> {
         let allowed = self.lost?;
+        let most = format!("≤ {allowed}");
+        let what = "lost or stuck";
         let target = report.targets.iter().find(|target| target.topic == self.to);
-        let outcomes = target
-            .and_then(|target| {
-                target
-                    .sources
-                    .iter()
-                    .find(|source| source.topic == self.from)
-            })
-            .map(|source| &source.outcomes)?;
+        let sources = target.into_iter();
+        let mut sources = sources.flat_map(|it| it.sources.iter().chain(&it.segment_sources));
+        let source = sources.find(|source| source.topic == self.from);
+        let has_path = self.paths(report).next().is_some();
+        let Some(source) = source.filter(|_| has_path) else {
+            let why = self.why_no_flow(report);
+            return Some(self.verdict(what, &most, "-".to_owned(), Some(why)));
+        };
+        let outcomes = &source.outcomes;
         let lost = outcomes.lost_in_transport
             + outcomes.lost_in_recorder
             + outcomes.partial
             + outcomes.no_tag
             + outcomes.expired;
-        Some(Verdict {
-            budget: self.name.clone(),
-            path: String::new(),
-            what: "lost or stuck".into(),
-            allowed: format!("≤ {allowed}"),
-            actual: lost.to_string(),
-            kept: lost <= allowed,
-        })
+        let reason = (lost > allowed).then(|| loss_causes(outcomes));
+        Some(self.verdict(what, &most, lost.to_string(), reason))
     }
+}
+
+impl Limits {
+    /// The limits that are set, by name.
+    fn all(&self) -> impl Iterator<Item = (&'static str, Duration)> {
+        let all = [
+            ("p50", self.p50),
+            ("p90", self.p90),
+            ("p99", self.p99),
+            ("p99.9", self.p999),
+            ("max", self.max),
+            ("mean", self.mean),
+        ];
+        all.into_iter()
+            .filter_map(|(name, limit)| Some((name, limit?)))
+    }
+}
+
+fn allowed(limit: Duration) -> String {
+    format!("≤ {}", span_text(u64::try_from(limit.nanos()).unwrap_or(0)))
 }

@@ -15,6 +15,7 @@ mod infer;
 mod outcomes;
 mod peers;
 mod plan;
+mod real_graphs;
 mod synchronizer;
 mod wire;
 mod world;

@@ -82,17 +82,168 @@ fn one_slow_message_breaks_what_counts_it() {
     assert!(missed(&self::verdicts(&strict, 60)).contains(&"misses of 35.0 ms"));
 }
 
+/// All limits of a budget are missed, for this reason.
+fn reason_of_all(plan: &str) -> String {
+    let verdicts = verdicts(plan, 30);
+    let mut reasons: Vec<_> = verdicts.iter().map(|one| one.reason.clone()).collect();
+    assert!(verdicts.iter().all(|verdict| !verdict.kept), "{verdicts:?}");
+    reasons.dedup();
+    assert_eq!(reasons.len(), 1, "{reasons:?}");
+    reasons.remove(0)
+}
+
 #[test]
-fn a_path_that_is_not_there_is_missed() {
-    let elsewhere = PLAN.replace("via: [/b]", "via: [/x]");
-    assert_eq!(missed(&verdicts(&elsewhere, 30)), ["flows"]);
-    let unknown = PLAN.replace("from: /a", "from: /nobody");
-    assert_eq!(missed(&verdicts(&unknown, 30)), ["flows"]);
+fn a_path_that_is_not_there_is_missed_with_its_reason() {
+    for (from, to, words) in [
+        (
+            "via: [/b]",
+            "via: [/x]",
+            "unknown topic: nothing is known of /x",
+        ),
+        (
+            "from: /a",
+            "from: /nobody",
+            "unknown topic: nothing is known of /nobody",
+        ),
+        ("to: /c", "to: /d", "unknown topic: nothing is known of /d"),
+        (
+            "from: /a\n    to: /c\n    via: [/b]",
+            "from: /c\n    to: /b",
+            "/c does not lead to /b, whose sources are /a",
+        ),
+        (
+            "from: /a\n    to: /c\n    via: [/b]",
+            "from: /b\n    to: /a",
+            "nothing says what /a is made of",
+        ),
+    ] {
+        assert_eq!(reason_of_all(&PLAN.replace(from, to)), words, "{to}");
+    }
+    // Another path is there.
+    let side = PLAN.replace("via: [/b]", "via: [/side]");
+    let plan = Plan::parse(&side).unwrap();
+    let mut options = EngineOptions::default();
+    plan.apply(&mut options);
+    let mut world = World::new(options);
+    for cycle in 1..=10 {
+        let at = cycle * 100;
+        world.tag("/a", at, at, &[]);
+        world.tag("/b", at, at + 10, &[("/a", at, at + 2)]);
+        world.tag("/side", at, at + 10, &[]);
+        let inputs = [("/b", at, at + 12), ("/side", at, at + 12)];
+        world.tag("/c", at, at + 30, &inputs);
+    }
+    let report = world.engine.report();
+    let flows = &plan.budgets[0].check(&report)[0];
+    assert_eq!(
+        flows.reason,
+        "no path goes via /side: there is /a → /b → /c"
+    );
+}
+
+#[test]
+fn each_budget_is_judged_by_itself() {
+    // Two ways from /a to /d, one with the data of the cycle before: 10 and 110 ms.
+    let plan = "paths:
+  - {name: fast, from: /a, to: /d, via: [/b], deadline: 50ms, latency: {max: 50ms}}
+  - {name: slow, from: /a, to: /d, via: [/c], deadline: 50ms, latency: {max: 50ms}}
+  - {name: both, from: /a, to: /d, deadline: 50ms}
+";
+    let plan = Plan::parse(plan).unwrap();
+    let mut options = EngineOptions::default();
+    plan.apply(&mut options);
+    let mut world = World::new(options);
+    for cycle in 1..=10 {
+        let at = cycle * 100;
+        world.tag("/a", at, at, &[]);
+        world.tag("/b", at, at + 5, &[("/a", at, at + 1)]);
+        let inputs = [("/b", at, at + 6), ("/c", at - 100, at + 6)];
+        world.tag("/d", at, at + 10, &inputs);
+        world.tag("/c", at, at + 15, &[("/a", at, at + 1)]);
+    }
+    let report = world.engine.report();
+    let check = |place: usize| plan.budgets[place].check(&report);
+    assert_eq!(missed(&check(0)), [""; 0]);
+    assert_eq!(missed(&check(1)), ["latency max", "misses of 50.0 ms"]);
+    assert_eq!(missed(&check(2)), ["misses of 50.0 ms"]);
+    let slow = check(1);
+    assert_eq!(slow[1].reason, "most of it is /c → /d, 95.0 ms on average");
+    assert_eq!(slow[2].reason, "9 too late");
+}
+
+#[test]
+fn a_path_and_its_segments_are_in_one_file() {
+    let plan = "paths:
+  - {name: whole, from: /a, to: /c, latency: {max: 30ms}, lost: 0, deadline: 40ms}
+  - {name: first, from: /a, to: /b, latency: {max: 10ms}, lost: 0, deadline: 40ms}
+  - {name: last, from: /b, to: /c, latency: {max: 20ms}, reaction: {max: 120ms}, lost: 0, deadline: 40ms}
+";
+    let kept = verdicts(plan, 30);
+    assert_eq!(missed(&kept), [""; 0]);
+    let last: Vec<_> = kept.iter().filter(|one| one.budget == "last").collect();
+    assert_eq!(
+        (last[0].what.as_str(), last[0].actual.as_str()),
+        ("flows", "10")
+    );
+    assert_eq!(last[1].path, "/b → /c");
+    assert_eq!(last[1].actual, "20.0 ms");
+    // The last message is late in its last hop.
+    let slow = verdicts(plan, 60);
+    let slow: Vec<_> = slow.iter().filter(|one| !one.kept).collect();
+    let names: Vec<_> = slow
+        .iter()
+        .map(|one| (one.budget.as_str(), one.what.as_str()))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            ("whole", "latency max"),
+            ("whole", "misses of 40.0 ms"),
+            ("last", "latency max"),
+            ("last", "reaction max"),
+            ("last", "misses of 40.0 ms"),
+        ]
+    );
+}
+
+#[test]
+fn a_segment_has_outcomes_of_its_own() {
+    let plan = "paths: [{name: last, from: /b, to: /c, lost: 0}]";
+    let plan = Plan::parse(plan).unwrap();
+    let mut options = EngineOptions::default();
+    plan.apply(&mut options);
+    let mut world = World::new(options);
+    for cycle in 1..=10 {
+        let at = cycle * 100;
+        world.tag("/a", at, at, &[]);
+        world.tag("/b", at, at + 10, &[("/a", at, at + 2)]);
+        if cycle == 4 {
+            world.lose("/b");
+        }
+        world.tag("/c", at, at + 30, &[("/b", at, at + 12)]);
+    }
+    let report = world.engine.report();
+    let verdicts = plan.budgets[0].check(&report);
+    assert_eq!(missed(&verdicts), ["lost or stuck"]);
+    assert_eq!(verdicts[1].reason, "1 lost in transport");
+}
+
+#[test]
+fn nothing_passes_that_was_not_measured() {
+    let plan = "paths: [{from: /a, to: /c, worst: {max: 1s}, reaction: {max: 1s}, age: {max: 1s}}]";
+    let plan = Plan::parse(plan).unwrap();
+    let mut world = World::new(EngineOptions::default());
+    world.tag("/a", 100, 100, &[]);
+    world.tag("/c", 100, 130, &[("/a", 100, 102)]);
+    let verdicts = plan.budgets[0].check(&world.engine.report());
+    assert_eq!(missed(&verdicts), ["worst case max", "reaction max"]);
+    assert_eq!(verdicts[1].reason, "it needs 2 flows, there is 1 flow");
+    assert_eq!(verdicts[1].actual, "-");
 }
 
 #[test]
 fn a_deadline_of_zero_is_none() {
-    let none = PLAN.replace("deadline: 35ms", "deadline: 0");
+    let none = PLAN.replace("deadline: 35ms\n    misses: 1", "deadline: 0");
     let verdicts = verdicts(&none, 60);
     assert!(
         !verdicts

@@ -57,6 +57,7 @@ impl World {
             deadlines: vec![Deadline {
                 name: "path".into(),
                 source: source.map(str::to_owned),
+                via: Vec::new(),
                 target: target.into(),
                 limit,
             }],

@@ -1,120 +1,122 @@
-use std::collections::BTreeMap;
-
 use serde::{Serialize, Serializer};
-use timeloom_msg::Value;
+use timeloom_time::Time;
+use timeloom_trace::{Arrival, Content, Engine, EngineOptions, Feed, HopReport, Summary};
 
-/// How many links there may be: names come from outside.
-const MOST_LINKS: usize = 1_000;
+/// So many messages are remembered: the page shows hops, which need the latest only.
+const REMEMBERED: usize = 50_000;
 
-/// Which topics are made of which, by tracking tags.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Which topics are made of which, by tracking tags: the same analysis as `timeloom trace`.
 pub(super) struct Lineage {
-    links: BTreeMap<(String, String), Link>,
+    feed: Feed,
+    engine: Engine,
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Link {
-    node: String,
-    count: u64,
-    /// The mean time from the stamp of the input to the publishing of the output, of those that have a stamp.
-    latency_ms: Option<f64>,
-    stamped: u64,
+impl Default for Lineage {
+    fn default() -> Self {
+        Self {
+            feed: Feed::default(),
+            engine: Engine::new(EngineOptions {
+                messages: REMEMBERED,
+                paths: 16,
+                ..EngineOptions::default()
+            }),
+        }
+    }
 }
 
 impl Lineage {
-    /// Takes in a `MessageTrackingTag`.
-    pub(super) fn take(&mut self, tag: &Value) {
-        let Some(output) = text(tag, "output_info.topic_name") else {
-            return;
+    /// Takes in the payload of a `MessageTrackingTag`; false when it is none.
+    pub(super) fn take(&mut self, time_ns: i64, payload: &[u8]) -> bool {
+        let broken = self.feed.counts().broken;
+        let arrival = Arrival {
+            topic: "",
+            payload,
+            sent: Time::from_nanos(time_ns),
+            now: time_ns,
         };
-        let node = text(tag, "output_info.node_fqn").unwrap_or_default();
-        let published = time(tag, "output_info.pub_time");
-        let Some(Value::Array(inputs)) = tag.get("input_infos") else {
-            return;
-        };
-        for input in (0..inputs.len()).filter_map(|index| inputs.get(index)) {
-            let Some(topic) = text(&input, "topic_name") else {
-                continue;
-            };
-            let stamped = input.get("has_header_stamp") == Some(Value::Bool(true));
-            let stamp = time(&input, "header_stamp").filter(|_| stamped);
-            let latency = published.zip(stamp).map(|(end, begin)| end - begin);
-            self.add(topic, output.clone(), &node, latency);
-        }
+        self.feed.take(&Content::Tags, &arrival, &mut self.engine);
+        self.feed.counts().broken == broken
     }
 
-    fn add(&mut self, input: String, output: String, node: &str, latency_ns: Option<i64>) {
-        let key = (input, output);
-        if self.links.len() >= MOST_LINKS && !self.links.contains_key(&key) {
-            return;
-        }
-        let link = self.links.entry(key).or_default();
-        link.count += 1;
-        node.clone_into(&mut link.node);
-        if let Some(latency) = latency_ns {
-            link.stamped += 1;
-            let sample = latency as f64 / 1e6;
-            let mean = link.latency_ms.unwrap_or(sample);
-            link.latency_ms = Some(mean + (sample - mean) / link.stamped as f64);
-        }
+    /// The links that were found.
+    pub(super) fn hops(&self) -> Hops {
+        Hops(self.engine.hops())
     }
 }
 
-impl Serialize for Lineage {
+/// The links as the page draws them. Times are medians, as in `timeloom trace report`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Hops(Vec<HopReport>);
+
+impl Serialize for Hops {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
         struct Edge<'a> {
             from: &'a str,
             to: &'a str,
-            node: &'a str,
+            node: String,
             count: u64,
+            /// From publication to publication.
             latency_ms: Option<f64>,
+            transport_ms: Option<f64>,
+            node_ms: Option<f64>,
         }
-        serializer.collect_seq(self.links.iter().map(|((from, to), link)| Edge {
-            from,
-            to,
-            node: &link.node,
-            count: link.count,
-            latency_ms: link.latency_ms,
+        serializer.collect_seq(self.0.iter().map(|hop| Edge {
+            from: &hop.from,
+            to: &hop.to,
+            node: hop.nodes.join(", "),
+            count: hop.known_by.values().sum(),
+            latency_ms: median_ms(&hop.total),
+            transport_ms: median_ms(&hop.transport),
+            node_ms: median_ms(&hop.node),
         }))
     }
 }
 
-fn text(value: &Value, path: &str) -> Option<String> {
-    Some(value.get(path)?.as_str()?.to_owned())
-}
-
-fn time(value: &Value, path: &str) -> Option<i64> {
-    let time = value.get(path)?;
-    let seconds = time.get("sec")?.as_i64()?;
-    seconds
-        .checked_mul(1_000_000_000)?
-        .checked_add(time.get("nanosec")?.as_i64()?)
+fn median_ms(summary: &Summary) -> Option<f64> {
+    (summary.count > 0).then(|| summary.p50_ns as f64 / 1e6)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+    use timeloom_trace::{InputInfo, MessageTrackingTag, Moment, OutputInfo};
 
-    #[test]
-    fn links_are_counted_with_their_mean_latency() {
-        let mut lineage = Lineage::default();
-        for latency in [Some(1_000_000), Some(3_000_000), None] {
-            lineage.add("/a".into(), "/b".into(), "/filter", latency);
-        }
-        let expected =
-            json!([{"from": "/a", "to": "/b", "node": "/filter", "count": 3, "latencyMs": 2.0}]);
-        assert_eq!(serde_json::to_value(&lineage).unwrap(), expected);
+    fn tag(topic: &str, published_ms: i64, input: Option<(&str, i64)>) -> Vec<u8> {
+        let at = |ms: i64| Moment::from_nanos(ms * 1_000_000, ms * 1_000_000);
+        // The stamp is that of the measurement, long before anything was published.
+        let stamp = Some(Time::from_nanos(1));
+        let input = input.map(|(topic, received_ms)| InputInfo {
+            topic: topic.to_owned(),
+            received: at(received_ms),
+            stamp,
+        });
+        let tag = MessageTrackingTag {
+            header_stamp: Time::ZERO,
+            output: OutputInfo {
+                topic: topic.to_owned(),
+                node: format!("{topic}_node"),
+                sequence: 0,
+                published: at(published_ms),
+                stamp,
+            },
+            inputs: input.into_iter().collect(),
+        };
+        tag.encode()
     }
 
     #[test]
-    fn there_is_an_end_to_links() {
+    fn a_hop_takes_what_the_analysis_says() {
         let mut lineage = Lineage::default();
-        for number in 0..2_000 {
-            lineage.add(format!("/{number}"), "/b".into(), "", None);
-        }
-        assert_eq!(lineage.links.len(), MOST_LINKS);
+        assert!(lineage.take(0, &tag("/a", 100, None)));
+        assert!(lineage.take(0, &tag("/b", 120, Some(("/a", 105)))));
+        assert!(!lineage.take(0, b"x"));
+        let expected = json!([{
+            "from": "/a", "to": "/b", "node": "/b_node", "count": 1,
+            "latencyMs": 20.0, "transportMs": 5.0, "nodeMs": 15.0,
+        }]);
+        assert_eq!(serde_json::to_value(lineage.hops()).unwrap(), expected);
     }
 }

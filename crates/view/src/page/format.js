@@ -37,6 +37,14 @@ function countText(count) {
   return count === undefined || count === null ? "–" : count.toLocaleString("en-US").replaceAll(",", " ");
 }
 
+/** Milliseconds as a duration of three digits, the same text as `timeloom trace report` has. */
+function spanText(milliseconds) {
+  const nanos = Math.round(milliseconds * 1e6);
+  if (nanos < 1e3) return `${nanos} ns`;
+  const [value, unit] = nanos < 1e6 ? [nanos / 1e3, "µs"] : nanos < 1e9 ? [nanos / 1e6, "ms"] : [nanos / 1e9, "s"];
+  return `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ${unit}`;
+}
+
 function bytesText(bytes) {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let step = 0;

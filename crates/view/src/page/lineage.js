@@ -80,7 +80,7 @@ class Lineage {
     if (key !== this.key) { this.key = key; this.draw(edges); }
     for (const edge of edges) {
       const label = this.labels.get(`${edge.from}>${edge.to}`);
-      if (label) label.textContent = edge.latencyMs === null ? `${countText(edge.count)}×` : `${edge.latencyMs.toFixed(1)} ms`;
+      if (label) label.textContent = edge.latencyMs === null ? `${countText(edge.count)}×` : spanText(edge.latencyMs);
     }
   }
 

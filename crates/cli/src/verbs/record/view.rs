@@ -10,6 +10,7 @@ use timeloom_time::{Clock, Duration, Steady, Time};
 use super::summary::{bytes, table};
 use crate::context::Context;
 use crate::json_text::grouped;
+use crate::plain_text::plain_text;
 
 /// How often a line is written where no table can be.
 const LINE: Duration = Duration::from_secs(10);
@@ -77,6 +78,7 @@ impl View {
             // Writing to a string does not fail.
             writeln!(text, "  … and {hidden} more topics").unwrap_or_default();
         }
+        let text = plain_text(&text);
         self.clear();
         self.drawn = text.lines().count();
         self.terminal = io::stderr().write_all(text.as_bytes()).is_ok();

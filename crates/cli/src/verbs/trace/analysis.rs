@@ -7,12 +7,12 @@ use clap::{Args, ValueEnum};
 use timeloom_bag::{BagReader, EndpointRole, RobotGraph, StorageReader as _};
 use timeloom_time::Duration;
 use timeloom_trace::{
-    AccountOf, AccountScope, Direction, Engine, EngineOptions, ObservedEndpoint, ObservedGraph,
-    Plan, RecorderAccount, Report, is_lineage_type, main_topic,
+    AccountOf, AccountScope, Direction, Engine, EngineOptions, Intake, LinkSearch,
+    ObservedEndpoint, ObservedGraph, Plan, RecorderAccount, RecordingFeed, Report, Sink,
+    is_lineage_type, main_topic,
 };
 
-use super::bag_input::{BagInput, Intake};
-use super::sink::Sink;
+use super::bag_input::BagRecording;
 use crate::context::Context;
 use crate::damage;
 use crate::failure::Failure;
@@ -60,6 +60,39 @@ pub(crate) enum Links {
     Model,
     /// By the graph of the nodes that was recorded, also where there are tags
     Graph,
+}
+
+impl Links {
+    fn search(self) -> LinkSearch {
+        match self {
+            Self::Auto => LinkSearch::Auto,
+            Self::Tags => LinkSearch::Tags,
+            Self::Stamp => LinkSearch::Stamp,
+            Self::Model => LinkSearch::Model,
+            Self::Graph => LinkSearch::Graph,
+        }
+    }
+}
+
+/// What there was in a bag, and what could not be read.
+#[derive(Debug, Default)]
+pub(super) struct BagIntake {
+    lineage: Intake,
+    damaged: u64,
+    /// The end of a file is missing, and nobody knows what was in it.
+    cut: bool,
+}
+
+impl BagIntake {
+    /// Whether something of the bag is not in the result.
+    pub(super) fn is_incomplete(&self) -> bool {
+        self.unread() > 0 || self.cut
+    }
+
+    /// Messages and stretches that were there and could not be read.
+    pub(super) fn unread(&self) -> u64 {
+        self.lineage.broken + self.damaged
+    }
 }
 
 /// A bag's report, and whether all of the bag could be read.
@@ -110,30 +143,32 @@ impl AnalysisArguments {
         plan: &Plan,
         sink: &mut dyn Sink,
         context: &mut Context,
-    ) -> anyhow::Result<Intake> {
-        let mut reader = context.bags.open(bag)?;
-        let info = reader.info().clone();
-        context.printer.warnings(&info.damage);
-        let range = self.range.resolve(&info)?;
+    ) -> anyhow::Result<BagIntake> {
         if self.links == Links::Model && plan.model.nodes.is_empty() {
             let hint = "give --plan a file with `nodes:`";
             return Err(Failure::usage("there is no node model").hint(hint).into());
         }
-        let graph = self.graph(bag, &mut reader)?;
-        let mut input = BagInput {
-            reader: &mut reader,
-            range,
-            links: self.links,
+        let mut reader = context.bags.open(bag)?;
+        let info = reader.info().clone();
+        context.printer.warnings(&info.damage);
+        let range = self.range.resolve(&info)?;
+        let feed = RecordingFeed {
+            links: self.links.search(),
             model: plan.model.clone(),
-            graph,
+            graph: self.graph(bag, &mut reader)?,
         };
-        let mut intake = input.run(sink, context)?;
+        let mut recording = BagRecording::new(&mut reader, range, context);
+        let mut intake = BagIntake {
+            lineage: feed.run(&mut recording, sink)?,
+            ..BagIntake::default()
+        };
+        intake.damaged = recording.damaged();
         if damage::means_loss(&info.damage) {
             // What is missing at the end was said when the bag was opened, and is met by no reader.
             intake.cut = true;
             context.printer.hint(&hint::recover(bag));
         }
-        if intake.tags == 0 && self.links == Links::Tags {
+        if intake.lineage.tags == 0 && self.links == Links::Tags {
             let text = format!("{} has no tags", bag.display());
             let hint = "without --links tags, links are found by stamps or by a node model";
             return Err(Failure::new(text).hint(hint).into());
@@ -152,7 +187,7 @@ impl AnalysisArguments {
         let intake = self.read(bag, plan, &mut engine, context)?;
         self.add_accounts(bag, &mut engine, context)?;
         let mut report = engine.report();
-        report.notes.splice(0..0, notes(&intake));
+        report.notes.splice(0..0, notes(&intake.lineage));
         Ok(Analysis {
             report,
             unread: intake.unread(),

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context as _;
 use clap::Args;
-use timeloom_trace::Verdict;
+use timeloom_trace::{Verdict, junit};
 
 use super::analysis::{AnalysisArguments, read_plan};
 use super::text::Table;
@@ -17,6 +18,7 @@ const EXAMPLES: &str = "\
 EXAMPLES
   timeloom trace check budget.yaml my_bag
   timeloom trace check budget.yaml my_bag --format json
+  timeloom trace check budget.yaml my_bag --junit trace.xml   for the test view of a CI server
 
 A budget file:
   paths:
@@ -29,9 +31,11 @@ A budget file:
       deadline: 100ms                   # for each message; 0 means none
       misses: 0                         # how often it may be missed
       lost: 3                           # messages of the source that may be lost or stuck
-      count: 100                        # flows that there must be
+      count: 100                        # flows that there must be; 1 unless given
+    - {from: /fused, to: /cmd, latency: {max: 20ms}}   # a part of it; `from` may have inputs itself
 
-Exit code 1 says that a budget was missed, or that its path is not there.";
+Each budget is judged by itself. A limit that nothing was measured for is missed, and every missed limit says why. Exit
+code 1 says that a limit was missed.";
 
 /// Check budgets: exit code 1 when one is missed, for CI
 #[derive(Debug, Args)]
@@ -46,6 +50,12 @@ pub(crate) struct Arguments {
     /// Form of the output
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Also write the verdicts as JUnit XML; an existing file is replaced"
+    )]
+    junit: Option<PathBuf>,
     #[command(flatten)]
     analysis: AnalysisArguments,
 }
@@ -58,6 +68,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             .hint("`paths:` lists them; see --help")
             .into());
     }
+    plan.add_surroundings(arguments.analysis.read_plan()?);
     if arguments.analysis.targets.is_empty() {
         let targets = plan.budgets.iter().map(|budget| budget.to.clone());
         plan.targets.extend(targets.collect::<Vec<_>>());
@@ -74,7 +85,13 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             let json = serde_json::to_string_pretty(&verdicts)?;
             writeln!(context.printer.data(), "{json}")?;
         }
-        Format::Text => write!(context.printer.data(), "{}", text(&verdicts))?,
+        Format::Text => context.printer.text(&text(&verdicts))?,
+    }
+    if let Some(path) = &arguments.junit {
+        let problem = analysis.lost.then_some("not all of the bag could be read");
+        let name = format!("timeloom trace check {}", arguments.bag.display());
+        std::fs::write(path, junit(&verdicts, &name, problem))
+            .with_context(|| format!("cannot write {}", path.display()))?;
     }
     if missed > 0 {
         let words = counted(missed as u64, "limit");
@@ -85,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
 }
 
 fn text(verdicts: &[Verdict]) -> String {
-    let mut table = Table::new("", &["budget", "what", "allowed", "actual", ""]);
+    let mut table = Table::new("", &["budget", "what", "allowed", "actual", "", ""]);
     for verdict in verdicts {
         let verdict_text = if verdict.kept { "ok" } else { "MISSED" };
         let what = if verdict.path.is_empty() {
@@ -99,6 +116,7 @@ fn text(verdicts: &[Verdict]) -> String {
             verdict.allowed.clone(),
             verdict.actual.clone(),
             verdict_text.to_owned(),
+            verdict.reason.clone(),
         ]);
     }
     table.text()

@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             let json = serde_json::to_string_pretty(&values)?;
             writeln!(context.printer.data(), "{json}")?;
         }
-        Format::Text => write!(context.printer.data(), "{}", text(&changes))?,
+        Format::Text => context.printer.text(&text(&changes))?,
     }
     Ok(Outcome::lost_if(before.lost || after.lost))
 }

@@ -9,12 +9,13 @@ use timeloom_time::{Duration, Event, Steady, Time};
 use timeloom_trace::{DeadlineEvent, EngineOptions, FoundBy, Plan, Report, span_text};
 
 use super::analysis::read_plan;
-use super::text::report_text;
+use super::text::{Paths, report_text};
 use super::viewer::Viewer;
 use crate::context::Context;
 use crate::json_text::counted;
 use crate::live::{Key, Keyboard, Live, LiveArguments, seconds};
 use crate::outcome::Outcome;
+use crate::plain_text::plain_text;
 use crate::verbs::info::Format;
 
 const EXAMPLES: &str = "\
@@ -105,7 +106,9 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let report = monitor.report();
     if arguments.format == Format::Text {
         let name = format!("domain {}", live.environment().domain);
-        write!(context.printer.data(), "{}", report_text(&report, &name))?;
+        context
+            .printer
+            .text(&report_text(&report, &name, Paths::Summary))?;
     }
     let lost = monitor.lost_in_transport();
     if lost > 0 {
@@ -239,11 +242,11 @@ impl Screen {
     ) -> anyhow::Result<()> {
         match (&mut self.terminal, format) {
             (Some(terminal), _) => {
-                let mut text = report_text(report, domain);
+                let mut text = report_text(report, domain, Paths::Summary);
                 for event in &terminal.events {
                     text = text + event + "\n";
                 }
-                terminal.viewer.update(&text);
+                terminal.viewer.update(&plain_text(&text));
             }
             (None, Format::Json) => {
                 let json = serde_json::to_string(report)?;

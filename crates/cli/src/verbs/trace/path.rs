@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         }
         Format::Text => {
             let texts: Vec<String> = paths.into_iter().map(path_text).collect();
-            write!(context.printer.data(), "{}", texts.join("\n"))?;
+            context.printer.text(&texts.join("\n"))?;
         }
     }
     Ok(Outcome::lost_if(analysis.lost))

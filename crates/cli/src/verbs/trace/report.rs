@@ -7,9 +7,10 @@ use clap::{Args, ValueEnum};
 use timeloom_trace::html;
 
 use super::analysis::AnalysisArguments;
-use super::text::report_text;
+use super::text::{Paths, report_text};
 use crate::context::Context;
 use crate::outcome::Outcome;
+use crate::plain_text::plain_text;
 
 const EXAMPLES: &str = "\
 EXAMPLES
@@ -18,6 +19,7 @@ EXAMPLES
   timeloom trace report my_bag --format json | jq '.targets[].paths[].best.p99_ns'
   timeloom trace report my_bag --format html -o page.html  graph, stacked hops, histogram, the slowest flow
   timeloom trace report my_bag --links stamp               no tags needed: topics that keep their stamps
+  timeloom trace report my_bag --all-paths                 every path, where a source has hundreds to one target
 
 worst is CARET's worst case, reaction adds the time since the message before, age is that of the data at the target;
 all three are maxima. Every message of every source has an outcome, and they add up to what was published.";
@@ -35,6 +37,9 @@ pub(crate) struct Arguments {
     /// Where to write; stdout unless given
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// List every path, also where a source has many that differ little
+    #[arg(long)]
+    all_paths: bool,
     #[command(flatten)]
     analysis: AnalysisArguments,
 }
@@ -55,7 +60,14 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let analysis = arguments.analysis.analyse(&arguments.bag, &plan, context)?;
     let name = arguments.bag.display().to_string();
     let text = match arguments.format {
-        ReportFormat::Text => report_text(&analysis.report, &name),
+        ReportFormat::Text => {
+            let paths = if arguments.all_paths {
+                Paths::All
+            } else {
+                Paths::Summary
+            };
+            plain_text(&report_text(&analysis.report, &name, paths)).into_owned()
+        }
         ReportFormat::Json => serde_json::to_string_pretty(&analysis.report)? + "\n",
         ReportFormat::Html => html(&analysis.report, &name),
     };

@@ -61,8 +61,20 @@ impl Table {
     }
 }
 
+/// How many paths of a source to a target are listed one by one when they are summarised.
+const LISTED_PATHS: usize = 8;
+
+/// Which paths are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Paths {
+    /// The slowest of each source, and how many more there are.
+    Summary,
+    /// All.
+    All,
+}
+
 /// The whole report.
-pub(super) fn report_text(report: &Report, bag: &str) -> String {
+pub(super) fn report_text(report: &Report, bag: &str, paths: Paths) -> String {
     let mut text = format!(
         "Lineage of {bag}: {} and {} in {}\n",
         counted(report.tags, "tag"),
@@ -70,10 +82,12 @@ pub(super) fn report_text(report: &Report, bag: &str) -> String {
         span_text(report.span_ns)
     );
     for target in &report.targets {
-        text.push_str(&target_text(target));
+        text.push_str(&target_text(target, paths));
     }
-    if report.targets.is_empty() {
+    if report.targets.is_empty() && report.hops.is_empty() {
         text.push_str("\nNo links: nothing here says what was made of what\n");
+    } else if report.targets.is_empty() {
+        text.push_str("\nNo path ends where it was asked for; without --to, the ends are found\n");
     }
     text.push_str(&hops_text(&report.hops));
     text.push_str(&deadlines_text(&report.deadlines));
@@ -81,7 +95,7 @@ pub(super) fn report_text(report: &Report, bag: &str) -> String {
     text
 }
 
-pub(super) fn target_text(target: &TargetReport) -> String {
+fn target_text(target: &TargetReport, paths: Paths) -> String {
     let late = if target.completed_late > 0 {
         format!(", {} of them by a late tag", target.completed_late)
     } else {
@@ -95,11 +109,57 @@ pub(super) fn target_text(target: &TargetReport) -> String {
     );
     text.push_str(&sources_text(target));
     text.push('\n');
-    text.push_str(&paths_text(&target.paths));
+    text.push_str(&match paths {
+        Paths::All => paths_text(&target.paths),
+        Paths::Summary => summary_text(target),
+    });
     if target.more_paths {
-        text.push_str("  there are more paths than these\n");
+        text.push_str("  there are more paths than were looked at\n");
     }
     text
+}
+
+/// The slowest paths of each source, and the others in one line.
+fn summary_text(target: &TargetReport) -> String {
+    let (mut listed, mut rest) = (Vec::new(), String::new());
+    for source in &target.sources {
+        let of_source = |path: &&PathReport| path.topics.first() == Some(&source.topic);
+        let paths: Vec<&PathReport> = target.paths.iter().filter(of_source).collect();
+        let shown = if paths.len() > LISTED_PATHS + 1 {
+            LISTED_PATHS
+        } else {
+            paths.len()
+        };
+        listed.extend(paths.iter().take(shown).copied());
+        rest.push_str(&rest_text(
+            &source.topic,
+            paths.get(shown..).unwrap_or_default(),
+        ));
+    }
+    listed.sort_by(|a, b| {
+        let slow = b.best.p50_ns.cmp(&a.best.p50_ns);
+        slow.then_with(|| a.topics.cmp(&b.topics))
+    });
+    paths_text(listed) + &rest
+}
+
+fn rest_text(source: &str, rest: &[&PathReport]) -> String {
+    let with_flows = rest.iter().filter(|path| path.best.count > 0);
+    let medians: Vec<u64> = with_flows.clone().map(|path| path.best.p50_ns).collect();
+    let (Some(least), Some(most)) = (medians.iter().min(), medians.iter().max()) else {
+        return match rest.len() {
+            0 => String::new(),
+            count => format!("  and {count} more paths from {source} without a flow\n"),
+        };
+    };
+    let slowest = with_flows.map(|path| path.best.max_ns).max();
+    format!(
+        "  and {} more paths from {source}: p50 {} to {}, max {}; --all-paths lists them\n",
+        rest.len(),
+        span_text(*least),
+        span_text(*most),
+        span_text(slowest.unwrap_or(0))
+    )
 }
 
 fn sources_text(target: &TargetReport) -> String {
@@ -148,7 +208,7 @@ fn sources_text(target: &TargetReport) -> String {
     table.text() + &missing
 }
 
-fn paths_text(paths: &[PathReport]) -> String {
+fn paths_text<'a>(paths: impl IntoIterator<Item = &'a PathReport>) -> String {
     let head = [
         "path", "flows", "p50", "p90", "p99", "p99.9", "max", "worst", "reaction", "age",
     ];
@@ -235,6 +295,7 @@ fn hops_text(hops: &[HopReport]) -> String {
         "links",
         "known by",
         "sure",
+        "in all p50",
         "transport p50",
         "p99",
         "node p50",
@@ -261,6 +322,7 @@ fn hops_text(hops: &[HopReport]) -> String {
             grouped(hop.known_by.values().sum()),
             known.join(", "),
             hop.confidence.name().to_owned(),
+            some(&hop.total, hop.total.p50_ns),
             some(&hop.transport, hop.transport.p50_ns),
             some(&hop.transport, hop.transport.p99_ns),
             some(&hop.node, hop.node.p50_ns),
@@ -330,6 +392,14 @@ fn tail_text(report: &Report) -> String {
         lines.push(format!(
             "ROS time went back {}",
             counted(report.clocks.jumps, "time")
+        ));
+    }
+    for step in &report.clocks.steps {
+        let way = if step.by_ns < 0 { "back" } else { "forward" };
+        lines.push(format!(
+            "the clock of {} was set {way} by {}: its latencies to other hosts before and after differ by that",
+            step.host,
+            span_text(step.by_ns.unsigned_abs())
         ));
     }
     for (from, to, count) in &report.clocks.negative {

@@ -1,6 +1,5 @@
 //! Rows of the table `lineage`.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
@@ -9,59 +8,18 @@ use datafusion::arrow::array::{
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::error::Result;
 use timeloom_time::{Ros, Time};
-use timeloom_trace::{InputView, Moment, TagView};
-use tokio::sync::mpsc::Sender;
+use timeloom_trace::{Engine, InputRecord, LinkRecord, RecordKind};
 
-use super::tags::read_tags;
-use crate::bag_set::{Bag, BagSet};
+use super::analysis::Columns;
 use crate::field::UTC;
-
-const BATCH_ROWS: usize = 8192;
-
-pub(super) fn read(
-    set: &BagSet,
-    bag: &Bag,
-    schema: &SchemaRef,
-    batches: &Sender<Result<RecordBatch>>,
-) -> Result<()> {
-    let mut rows = Rows::default();
-    read_tags(set, bag, |log_time, tag| {
-        if tag.inputs().next().is_none() {
-            rows.push(&bag.name, log_time, tag, None);
-        }
-        for input in tag.inputs() {
-            rows.push(&bag.name, log_time, tag, Some(&input));
-        }
-        if rows.count < BATCH_ROWS {
-            return Ok(ControlFlow::Continue(()));
-        }
-        let sent = batches.blocking_send(rows.finish(schema));
-        Ok(sent.map_or(ControlFlow::Break(()), ControlFlow::Continue))
-    })?;
-    if rows.count > 0 {
-        // Nobody listens any more: there is nobody to tell, either.
-        let _closed = batches.blocking_send(rows.finish(schema));
-    }
-    Ok(())
-}
 
 /// A time as the column holds it; zero is not known.
 fn known(time: Time<Ros>) -> Option<i64> {
     (!time.is_zero()).then(|| time.nanos())
 }
 
-/// Milliseconds between two moments, by the steady clock of their host where both were read.
-fn elapsed_ms(from: Moment, to: Moment) -> Option<f64> {
-    let nanos = if !from.steady.is_zero() && !to.steady.is_zero() {
-        (to.steady - from.steady).nanos()
-    } else {
-        known(to.ros)?.checked_sub(known(from.ros)?)?
-    };
-    Some(nanos as f64 / 1e6)
-}
-
 #[derive(Default)]
-struct Rows {
+pub(super) struct LinkColumns {
     count: usize,
     bag: StringViewBuilder,
     log_time: TimestampNanosecondBuilder,
@@ -74,27 +32,53 @@ struct Rows {
     input_stamp: TimestampNanosecondBuilder,
     input_received: TimestampNanosecondBuilder,
     node_ms: Float64Builder,
+    transport_ms: Float64Builder,
+    total_ms: Float64Builder,
+    known_by: StringViewBuilder,
 }
 
-impl Rows {
-    fn push(&mut self, bag: &str, log_time: i64, tag: &TagView<'_>, input: Option<&InputView<'_>>) {
+impl LinkColumns {
+    fn push(&mut self, bag: &str, link: &LinkRecord) {
         self.count += 1;
         self.bag.append_value(bag);
-        self.log_time.append_value(log_time);
-        self.topic.append_value(tag.topic);
-        self.node
-            .append_option((!tag.node.is_empty()).then_some(tag.node));
-        self.sequence.append_value(tag.sequence);
-        self.stamp.append_option(tag.stamp.map(Time::nanos));
-        self.published.append_option(known(tag.published.ros));
+        self.log_time.append_value(link.heard_ns);
+        self.topic.append_value(&link.topic);
+        let node = (!link.node.is_empty()).then_some(&link.node);
+        self.node.append_option(node);
+        self.sequence.append_option(link.sequence);
+        self.stamp.append_option(link.stamp_ns);
+        self.published.append_option(known(link.published.ros));
+        let input = link.input.as_ref();
         self.input_topic
-            .append_option(input.map(|input| input.topic));
-        let stamp = input.and_then(|input| input.stamp);
-        self.input_stamp.append_option(stamp.map(Time::nanos));
+            .append_option(input.map(|input| &input.topic));
+        self.input_stamp
+            .append_option(input.and_then(|input| input.stamp_ns));
         let received = input.and_then(|input| known(input.received.ros));
         self.input_received.append_option(received);
-        let elapsed = input.and_then(|input| elapsed_ms(input.received, tag.published));
-        self.node_ms.append_option(elapsed);
+        let ms = |of: fn(&InputRecord) -> Option<u64>| {
+            let nanos = input.and_then(of);
+            nanos.map(|nanos| nanos as f64 / 1e6)
+        };
+        self.node_ms.append_option(ms(|input| input.node_ns));
+        self.transport_ms
+            .append_option(ms(|input| input.transport_ns));
+        self.total_ms.append_option(ms(|input| input.total_ns));
+        let evidence = input.map(|input| input.evidence.name());
+        self.known_by.append_option(evidence);
+    }
+}
+
+impl Columns for LinkColumns {
+    const KIND: RecordKind = RecordKind::Links;
+
+    fn take(&mut self, bag: &str, engine: &mut Engine) {
+        for record in engine.take_links() {
+            self.push(bag, &record);
+        }
+    }
+
+    fn rows(&self) -> usize {
+        self.count
     }
 
     fn finish(&mut self, schema: &SchemaRef) -> Result<RecordBatch> {
@@ -111,6 +95,9 @@ impl Rows {
             Arc::new(self.input_stamp.finish().with_timezone(UTC)),
             Arc::new(self.input_received.finish().with_timezone(UTC)),
             Arc::new(self.node_ms.finish()),
+            Arc::new(self.transport_ms.finish()),
+            Arc::new(self.total_ms.finish()),
+            Arc::new(self.known_by.finish()),
         ];
         Ok(RecordBatch::try_new(Arc::clone(schema), arrays)?)
     }

@@ -1,0 +1,121 @@
+//! Single links and flows, for those who want rows instead of statistics.
+
+use serde::Serialize;
+
+use super::evidence::Evidence;
+use crate::moment::Moment;
+
+/// Which records an engine keeps until they are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecordKind {
+    /// None.
+    #[default]
+    None,
+    /// One for each input of each message, and one for each message without inputs.
+    Links,
+    /// One for each target's message and path to it.
+    Flows,
+}
+
+/// One input of a message, with what the hop took: the same numbers as in the statistics of the hop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LinkRecord {
+    /// When the engine heard of the message, on its own time line.
+    pub heard_ns: i64,
+    /// The topic of the message.
+    pub topic: String,
+    /// The node that published it; empty when it is not known.
+    pub node: String,
+    /// The publisher's number of the message, if it counts.
+    pub sequence: Option<i64>,
+    /// The message's stamp.
+    pub stamp_ns: Option<i64>,
+    /// When it was published.
+    pub published: Moment,
+    /// The input; none for a message without inputs.
+    pub input: Option<InputRecord>,
+}
+
+/// The input of a link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InputRecord {
+    /// Its topic.
+    pub topic: String,
+    /// Its stamp.
+    pub stamp_ns: Option<i64>,
+    /// When the callback for it began.
+    pub received: Moment,
+    /// How the link is known.
+    pub evidence: Evidence,
+    /// From publication to publication; none when the input was not found or its clock cannot be believed.
+    pub total_ns: Option<u64>,
+    /// From publication to arrival; to the callback where the arrival is not known.
+    pub transport_ns: Option<u64>,
+    /// From arrival to callback, where both are known.
+    pub queue_ns: Option<u64>,
+    /// From callback to publication of the message.
+    pub node_ns: Option<u64>,
+}
+
+/// One message of a target, and the source's message at the begin of one path to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FlowRecord {
+    /// The topics from source to target.
+    pub topics: Vec<String>,
+    /// The stamp of the source's message.
+    pub source_stamp_ns: Option<i64>,
+    /// The stamp of the target's message.
+    pub target_stamp_ns: Option<i64>,
+    /// When the target's message was published.
+    pub published: Moment,
+    /// From the publication of the source's message to that of the target's.
+    pub latency_ns: u64,
+    /// Whether the target's message is the first that was made of the source's: these are the flows of
+    /// [`PathReport::best`](super::PathReport::best).
+    pub is_first: bool,
+    /// Whether the latency counts from the first reception of the source, whose publication is not known.
+    pub from_reception: bool,
+}
+
+/// The records that were not taken yet.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    kind: RecordKind,
+    links: Vec<LinkRecord>,
+    flows: Vec<FlowRecord>,
+}
+
+impl Records {
+    pub(super) fn new(kind: RecordKind) -> Self {
+        Self {
+            kind,
+            ..Self::default()
+        }
+    }
+
+    /// Keeps a link if links are wanted.
+    pub(super) fn link(&mut self, make: impl FnOnce() -> LinkRecord) {
+        if self.kind == RecordKind::Links {
+            self.links.push(make());
+        }
+    }
+
+    /// Keeps a flow if flows are wanted.
+    pub(super) fn flow(&mut self, make: impl FnOnce() -> FlowRecord) {
+        if self.kind == RecordKind::Flows {
+            self.flows.push(make());
+        }
+    }
+
+    pub(super) fn wants_links(&self) -> bool {
+        self.kind == RecordKind::Links
+    }
+
+    pub(super) fn take_links(&mut self) -> Vec<LinkRecord> {
+        std::mem::take(&mut self.links)
+    }
+
+    pub(super) fn take_flows(&mut self) -> Vec<FlowRecord> {
+        std::mem::take(&mut self.flows)
+    }
+}

@@ -1,0 +1,226 @@
+//! The topics at which paths end.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::graph::{TopicGraph, Upstream};
+use super::path::{Known, Path};
+use super::records::Records;
+
+/// Wild input cannot make more targets than this.
+const MOST_TARGETS: usize = 4096;
+
+/// All targets, each with a place of its own.
+#[derive(Debug, Default)]
+pub(super) struct Targets {
+    all: Vec<Target>,
+    places: HashMap<u32, usize>,
+    dropped: u64,
+}
+
+/// A topic at which paths end.
+#[derive(Debug)]
+pub(super) struct Target {
+    topic: u32,
+    upstream: Upstream,
+    version: u64,
+    sources: BTreeSet<u32>,
+    /// Topics with inputs of their own from which segments begin.
+    inner: BTreeSet<u32>,
+    paths: Vec<Path>,
+    known: HashMap<Vec<u32>, usize>,
+    /// What follows each topic on a way to the target.
+    next_hop: HashMap<u32, u32>,
+    messages: u64,
+    complete: u64,
+    late: u64,
+}
+
+impl Targets {
+    /// The place of a topic, made when first needed; none when there are too many.
+    pub(super) fn place(&mut self, topic: u32) -> Option<usize> {
+        if let Some(place) = self.places.get(&topic) {
+            return Some(*place);
+        }
+        let place = self.all.len();
+        if place >= MOST_TARGETS {
+            self.dropped += 1;
+            return None;
+        }
+        self.all.push(Target::new(topic));
+        self.places.insert(topic, place);
+        Some(place)
+    }
+
+    /// The place of a topic that is a target already.
+    pub(super) fn find(&self, topic: u32) -> Option<usize> {
+        self.places.get(&topic).copied()
+    }
+
+    pub(super) fn get(&self, place: usize) -> Option<&Target> {
+        self.all.get(place)
+    }
+
+    pub(super) fn get_mut(&mut self, place: usize) -> Option<&mut Target> {
+        self.all.get_mut(place)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Target> {
+        self.all.iter()
+    }
+
+    /// How many messages of targets beyond the limit were not looked at.
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+}
+
+impl Target {
+    fn new(topic: u32) -> Self {
+        Self {
+            topic,
+            upstream: Upstream::default(),
+            version: 0,
+            sources: BTreeSet::new(),
+            inner: BTreeSet::new(),
+            paths: Vec::new(),
+            known: HashMap::new(),
+            next_hop: HashMap::new(),
+            messages: 0,
+            complete: 0,
+            late: 0,
+        }
+    }
+
+    pub(super) fn topic(&self) -> u32 {
+        self.topic
+    }
+
+    /// Finds loops and paths again, if the graph has changed. Paths that were found before keep their statistics.
+    pub(super) fn refresh(
+        &mut self,
+        graph: &TopicGraph,
+        ends: &HashSet<u32>,
+        segments: &[(u32, u32)],
+        most: usize,
+    ) {
+        if self.version == graph.version && self.version != 0 {
+            return;
+        }
+        self.version = graph.version;
+        self.upstream = graph.upstream(self.topic, ends, most);
+        self.sources.clear();
+        self.inner.clear();
+        for topics in &self.upstream.paths {
+            self.sources.extend(topics.first());
+            for (topic, next) in topics.iter().zip(topics.iter().skip(1)) {
+                self.next_hop.entry(*topic).or_insert(*next);
+            }
+        }
+        let mut paths = self.upstream.paths.clone();
+        let wanted = segments.iter().filter(|(_, to)| *to == self.topic);
+        for (from, _) in wanted {
+            if self.sources.contains(from) || self.inner.contains(from) {
+                continue;
+            }
+            let found = graph.segments(*from, self.topic, ends, most);
+            if !found.is_empty() {
+                self.inner.insert(*from);
+            }
+            for (topic, next) in found
+                .iter()
+                .flat_map(|way| way.iter().zip(way.iter().skip(1)))
+            {
+                self.next_hop.entry(*topic).or_insert(*next);
+            }
+            paths.extend(found);
+        }
+        for topics in paths {
+            if !self.known.contains_key(&topics) {
+                self.known.insert(topics.clone(), self.paths.len());
+                self.paths.push(Path::new(topics));
+            }
+        }
+    }
+
+    pub(super) fn sources(&self) -> impl Iterator<Item = u32> + '_ {
+        self.sources.iter().copied()
+    }
+
+    /// The topics with inputs of their own from which segments begin.
+    pub(super) fn inner(&self) -> impl Iterator<Item = u32> + '_ {
+        self.inner.iter().copied()
+    }
+
+    /// Whether the outcomes of a topic's messages are of interest.
+    pub(super) fn judges(&self, topic: u32) -> bool {
+        self.sources.contains(&topic) || self.inner.contains(&topic)
+    }
+
+    pub(super) fn has_source(&self, topic: u32) -> bool {
+        self.sources.contains(&topic)
+    }
+
+    /// Whether segments begin at a topic that has inputs of its own.
+    pub(super) fn has_inner(&self, topic: u32) -> bool {
+        self.inner.contains(&topic)
+    }
+
+    /// Whether a link closes a loop and is not followed.
+    pub(super) fn is_cut(&self, from: u32, to: u32) -> bool {
+        self.upstream.cut.contains(&(from, to))
+    }
+
+    pub(super) fn loops(&self) -> &[Vec<u32>] {
+        &self.upstream.loops
+    }
+
+    /// Whether there are more paths than were looked for.
+    pub(super) fn has_more(&self) -> bool {
+        self.upstream.more
+    }
+
+    /// The topic that follows another on a way to the target.
+    pub(super) fn next_hop(&self, topic: u32) -> Option<u32> {
+        self.next_hop.get(&topic).copied()
+    }
+
+    pub(super) fn paths(&self) -> &[Path] {
+        &self.paths
+    }
+
+    pub(super) fn path_mut(&mut self, path: usize) -> Option<&mut Path> {
+        self.paths.get_mut(path)
+    }
+
+    /// Counts the flows that wait for late tags.
+    pub(super) fn finish(&mut self, known: Known<'_>, records: &mut Records) {
+        let (sources, inner) = (&self.sources, &self.inner);
+        for path in &mut self.paths {
+            let source = path.source();
+            if source.is_some_and(|topic| sources.contains(&topic) || inner.contains(&topic)) {
+                path.finish(known, records);
+            }
+        }
+    }
+
+    /// Counts a message of the target.
+    pub(super) fn count(&mut self, complete: bool) {
+        self.messages += 1;
+        self.complete += u64::from(complete);
+    }
+
+    /// Counts a message whose upstream a late tag completed.
+    pub(super) fn count_late(&mut self) {
+        self.complete += 1;
+        self.late += 1;
+    }
+
+    /// Messages, how many of them are complete, and how many of these by a late tag.
+    pub(super) fn counts(&self) -> (u64, u64, u64) {
+        (self.messages, self.complete, self.late)
+    }
+}
