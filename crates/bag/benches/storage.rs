@@ -298,7 +298,7 @@ fn accounting(bench: &mut Bench<Stdout>, directory: &Path, scale: u32) {
             each(with)
         ),
     );
-    bench.ratio_at_most("bag.write.losses_vs_none", with / without, 1.5);
+    bench.ratio_at_most("bag.write.losses_vs_none", with / without, 1.2);
 }
 
 fn compressing(bench: &mut Bench<Stdout>, directory: &Path, scale: u32) {
