@@ -127,10 +127,6 @@ impl Duration {
     }
 
     /// What is left beside the [whole seconds](Self::as_secs), with the sign of the duration.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the remainder is below 1e9"
-    )]
     pub const fn subsec_nanos(self) -> i32 {
         (self.0 % NANOS_PER_SEC) as i32
     }

@@ -63,11 +63,13 @@ enum Effect {
 impl WaitEntry {
     fn takes(&self, jump: &RawJump) -> Effect {
         let started = jump.change == ClockChange::RosTimeStarted;
-        if !jump.counts(self.threshold) && !(started && self.at_start == AtStart::Reach) {
+        if started && self.at_start == AtStart::Reach {
+            return Effect::Reach;
+        }
+        if !jump.counts(self.threshold) {
             return Effect::Nothing;
         }
         match (self.on_jump, self.at_start) {
-            (_, AtStart::Reach) if started => Effect::Reach,
             (OnJump::Return, AtStart::GoOn) if started => Effect::Nothing,
             (OnJump::Return, _) => Effect::End,
             // A source that sends its time in steps: with a threshold below them no sleep would ever end.

@@ -15,7 +15,8 @@ use crate::support::{at, ms, ns};
 fn late_timer() -> (VirtualTime, Clock<Steady>, Timer<Steady>) {
     let world = VirtualTime::manual();
     let clock = Clock::<Steady>::on(&world.base());
-    let timer = Timer::builder(&clock, ms(1)).build().unwrap();
+    let timer = Timer::builder(&clock, ms(1)).build();
+    let timer = timer.expect("a legal period");
     world.advance(ms(10));
     (world, clock, timer)
 }
@@ -138,7 +139,8 @@ fn set_by_hand() -> (VirtualTime, Clock<Ros>, Timer<Ros>) {
     let clock = Clock::<Ros>::on(&world.base());
     clock.set_override(Time::from_secs(10));
     clock.activate_override();
-    let timer = Timer::builder(&clock, Duration::SECOND).build().unwrap();
+    let timer = Timer::builder(&clock, Duration::SECOND).build();
+    let timer = timer.expect("a legal period");
     (world, clock, timer)
 }
 
