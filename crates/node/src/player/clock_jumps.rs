@@ -90,8 +90,10 @@ impl JumpInquiry {
         };
         // Its samples have both ends exactly; the first one may be lost, or run on from.
         let earliest = from.saturating_sub(SLACK.nanos());
-        let mut jumps = jumps.into_iter().rev();
-        jumps.find(|(left, reached)| *left >= earliest && *reached == to)
+        let jumps = jumps.into_iter().rev();
+        let same = jumps.filter(|(left, reached)| *left >= earliest && *reached == to);
+        // Several may have gone to this time: after a seek that was repeated, or in laps before.
+        same.min_by_key(|(left, _)| left.abs_diff(from))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use timeloom_msg::qos::Durability;
 use timeloom_msg::{Definitions, QosProfile, TypeDescription, Value};
-use timeloom_node::{Error, NodeOptions, ServiceTypes, Severity};
+use timeloom_node::{Error, NodeOptions, Responder, ServiceTypes, Severity};
 use timeloom_time::Duration;
 use timeloom_wire::EndpointKind;
 
@@ -106,6 +106,40 @@ fn a_service_answers_and_ends_with_its_handle() {
     drop(service);
     world.pass(10);
     assert!(world.call(&peer, "/server/ask", TRIGGER, |_| {}).is_err());
+}
+
+#[test]
+fn an_answer_may_be_given_later_while_other_calls_come() {
+    let world = World::new();
+    let node = world.node(NodeOptions::new("server"));
+    let waiting: Arc<Mutex<Vec<Responder>>> = Arc::default();
+    let kept = Arc::clone(&waiting);
+    let types = ServiceTypes::builtin(TRIGGER).unwrap();
+    let handler = move |_: Option<&Value>, responder: Responder| {
+        let mut kept = kept.lock().unwrap();
+        // The second call answers the first one, then itself.
+        let first = kept.pop();
+        if first.is_none() {
+            kept.push(responder);
+            return;
+        }
+        for responder in first.into_iter().chain([responder]) {
+            let text = Value::String("later".into());
+            responder.fields(&[("message", text), ("no_such_field", Value::Bool(true))]);
+        }
+    };
+    let service = node
+        .serve_deferred("/later", types, QosProfile::SERVICES, handler)
+        .unwrap();
+    let (one, two) = (world.peer("one"), world.peer("two"));
+    assert!(
+        world.call(&one, "/later", TRIGGER, |_| {}).is_err(),
+        "not yet"
+    );
+    assert_eq!(waiting.lock().unwrap().len(), 1);
+    let reply = world.call(&two, "/later", TRIGGER, |_| {}).unwrap();
+    assert_eq!(reply.get("message").unwrap().as_str(), Some("later"));
+    drop(service);
 }
 
 #[test]
