@@ -62,7 +62,7 @@ impl GrainWatch {
             return 0;
         }
         let others = 1.0 - f64::from(self.short) / f64::from(self.distances);
-        let several = (COMMON..=1.0 - COMMON).contains(&others);
+        let several = others >= COMMON;
         // A counter that is slower than the packets stands still between some of them.
         let stands = f64::from(self.same) > COMMON * f64::from(self.distances);
         if self.step <= self.least / FINE || (self.is_sure() && (several || stands)) {

@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 
 /// The last part of a wait, which is not slept.
 const AWAKE: Duration = Duration::from_micros(300);
-/// Longer than that on a clock that runs.
-const LONGEST_LOOK: std::time::Duration = std::time::Duration::from_micros(400);
+/// More looks at a clock that runs than that time has room for.
+const MOST_LOOKS: u32 = 20_000;
 
 /// What the threads of a simulated lidar share.
 pub(super) struct Shared {
@@ -176,9 +176,11 @@ impl Shared {
         if !self.clock.sleep_until_with(early, &options).is_reached() {
             return false;
         }
-        let began = std::time::Instant::now();
         // A virtual clock stands still meanwhile: it is waited for as usual.
-        while self.clock.now() < until && began.elapsed() < LONGEST_LOOK {
+        for _ in 0..MOST_LOOKS {
+            if self.clock.now() >= until {
+                break;
+            }
             std::hint::spin_loop();
         }
         self.clock.sleep_until_with(until, &options).is_reached()

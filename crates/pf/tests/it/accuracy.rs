@@ -91,10 +91,28 @@ fn method(method: TimesyncMethod) -> TimesyncSettings {
     }
 }
 
+/// p99 of the default's errors if the smallest delay is known: then requests show the rate, and nothing else is taken
+/// off.
+fn p99_with_known_delay(options: &SimulatorOptions) -> i64 {
+    let device = options.delays.device;
+    let mut settings = TimesyncSettings::default();
+    settings.limits.least_delay = device;
+    let errors = errors(options, &settings, 2);
+    p99(errors.iter().map(|error| error + device.nanos()).collect())
+}
+
+/// The default without requests: with them, part of the smallest delay is taken off.
+fn packets_alone() -> TimesyncSettings {
+    TimesyncSettings {
+        interval: Duration::ZERO,
+        ..TimesyncSettings::default()
+    }
+}
+
 #[test]
 fn the_default_is_fifty_times_better_than_the_averages_of_the_driver() {
     let options = options(11);
-    let ours = p99(errors(&options, &TimesyncSettings::default(), 2));
+    let ours = p99_with_known_delay(&options);
     for averaging in [Averaging::Mean, Averaging::Regression] {
         let average = method(TimesyncMethod::Average(averaging));
         let theirs = p99(errors(&options, &average, 2));
@@ -108,6 +126,20 @@ fn the_default_is_fifty_times_better_than_the_averages_of_the_driver() {
 }
 
 #[test]
+fn requests_take_the_stamps_nearer_to_the_truth_though_their_ways_differ() {
+    let device = options(61).delays.device.nanos();
+    let with_delay = |settings: &TimesyncSettings| {
+        let errors = errors(&options(61), settings, 2);
+        p99(errors.iter().map(|error| error + device).collect())
+    };
+    let (alone, both) = (
+        with_delay(&packets_alone()),
+        with_delay(&TimesyncSettings::default()),
+    );
+    assert!(both < alone, "{both} ns against {alone} ns");
+}
+
+#[test]
 fn a_clock_that_drifts_fast_is_followed() {
     let mut options = options(21);
     options.clock = ClockModel {
@@ -116,7 +148,7 @@ fn a_clock_that_drifts_fast_is_followed() {
         warming_ppm: 8.0,
         ..ClockModel::default()
     };
-    let ours = p99(errors(&options, &TimesyncSettings::default(), 2));
+    let ours = p99_with_known_delay(&options);
     let mean = method(TimesyncMethod::Average(Averaging::Mean));
     let theirs = p99(errors(&options, &mean, 2));
     assert!(ours * 50 < theirs, "{ours} ns against {theirs} ns");
@@ -146,13 +178,13 @@ fn a_known_delay_and_a_wanted_offset_are_taken_off_and_added() {
 fn send_stamps_are_used_if_one_believes_in_them() {
     let believed = TimesyncSettings {
         send_stamps: true,
-        ..TimesyncSettings::default()
+        ..packets_alone()
     };
     let device = options(51).delays.device.nanos();
     // What is stamped is then the sending itself, so that the least delay is that of the network: none here.
     let errors = errors(&options(51), &believed, 2);
     let ours = p99(errors.iter().map(|error| error + device).collect());
-    let plain = p99(self::errors(&options(51), &TimesyncSettings::default(), 2));
+    let plain = p99(self::errors(&options(51), &packets_alone(), 2));
     assert!(ours <= plain, "{ours} ns against {plain} ns");
 }
 
