@@ -13,7 +13,7 @@ use timeloom_time::Duration;
 
 use crate::{Client, ParameterAccess, ParameterValue, Result, RosNode, ServiceTypes};
 
-/// The parameter: from and to of each jump, in nanoseconds, oldest first.
+/// The parameter: number, from and to of each jump, in nanoseconds, oldest first.
 const PARAMETER: &str = "clock_jumps";
 /// How many jumps are kept.
 const KEPT: usize = 16;
@@ -28,18 +28,23 @@ pub(super) type ClockJump = (i64, i64);
 /// The jumps of an owner.
 pub(super) struct JumpList {
     node: RosNode,
-    jumps: Mutex<VecDeque<ClockJump>>,
+    jumps: Mutex<VecDeque<(i64, ClockJump)>>,
 }
 
 impl JumpList {
     /// Declares the parameter.
     pub(super) fn new(node: &RosNode) -> Result<Self> {
-        let text = "The last jumps forward of /clock: from and to of each, in nanoseconds";
+        let text = "The last jumps forward of /clock: number, from and to of each, in nanoseconds";
         let none = ParameterValue::Integers(Vec::new());
-        node.declare_parameter_with(PARAMETER, none, text, ParameterAccess::Writable)?;
+        let access = ParameterAccess::Writable;
+        // A publisher that takes the place of another one goes on with its list.
+        let known = match node.declare_parameter_with(PARAMETER, none, text, access)? {
+            ParameterValue::Integers(numbers) => numbered(&numbers),
+            _ => Vec::new(),
+        };
         Ok(Self {
             node: node.clone(),
-            jumps: Mutex::default(),
+            jumps: Mutex::new(known.into()),
         })
     }
 
@@ -49,11 +54,14 @@ impl JumpList {
             return;
         }
         let mut jumps = self.jumps.lock().unwrap_or_else(PoisonError::into_inner);
-        if jumps.len() == KEPT {
+        if jumps.len() >= KEPT {
             jumps.pop_front();
         }
-        jumps.push_back((from, to));
-        let all = jumps.iter().flat_map(|(from, to)| [*from, *to]).collect();
+        let number = jumps.back().map_or(1, |(last, _)| last.saturating_add(1));
+        jumps.push_back((number, (from, to)));
+        let all = jumps.iter();
+        let all = all.flat_map(|(number, (from, to))| [*number, *from, *to]);
+        let all = all.collect();
         drop(jumps);
         // A guard of the node's user may refuse; then followers play what lies between.
         let _set = self
@@ -67,6 +75,8 @@ impl JumpList {
 pub(super) struct JumpInquiry {
     /// The owner that was asked last; no client if it has no list.
     owner: Option<(String, Option<Client>)>,
+    /// The number of the last jump that explained a step: none explains two.
+    used: i64,
 }
 
 impl JumpInquiry {
@@ -81,6 +91,7 @@ impl JumpInquiry {
             // An owner whose service does not answer yet is asked the next time.
             let client = client(node, owner)?;
             self.owner = Some((owner.to_owned(), Some(client)));
+            self.used = 0;
         }
         let (_, client) = self.owner.as_mut()?;
         let jumps = client.as_ref().and_then(|client| ask(client).ok())?;
@@ -91,10 +102,20 @@ impl JumpInquiry {
         // Its samples have both ends exactly; the first one may be lost, or run on from.
         let earliest = from.saturating_sub(SLACK.nanos());
         let jumps = jumps.into_iter().rev();
-        let same = jumps.filter(|(left, reached)| *left >= earliest && *reached == to);
+        let same = jumps.filter(|(number, (left, reached))| {
+            *number > self.used && *left >= earliest && *reached == to
+        });
         // Several may have gone to this time: after a seek that was repeated, or in laps before.
-        same.min_by_key(|(left, _)| left.abs_diff(from))
+        let (number, jump) = same.min_by_key(|(_, (left, _))| left.abs_diff(from))?;
+        self.used = number;
+        Some(jump)
     }
+}
+
+fn numbered(numbers: &[i64]) -> Vec<(i64, ClockJump)> {
+    let (jumps, _rest) = numbers.as_chunks::<3>();
+    let jump = |[number, from, to]: &[i64; 3]| (*number, (*from, *to));
+    jumps.iter().map(jump).collect()
 }
 
 fn client(node: &RosNode, owner: &str) -> Option<Client> {
@@ -107,7 +128,7 @@ fn client(node: &RosNode, owner: &str) -> Option<Client> {
 }
 
 /// The jumps; none if there is no such parameter.
-fn ask(client: &Client) -> Result<Option<Vec<ClockJump>>> {
+fn ask(client: &Client) -> Result<Option<Vec<(i64, ClockJump)>>> {
     let mut request = client.request()?;
     let names = Array::String(vec![Text::from(PARAMETER)]);
     request.set("names", Value::Array(names))?;
@@ -116,8 +137,7 @@ fn ask(client: &Client) -> Result<Option<Vec<ClockJump>>> {
     else {
         return Ok(None);
     };
-    let pair = |pair: &[i64]| Some((*pair.first()?, *pair.get(1)?));
-    let jumps: Vec<ClockJump> = numbers.chunks(2).filter_map(pair).collect();
+    let jumps = numbered(&numbers);
     let set = response
         .get("values[0].type")
         .and_then(|kind| kind.as_u64());

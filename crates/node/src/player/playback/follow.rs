@@ -92,7 +92,13 @@ impl Playback {
             return;
         };
         let watch = self.clock_watch.as_ref();
-        let moved = watch.and_then(|watch| match &watch.owners()[..] {
+        let owners = watch.map(|watch| {
+            let mut owners = watch.owners();
+            owners.sort();
+            owners.dedup();
+            owners
+        });
+        let moved = watch.and_then(|watch| match owners.as_deref()? {
             [owner] if watch.has_parameters(owner) => {
                 following
                     .inquiry
