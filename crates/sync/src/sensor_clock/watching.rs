@@ -63,13 +63,13 @@ impl SensorClock {
     /// Looks for a grain of the stamps, and whether the newest sample is later than usual.
     pub(super) fn watch_stamp(&mut self, sample: &Sample) {
         let device = stamp(sample);
-        self.newest_is_late = match (sample, self.estimator.estimate(device)) {
-            (Sample::Passive(packet), Some(estimate)) => {
-                let above = nanos_between(estimate.host.nanos(), packet.host_rx.nanos());
-                above > self.estimator.usual_lateness().nanos() as f64
-            }
-            _ => false,
-        };
+        // Beside packets, slow answers are as suspect as late packets; alone, most answers are slow.
+        let counts = matches!(sample, Sample::Passive(_)) || self.newest_packet.is_some();
+        let estimate = self.estimator.estimate(device).filter(|_| counts);
+        self.newest_is_late = estimate.is_some_and(|estimate| {
+            let above = nanos_between(estimate.host.nanos(), sample.host_rx().nanos());
+            above > self.estimator.usual_lateness().nanos() as f64
+        });
         let before = self.watch.limits().stamp_grain;
         let reached = self.watch.stamp(device.nanos());
         if before != self.watch.limits().stamp_grain {
