@@ -61,7 +61,15 @@ impl Campaign {
         });
         let elapsed = self.clock.now() - self.started;
         let results = self.results.into_inner();
-        (results.unwrap_or_else(PoisonError::into_inner), elapsed)
+        let mut results = results.unwrap_or_else(PoisonError::into_inner);
+        for fault in FAULTS {
+            if let Some(tally) = results.get_mut(fault.name) {
+                let known = tally.problems.len();
+                fault.check_proof(tally);
+                tally.problems.iter().skip(known).for_each(|text| say(text));
+            }
+        }
+        (results, elapsed)
     }
 
     fn work(&self, worker: u64, root: &Path) -> Result<(), Failure> {

@@ -11,6 +11,8 @@ pub(crate) struct Fault {
     pub(crate) name: &'static str,
     /// How many of these stand in a deck of cases.
     pub(crate) share: u64,
+    /// Whether messages are published: a kind of fault without any has proved nothing.
+    pub(crate) publishes: bool,
     /// Makes it happen in a directory of its own, and judges.
     pub(crate) act: Act,
 }
@@ -38,7 +40,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault::new("clock steps", 1, faults::clock::steps),
     Fault::new("disk full", 1, faults::disk::full),
     Fault::new("disk stalled", 1, faults::disk::stalled),
-    Fault::new("disk read-only", 1, faults::disk::read_only),
+    Fault::silent("disk read-only", 1, faults::disk::read_only),
     Fault::new("disk read-only midway", 1, faults::disk::sealed),
     Fault::new("disk vanished", 1, faults::disk::vanished),
     Fault::new("recorder stalled", 1, faults::disk::stopped),
@@ -56,6 +58,54 @@ pub(crate) const FAULTS: &[Fault] = &[
 
 impl Fault {
     const fn new(name: &'static str, share: u64, act: Act) -> Self {
-        Self { name, share, act }
+        Self {
+            name,
+            share,
+            publishes: true,
+            act,
+        }
+    }
+
+    /// One that ends before anything is published.
+    const fn silent(name: &'static str, share: u64, act: Act) -> Self {
+        Self {
+            publishes: false,
+            ..Self::new(name, share, act)
+        }
+    }
+
+    /// Writes down that its cases have proved nothing, if no message was published in any of them.
+    pub(crate) fn check_proof(&self, tally: &mut Tally) {
+        let injected = tally.injected;
+        let silent = self.publishes && injected > 0 && tally.published == 0;
+        tally.check(!silent, || {
+            let name = self.name;
+            format!("{name}: {injected} faults prove nothing: no message was published")
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_without_a_message_prove_nothing() {
+        let problems = |name: &str, published: u64| {
+            let fault = FAULTS.iter().find(|fault| fault.name == name).unwrap();
+            let mut tally = Tally {
+                injected: 74,
+                published,
+                ..Tally::default()
+            };
+            fault.check_proof(&mut tally);
+            tally.problems
+        };
+        assert_eq!(
+            problems("player kill -9", 0),
+            ["player kill -9: 74 faults prove nothing: no message was published"]
+        );
+        assert!(problems("player kill -9", 1).is_empty());
+        assert!(problems("disk read-only", 0).is_empty());
     }
 }

@@ -1,10 +1,11 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
 use crate::Failure;
+use crate::account::Seen;
 
 /// What foreign peers have published, in their own words.
 #[derive(Debug, Default)]
@@ -20,6 +21,13 @@ pub(crate) struct Writer {
     pub(crate) messages: Vec<Line>,
     /// So many of them were written for sure. There may be one more if the peer was killed.
     pub(crate) done: u64,
+}
+
+/// When a recorder began and when it was killed, in nanoseconds of the machine's clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Life {
+    pub(crate) begun_ns: u64,
+    pub(crate) died_ns: u64,
 }
 
 /// A message that was about to be written.
@@ -44,6 +52,29 @@ impl Ledger {
             }
         }
         Ok(ledger)
+    }
+
+    /// What was published while a recorder lived: the first number and the one after the last, of each writer. Numbers
+    /// that the recorder has belong to it whatever the clocks say.
+    pub(crate) fn within(&self, life: Life, seen: &Seen) -> BTreeMap<String, (u64, u64)> {
+        let of = |(name, writer): (&String, &Writer)| {
+            let numbers = seen.get(name);
+            let (first, last) = (
+                numbers.and_then(BTreeSet::first),
+                numbers.and_then(BTreeSet::last),
+            );
+            let until = |time_ns: u64| {
+                let place = writer
+                    .messages
+                    .partition_point(|line| line.time_ns < time_ns);
+                (place as u64).min(writer.done)
+            };
+            let begin = until(life.begun_ns);
+            let begin = first.map_or(begin, |first| begin.min(*first));
+            let end = last.map_or(0, |last| last + 1).max(until(life.died_ns));
+            (name.clone(), (begin, end.max(begin)))
+        };
+        self.writers.iter().map(of).collect()
     }
 
     /// Whether a text was published by that writer under that number, byte for byte.

@@ -75,6 +75,12 @@ impl Process {
         Ok(self.said().contains(word))
     }
 
+    /// Waits until a recorder says that it records, or has ended. Before that a signal ends it like any program, without
+    /// a bag and without an account.
+    pub(crate) fn begins(&mut self) -> Result<bool, Failure> {
+        self.says("recording to", BOUND)
+    }
+
     /// Has it end, and waits; one that does not end in time has hung.
     pub(crate) fn end(self, signal: Signal) -> Result<Ended, Failure> {
         self.end_within(signal, BOUND)

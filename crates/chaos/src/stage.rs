@@ -123,6 +123,17 @@ impl Stage {
 
     /// A recorder on the desk, once it says that it records.
     pub(crate) fn record(&self, directory: &Path, arguments: &str) -> Result<Process, Failure> {
+        let mut recorder = self.start_recorder(directory, arguments)?;
+        recorder.begins()?;
+        Ok(recorder)
+    }
+
+    /// A recorder on the desk that may not have begun yet.
+    pub(crate) fn start_recorder(
+        &self,
+        directory: &Path,
+        arguments: &str,
+    ) -> Result<Process, Failure> {
         let arguments = format!("record --disable-keyboard-controls --format json {arguments}");
         let mut command = self.timeloom(Host::Desk, directory, &arguments);
         Process::start(&mut command, directory, "record")

@@ -157,6 +157,13 @@ impl LossTimeline {
     }
 
     fn put(&mut self, interval: i64, cause: MissingCause, messages: u64) {
+        // Most losses are beside the one before them.
+        if let Some(last) = self.entries.last_mut()
+            && (last.interval, last.cause) == (interval, cause)
+        {
+            last.messages = last.messages.saturating_add(messages);
+            return;
+        }
         let place = self
             .entries
             .binary_search_by_key(&(interval, cause), |entry| (entry.interval, entry.cause));

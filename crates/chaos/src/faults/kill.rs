@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use timeloom_time::{Clock, System};
 
 use crate::Failure;
-use crate::account::{Seen, law, published, sort};
+use crate::account::{Published, Seen, law, sort};
 use crate::bag::{self, Stored};
 use crate::claims::Claims;
 use crate::dice::Dice;
-use crate::ledger::{Ledger, Line};
+use crate::ledger::{Ledger, Life, Line};
 use crate::playback::{self, Played, Source};
-use crate::process::{Process, pause};
+use crate::process::{BOUND, Process, pause, until};
 use crate::robot::{Robot, TOPICS, end, memory, millis, storage};
 use crate::stage::{Host, Stage};
 use crate::tally::Tally;
@@ -30,10 +30,11 @@ pub(crate) fn recorder(
 ) -> Done {
     let mut robot = Robot::start(stage, place, "")?;
     robot.go_at_once(dice, 3000)?;
-    for _ in 0..dice.between(6, 10) {
+    for number in 0..dice.between(6, 10) {
         let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
-        let died = killed(stage, place, dice, tally, &arguments)?;
-        recovered(stage, place, Some(died), tally)?;
+        let recorder = stage.start_recorder(place, &arguments)?;
+        let life = killed(recorder, number % 4 == 3, dice, tally)?;
+        recovered(stage, place, life, Checks::All, tally)?;
         if !tally.problems.is_empty() {
             return Ok(());
         }
@@ -52,6 +53,7 @@ pub(crate) fn lossy_recorder(
     let mut robot = Robot::start(stage, place, "")?;
     let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
     let recorder = stage.record(place, &arguments)?;
+    let begun_ns = now_ns();
     robot.go(dice, 20_000)?;
     pause(millis(dice, 300, 800));
     stage.wire(&json!({"loss": 0.2}))?;
@@ -61,46 +63,61 @@ pub(crate) fn lossy_recorder(
     pause(millis(dice, 300, 800));
     stage.wire(&json!({}))?;
     pause(millis(dice, 2700, 4000));
-    let died = now_ns();
-    let mut ended = recorder.end(Signal::KILL)?;
-    tally.injected += 1;
-    tally.kills += 1;
-    ended.signal = None;
-    memory(&ended, tally);
+    let life = kill(recorder, begun_ns, tally)?;
     robot.stop_at_once()?;
-    recovered(stage, place, Some(died), tally)
+    recovered(stage, place, life, Checks::All, tally)
 }
 
+/// The machine's clock in nanoseconds.
 fn now_ns() -> u64 {
     u64::try_from(Clock::<System>::new().now().nanos()).unwrap_or(0)
 }
 
-/// Gives the time of its death, in nanoseconds.
-fn killed(
-    stage: &Stage,
-    place: &Path,
+/// Kills a recorder that has begun, or one at any moment from its start on.
+pub(crate) fn killed(
+    mut recorder: Process,
+    at_start: bool,
     dice: &mut Dice,
     tally: &mut Tally,
-    arguments: &str,
-) -> Result<u64, Failure> {
-    let recorder = stage.record(place, arguments)?;
-    // Most die young; some live long enough to have promises to keep.
-    let longest = *dice.pick(&[1200, 1200, 1200, 5000]);
-    pause(millis(dice, 100, longest));
-    let died = now_ns();
+) -> Result<Life, Failure> {
+    let started_ns = now_ns();
+    if at_start {
+        pause(millis(dice, 0, 1500));
+        return kill(recorder, started_ns, tally);
+    }
+    recorder.begins()?;
+    let begun_ns = now_ns();
+    // Some die young; others live long enough to have promises to keep.
+    let longest = *dice.pick(&[1500, 3000, 6000, 8000]);
+    pause(millis(dice, 300, longest));
+    kill(recorder, begun_ns, tally)
+}
+
+fn kill(recorder: Process, begun_ns: u64, tally: &mut Tally) -> Result<Life, Failure> {
+    let died_ns = now_ns();
     let mut ended = recorder.end(Signal::KILL)?;
     tally.injected += 1;
     tally.kills += 1;
     ended.signal = None;
     memory(&ended, tally);
-    Ok(died)
+    Ok(Life { begun_ns, died_ns })
+}
+
+/// How strictly the bag of a recorder that was killed is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checks {
+    /// Also how much is unknown: at most what was published after the last saved account.
+    All,
+    /// Without times: Zenoh sends late what TCP has held back, and a `recover` that was killed may have cut a file.
+    Untimed,
 }
 
 /// What `info`, `recover` and `cat` make of a bag whose recorder is dead.
 pub(crate) fn recovered(
     stage: &mut Stage,
     place: &Path,
-    died: Option<u64>,
+    life: Life,
+    checks: Checks,
     tally: &mut Tally,
 ) -> Done {
     if !place.join("bag").exists() {
@@ -141,9 +158,9 @@ pub(crate) fn recovered(
     tally.check(claims == after, || {
         format!("the account was {claims:?}, after a second recover it is {after:?}")
     });
-    conserve(&ledger, &stored, &claims, died, tally);
-    if let Some(died) = died {
-        check_age(&ledger, &stored, died, tally);
+    conserve(&ledger, &stored, &claims, life, checks, tally);
+    if checks == Checks::All {
+        check_age(&ledger, &stored, life.died_ns, tally);
     }
     Ok(())
 }
@@ -180,24 +197,29 @@ fn conserve(
     ledger: &Ledger,
     stored: &[Stored],
     claims: &Claims,
-    died: Option<u64>,
+    life: Life,
+    checks: Checks,
     tally: &mut Tally,
 ) {
     let seen = sort(ledger, stored, tally);
-    let mut published = published(ledger, &seen);
+    let lived = ledger.within(life, &seen);
+    let (mut published, numbered) = in_life(ledger, &lived, &seen);
     tally.check(claims.interrupted, || {
         "the bag does not say that its recorder was killed".to_owned()
     });
     // A topic that the recorder had not found yet is in no bag: that is what the bag says.
     published.retain(|_, published| claims.topics.contains_key(&published.topic));
-    law(&published, &seen, claims, tally);
+    law(&published, &numbered, claims, tally);
+    if checks == Checks::All {
+        check_unheard(ledger, &seen, claims, life, tally);
+    }
     for (topic, counts) in &claims.topics {
         let peers = topic.starts_with("/chaos");
         tally.check(counts.interrupted || !peers, || {
             format!("{topic}: the bag does not say that its recorder was killed: {counts:?}")
         });
-        if let Some(died) = died {
-            let (heads, holes) = old_gaps(ledger, &seen, topic, died);
+        if checks == Checks::All {
+            let (heads, holes) = old_gaps(ledger, &seen, topic, life);
             let said = counts.missing() + counts.before;
             tally.unexplained(holes.saturating_sub(counts.missing()), || {
                 format!("{topic}: {holes} were missing long before the kill, and {counts:?}")
@@ -209,9 +231,50 @@ fn conserve(
     }
 }
 
+/// What was published while the recorder lived, numbered from there, and what of it is in the bag.
+fn in_life(
+    ledger: &Ledger,
+    lived: &BTreeMap<String, (u64, u64)>,
+    seen: &Seen,
+) -> (BTreeMap<String, Published>, Seen) {
+    let (mut published, mut numbered) = (BTreeMap::new(), Seen::new());
+    for (name, writer) in &ledger.writers {
+        let (begin, end) = lived.get(name).copied().unwrap_or_default();
+        let of_writer = Published {
+            topic: writer.topic.clone(),
+            count: end - begin,
+        };
+        published.insert(name.clone(), of_writer);
+        if let Some(numbers) = seen.get(name) {
+            let from_begin = numbers.iter().map(|number| number - begin);
+            numbered.insert(name.clone(), from_begin.collect());
+        }
+    }
+    (published, numbered)
+}
+
+/// A publisher of which nothing is in the bag was not heard: that explains what it sent while it was to be discovered
+/// and after the last save. What it sent between these the bag must count, or say that its end is not known.
+fn check_unheard(ledger: &Ledger, seen: &Seen, claims: &Claims, life: Life, tally: &mut Tally) {
+    let found_ns = life.begun_ns + FOUND_AFTER_NS;
+    for (name, writer) in &ledger.writers {
+        let counts = claims.topics.get(&writer.topic).copied();
+        let said = counts.is_some_and(|counts| counts.open > 0 || counts.missing() > 0);
+        if seen.contains_key(name) || said {
+            continue;
+        }
+        let is_due =
+            |line: &&Line| line.time_ns > found_ns && line.time_ns + KEPT_AFTER_NS < life.died_ns;
+        let due = writer.messages.iter().filter(is_due).count();
+        tally.unexplained(due as u64, || {
+            format!("{name}: {due} were sent long after the recorder began and before the kill, and {counts:?}")
+        });
+    }
+}
+
 /// How many messages of a topic are missing before the first ones, and between others: published long before a kill.
-fn old_gaps(ledger: &Ledger, seen: &Seen, topic: &str, died: u64) -> (u64, u64) {
-    let is_old = |line: &Line| line.time_ns + KEPT_AFTER_NS < died;
+fn old_gaps(ledger: &Ledger, seen: &Seen, topic: &str, life: Life) -> (u64, u64) {
+    let is_old = |line: &Line| line.time_ns + KEPT_AFTER_NS < life.died_ns;
     let writers = ledger.writers.iter();
     let writers = writers.filter(|(_, writer)| writer.topic == topic);
     let gaps = writers.filter_map(|(name, writer)| {
@@ -229,6 +292,9 @@ fn old_gaps(ledger: &Ledger, seen: &Seen, topic: &str, died: u64) -> (u64, u64) 
 
 /// What comes is in the file, and what is missing in its account, this long after it at the latest.
 const KEPT_AFTER_NS: u64 = 2_500_000_000;
+
+/// Two hosts have discovered each other this long after a recorder began at the latest.
+const FOUND_AFTER_NS: u64 = 3_000_000_000;
 
 /// What comes is written after half a second at the latest: more than that, and time for a busy machine, no kill costs.
 fn check_age(ledger: &Ledger, stored: &[Stored], died: u64, tally: &mut Tally) {
@@ -252,7 +318,9 @@ pub(crate) fn recover(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &
     robot.go_at_once(dice, 20_000)?;
     let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
     let recorder = stage.record(place, &arguments)?;
+    let begun_ns = now_ns();
     pause(millis(dice, 1500, 3000));
+    let died_ns = now_ns();
     drop(recorder.end(Signal::KILL)?);
     drop(robot);
     tally.kills += 1;
@@ -264,7 +332,8 @@ pub(crate) fn recover(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &
         tally.injected += 1;
         tally.kills += 1;
     }
-    recovered(stage, place, None, tally)
+    let life = Life { begun_ns, died_ns };
+    recovered(stage, place, life, Checks::Untimed, tally)
 }
 
 /// Players are killed; their bags stay as they were, and whoever records has no hole.
@@ -277,14 +346,23 @@ pub(crate) fn player(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &m
             &place,
             &format!("--topics {TOPICS} -o bag {}", storage(dice)),
         )?;
-        let rate = dice.between(1, 10);
+        let rate = dice.between(1, 2);
         let arguments = format!(
             "play {} -r {rate} --disable-keyboard-controls",
             source.bag.display()
         );
         let mut command = stage.timeloom(Host::Robot, &place, &arguments);
-        let player = Process::start(&mut command, &place, "play")?;
-        pause(millis(dice, 200, 1500));
+        let mut player = Process::start(&mut command, &place, "play")?;
+        // The first player is killed while it plays, others also while they wait for discovery.
+        if number == 0 || dice.between(0, 2) > 0 {
+            until(BOUND, || {
+                let (_, info, _) = bag::ask(stage, &place, "info bag")?;
+                Ok(info["message_count"].as_u64() > Some(0) || !player.runs()?)
+            })?;
+            pause(millis(dice, 0, 1000));
+        } else {
+            pause(millis(dice, 200, 1500));
+        }
         drop(player.end(Signal::KILL)?);
         tally.injected += 1;
         tally.kills += 1;

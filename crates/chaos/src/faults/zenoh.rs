@@ -3,15 +3,14 @@
 use std::path::Path;
 use std::process::Command;
 
-use rustix::process::Signal;
 use serde_json::json;
 
 use crate::Failure;
 use crate::account;
 use crate::dice::Dice;
-use crate::faults::kill;
+use crate::faults::kill::{self, Checks};
 use crate::process::{Process, pause};
-use crate::robot::{end, memory, millis, storage};
+use crate::robot::{end, millis, storage};
 use crate::script::{self, Script};
 use crate::stage::{Host, Stage};
 use crate::tally::Tally;
@@ -88,6 +87,12 @@ fn over_zenoh(command: &mut Command) -> &mut Command {
 }
 
 fn record(stage: &Stage, place: &Path, dice: &mut Dice) -> Result<Process, Failure> {
+    let mut recorder = start_recorder(stage, place, dice)?;
+    recorder.begins()?;
+    Ok(recorder)
+}
+
+fn start_recorder(stage: &Stage, place: &Path, dice: &mut Dice) -> Result<Process, Failure> {
     let arguments = format!(
         "record --disable-keyboard-controls --format json --topics /chaos/strong /chaos/weak -o bag {}",
         storage(dice)
@@ -148,15 +153,10 @@ pub(crate) fn recorder(
 ) -> Done {
     let mut robot = Robot::start(stage, place, "")?;
     robot.go_at_once(dice)?;
-    for _ in 0..dice.between(4, 7) {
-        let recorder = record(stage, place, dice)?;
-        pause(millis(dice, 200, 2000));
-        let mut ended = recorder.end(Signal::KILL)?;
-        ended.signal = None;
-        memory(&ended, tally);
-        tally.injected += 1;
-        tally.kills += 1;
-        kill::recovered(stage, place, None, tally)?;
+    for number in 0..dice.between(4, 7) {
+        let recorder = start_recorder(stage, place, dice)?;
+        let life = kill::killed(recorder, number % 4 == 3, dice, tally)?;
+        kill::recovered(stage, place, life, Checks::Untimed, tally)?;
         if !tally.problems.is_empty() {
             return Ok(());
         }

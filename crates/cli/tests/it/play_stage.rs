@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 use timeloom_bag::{BagOptions, BagWriter, Message, TopicInfo};
 
 use crate::record_robot::{LOOPBACK, Recording, Robot, peer_script, python};
+use crate::robot::new_domain;
 
 pub(crate) const STRING: &str = "std_msgs/msg/String";
 pub(crate) const MS: i64 = 1_000_000;
@@ -22,8 +22,7 @@ pub(crate) struct Stage {
 impl Stage {
     /// `None` without Python.
     pub(crate) fn new() -> Option<Self> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let domain = (std::process::id() * 13 + NEXT.fetch_add(1, Ordering::Relaxed)) % 200 + 1;
+        let domain = new_domain();
         let mut command = Command::new(python()?);
         command
             .arg(peer_script("listener.py"))

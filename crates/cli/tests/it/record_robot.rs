@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 use timeloom_bag::TopicStatistics;
 use timeloom_bag::metadata::read_metadata_file;
 use timeloom_time::{Clock, Duration, Steady};
 
+use crate::robot::new_domain;
 use crate::support::{Run, Sandbox, stored};
 
 /// Cyclone DDS on the loopback interface and nowhere else.
@@ -53,8 +53,7 @@ pub(crate) struct Robot {
 impl Robot {
     /// In a domain that nobody else uses; `None` without Python.
     pub(crate) fn new() -> Option<Self> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let domain = (std::process::id() * 7 + NEXT.fetch_add(1, Ordering::Relaxed)) % 200 + 1;
+        let domain = new_domain();
         let mut command = Command::new(python()?);
         command
             .arg(peer_script("publisher.py"))

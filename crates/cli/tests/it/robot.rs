@@ -1,7 +1,9 @@
 //! A domain of its own, and what runs in it: verbs of ours, participants, foreign peers.
 
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::net::UdpSocket;
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
@@ -10,6 +12,7 @@ use timeloom_time::{Clock, Duration, Steady};
 
 use crate::support::{Run, Sandbox};
 
+const DOMAINS: u32 = 200;
 pub(crate) const STRING: &str = "std_msgs/msg/String";
 
 /// Cyclone DDS on the loopback interface and nowhere else.
@@ -18,6 +21,23 @@ pub(crate) const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Inte
     <AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>\
     <MaxAutoParticipantIndex>64</MaxAutoParticipantIndex><Peers><Peer Address=\"127.0.0.1\"/></Peers>\
     </Discovery></Domain></CycloneDDS>";
+
+/// A domain that no other test uses, of this run of the tests or of another one on the machine: the last port of each
+/// domain, which DDS does not use, is bound until the process ends.
+pub(crate) fn new_domain() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    static HELD: Mutex<Vec<UdpSocket>> = Mutex::new(Vec::new());
+    for _ in 0..DOMAINS {
+        let number = std::process::id() * 11 + NEXT.fetch_add(1, Ordering::Relaxed);
+        let domain = number % DOMAINS + 1;
+        let port = u16::try_from(7400 + 250 * domain + 249).unwrap();
+        if let Ok(socket) = UdpSocket::bind(("127.0.0.1", port)) {
+            HELD.lock().unwrap().push(socket);
+            return domain;
+        }
+    }
+    panic!("all {DOMAINS} domains are in use");
+}
 
 /// A domain that nobody else uses, and what runs in it.
 pub(crate) struct Robot {
@@ -30,8 +50,7 @@ pub(crate) struct Running(Child);
 
 impl Robot {
     pub(crate) fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let domain = (std::process::id() * 11 + NEXT.fetch_add(1, Ordering::Relaxed)) % 200 + 1;
+        let domain = new_domain();
         let mut sandbox = Sandbox::new();
         sandbox.set("ROS_DOMAIN_ID", &domain.to_string());
         Self { sandbox, domain }
@@ -76,7 +95,7 @@ impl Robot {
     /// Runs the verb again and again until what it prints is as it should be: discovery takes its time.
     pub(crate) fn until(&self, arguments: &[&str], condition: impl Fn(&Run) -> bool) -> Run {
         let clock = Clock::<Steady>::new();
-        let end = clock.now().saturating_add(Duration::from_secs(60));
+        let end = clock.now().saturating_add(Duration::from_secs(150));
         loop {
             let run = self.run(arguments);
             if condition(&run) {

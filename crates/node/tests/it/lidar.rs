@@ -92,6 +92,23 @@ fn stamp(message: &Value) -> i64 {
     part("header.stamp.sec") * 1_000_000_000 + part("header.stamp.nanosec")
 }
 
+/// The stamps of so many scans from the first one with the time of a tick on. The scans before it, which were taken
+/// before the tick, have the old time: on a busy machine these are many.
+fn stamps_from(
+    scans: &Collector,
+    so_far: usize,
+    count: usize,
+    is_new: impl Fn(i64) -> bool,
+) -> Vec<i64> {
+    let stamps = || -> Vec<i64> {
+        let messages = values(scans, SCAN);
+        let stamps = messages[so_far..].iter().map(stamp);
+        stamps.skip_while(|stamp| !is_new(*stamp)).collect()
+    };
+    until("scans of the new time", || stamps().len() >= count);
+    stamps()
+}
+
 fn float(message: &Value, name: &str) -> f64 {
     message
         .get(name)
@@ -243,21 +260,21 @@ fn a_jump_of_ros_time_moves_the_stamps_and_nothing_else() {
     let sink = node.time_hub().sink(SourceId::named("test"));
     node.time_hub().activate();
     for second in [1_000, 50, 5_000_i64] {
+        let so_far = scans.samples().len();
         sink.tick(Time::from_nanos(second * 1_000_000_000));
-        // One that was on its way may still have the old time.
-        let so_far = scans.samples().len() + 2;
-        wait_for(&scans, so_far + 10);
-        for message in &values(&scans, SCAN)[so_far..so_far + 10] {
-            let before = second * 1_000_000_000 - stamp(message);
-            assert!(
-                (0..2_000_000_000).contains(&before),
-                "{before} ns before the clock's time"
-            );
+        let before = |stamp: i64| second * 1_000_000_000 - stamp;
+        let is_new = |stamp: i64| (0..2_000_000_000).contains(&before(stamp));
+        for stamp in stamps_from(&scans, so_far, 10, is_new) {
+            let before = before(stamp);
+            assert!(is_new(stamp), "{before} ns before the clock's time");
         }
     }
-    let newest = lidar.status().clock.expect("samples").newest;
-    assert_eq!(newest.epoch, 0, "the estimate did not notice");
-    assert_ne!(newest.health, Health::Degraded);
+    let newest = || lidar.status().clock.expect("samples").newest;
+    assert_eq!(newest().epoch, 0, "the estimate did not notice");
+    // Stalls of a busy machine degrade it, too, but not for good.
+    until("estimate that is not degraded", || {
+        newest().health != Health::Degraded
+    });
 }
 
 #[test]
@@ -274,13 +291,11 @@ fn stamps_of_simulated_time_are_never_negative_and_never_go_back() {
     }
     // One tick, and then the clock stands still.
     let sink = node.time_hub().sink(SourceId::named("test"));
+    let so_far = scans.samples().len();
     sink.tick(Time::from_nanos(1_000_000_000_000));
-    let so_far = scans.samples().len() + 2;
-    wait_for(&scans, so_far + 50);
-    let stamps: Vec<i64> = values(&scans, SCAN)[so_far..].iter().map(stamp).collect();
+    let stamps = stamps_from(&scans, so_far, 50, |stamp| stamp > 999_000_000_000);
     let back = stamps.windows(2).find(|pair| pair[1] < pair[0]);
     assert_eq!(back, None, "{stamps:?}");
-    assert!(stamps[0] > 999_000_000_000, "{stamps:?}");
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn a_client_is_told_who_we_are_and_what_there_is() {
     );
     assert_eq!(
         info["dataEndTime"],
-        json!({"sec": 1_700_000_030, "nsec": 0})
+        json!({"sec": 1_700_000_300, "nsec": 0})
     );
     let advertised = client.text("advertise");
     for channel in advertised["channels"].as_array().unwrap() {

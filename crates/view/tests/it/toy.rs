@@ -18,8 +18,8 @@ use timeloom_view::{
 
 /// When the data begins.
 pub(crate) const START: i64 = 1_700_000_000_000_000_000;
-/// How long it is.
-pub(crate) const LENGTH: i64 = 30_000_000_000;
+/// How long it is: longer than a slow browser needs for what it does while it plays.
+pub(crate) const LENGTH: i64 = 300_000_000_000;
 
 const TOPICS: [(&str, &str, i64); 5] = [
     ("/imu/data", "sensor_msgs/msg/Imu", 10_000_000),

@@ -133,10 +133,17 @@ impl Account {
         messages: u64,
         when_ns: i64,
     ) {
-        if messages > 0 {
-            let mut missing = TopicAccount::default();
-            missing.miss(cause, messages, when_ns);
-            self.add_missing(topic, &missing);
+        if messages == 0 {
+            return;
+        }
+        // Counted in place: with many losses this is done beside every message.
+        if let Some((total, timeline, file)) = self.topic(topic) {
+            total.miss(cause, messages);
+            timeline.add(when_ns, cause, messages);
+            file.missing.miss(cause, messages, when_ns);
+            file.since_saved.add(when_ns, cause, messages);
+            file.changed = true;
+            self.changed = true;
         }
     }
 
@@ -272,6 +279,31 @@ mod tests {
         assert_eq!(account.save(8 * SECOND, &topics), None, "no change");
         account.set_unknown(TopicId(0), UnknownMessages::default());
         assert_eq!(account.save(9 * SECOND, &topics), None, "no change");
+    }
+
+    #[test]
+    fn losses_counted_one_by_one_are_those_of_an_account_added_at_once() {
+        let (mut counted, topics) = account();
+        let (mut added, _) = account();
+        let mut whole = TopicAccount::default();
+        let causes = [
+            MissingCause::Transport,
+            MissingCause::Recorder(LossCause::Queue),
+            MissingCause::Transport,
+        ];
+        for (second, cause) in (0..600).zip(causes.iter().cycle()) {
+            // Every fifth is noticed late.
+            let when = (second - 50 * i64::from(second % 5 == 0)) * SECOND;
+            counted.miss(TopicId(0), *cause, 2, when);
+            whole.miss(*cause, 2, when);
+        }
+        added.add_missing(TopicId(0), &whole);
+        assert_eq!(counted.totals(), added.totals());
+        assert_eq!(counted.timelines(), added.timelines());
+        assert_eq!(counted.save(0, &topics), added.save(0, &topics));
+        let later = 2 * SECOND;
+        assert_eq!(counted.save(later, &topics), added.save(later, &topics));
+        assert_eq!(counted.close_file(), added.close_file());
     }
 
     #[test]
