@@ -93,11 +93,12 @@ impl Receiver for ClockReceiver {
         let Some(time) = decode_clock(&sample.payload) else {
             return;
         };
-        // Before the clock: who hears of its step knows how much time has passed.
+        // Before the clock: who hears of its step knows how much time has passed. A handler of the clock that hangs must
+        // not hold up the thread that receives.
         lock(&self.beat).sample(self.steady.now().nanos(), time.nanos());
         match sample.sequence {
-            Some(sequence) => sink.tick_numbered(time, sequence),
-            None => sink.tick(time),
+            Some(sequence) => sink.post_numbered(time, sequence),
+            None => sink.post(time),
         }
     }
 }
