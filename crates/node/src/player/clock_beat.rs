@@ -14,21 +14,15 @@ const WINDOW: usize = 32;
 pub(super) struct ClockBeat {
     /// Arrivals and times of the last changes, oldest first.
     changes: VecDeque<(i64, i64)>,
-    /// When the last sample came.
+    /// When the last sample came, and the one before it.
     last: Option<i64>,
-    /// Times of the last samples, and how long after the sample before each came; oldest first.
-    gaps: VecDeque<(i64, i64)>,
+    before: Option<i64>,
 }
 
 impl ClockBeat {
     /// Takes a sample.
     pub(super) fn sample(&mut self, steady: i64, time: i64) {
-        if let Some(before) = self.last.replace(steady) {
-            if self.gaps.len() == WINDOW {
-                self.gaps.pop_front();
-            }
-            self.gaps.push_back((time, steady.saturating_sub(before)));
-        }
+        self.before = self.last.replace(steady);
         match self.changes.back() {
             Some((_, shown)) if *shown == time => return,
             // What was measured before a jump back says nothing about the time after it.
@@ -46,14 +40,9 @@ impl ClockBeat {
         self.last
     }
 
-    /// How much time passed between the sample that showed a time first, of the last ones, and the sample before it.
-    /// Samples may come while a clock is still busy with an earlier one.
-    pub(super) fn gap(&self, time: i64) -> Option<i64> {
-        let latest = self.gaps.iter().rev();
-        let of_time = latest
-            .skip_while(|(shown, _)| *shown != time)
-            .take_while(|(shown, _)| *shown == time);
-        of_time.last().map(|(_, gap)| *gap)
+    /// How much time passed between the last two samples.
+    pub(super) fn gap(&self) -> Option<i64> {
+        Some(self.last?.saturating_sub(self.before?))
     }
 
     /// Whether time stands: it is paused, or no sample comes any more. True before the first sample.
@@ -119,13 +108,7 @@ mod tests {
         }
         assert!(beat.is_standing(20_000 * MS));
         assert_eq!(beat.last(), Some(9 * 25 * MS));
-        assert_eq!(beat.gap(9 * 25 * MS + 1), Some(25 * MS));
-        assert_eq!(beat.gap(1), None, "nothing came before it");
-        beat.sample(9_000 * MS, 7_000 * MS);
-        beat.sample(9_001 * MS, 7_000 * MS);
-        beat.sample(9_005 * MS, 8_000 * MS);
-        assert_eq!(beat.gap(7_000 * MS), Some(8_775 * MS), "its first sample");
-        assert_eq!(beat.gap(8_000 * MS), Some(4 * MS));
+        assert_eq!(beat.gap(), Some(25 * MS));
     }
 
     #[test]

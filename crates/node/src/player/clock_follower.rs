@@ -93,12 +93,11 @@ impl Receiver for ClockReceiver {
         let Some(time) = decode_clock(&sample.payload) else {
             return;
         };
-        // Before the clock: who hears of its step knows how much time has passed. A handler of the clock that hangs must
-        // not hold up the thread that receives.
+        // Before the clock: who hears of its step knows how much time has passed.
         lock(&self.beat).sample(self.steady.now().nanos(), time.nanos());
         match sample.sequence {
-            Some(sequence) => sink.post_numbered(time, sequence),
-            None => sink.post(time),
+            Some(sequence) => sink.tick_numbered(time, sequence),
+            None => sink.tick(time),
         }
     }
 }

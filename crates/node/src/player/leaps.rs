@@ -164,7 +164,7 @@ impl Leaps {
             .beat
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .gap(to);
+            .gap();
         let sudden = gap.is_some_and(|passed| course.is_sudden(passed, jump.delta.nanos()));
         let back = jump.change != ClockChange::NoChange || jump.delta < Duration::ZERO;
         let kind = if back {
