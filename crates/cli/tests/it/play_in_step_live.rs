@@ -229,16 +229,16 @@ fn a_stamp_waits_for_the_time() {
     command.args([
         "builtin_interfaces/msg/Time",
         "now",
-        "--once",
         "--use-sim-time",
         "--localhost",
     ]);
     let publisher = Recording::start(&mut command);
     stage.ask(&json!({"do": "sleep", "seconds": 1.5}));
     let clock = stage.start("clock publish --start 1000.0 --start-paused");
-    let run = publisher.end();
-    assert_eq!(run.code, 0, "{run}");
+    // It publishes again and again: on a busy machine the first message may come before the subscription is ready.
     let run = echo.end();
     assert!(run.stdout.contains("1000"), "{run}");
+    let run = publisher.interrupt();
+    assert_eq!(run.code, 0, "{run}");
     assert_eq!(clock.interrupt().code, 0);
 }
