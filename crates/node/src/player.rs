@@ -38,6 +38,7 @@ mod services;
 mod source;
 mod splits;
 mod status;
+mod stop_sense;
 
 pub use clock_message::{decode_clock, encode_clock};
 pub use clock_owner::{ClockOwner, ClockOwnerOptions};

@@ -1,5 +1,5 @@
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeloom_msg::qos::QosDuration;
 use timeloom_msg::{Definitions, QosProfile, TypeName};
@@ -12,6 +12,7 @@ use super::clock_jumps::JumpList;
 use super::clock_message::{self, LATEST, encode_clock};
 use super::listeners::Offer;
 use super::notice::{Notice, Reporter};
+use super::stop_sense::{Stop, StopSense};
 use crate::{Result, RosNode};
 
 /// Where time is published.
@@ -136,6 +137,7 @@ pub(super) fn clock_topic(node: &RosNode, qos: QosProfile) -> Result<TopicSpec> 
 /// Publishes `/clock` each period until dropped, whatever the player's time does.
 pub(super) struct Ticker {
     token: CancelToken,
+    sense: Arc<Mutex<StopSense>>,
     thread: Option<BaseThread<()>>,
 }
 
@@ -150,20 +152,33 @@ impl Ticker {
         let options = WaitOptions::new().cancel(&token);
         let publisher = Arc::clone(publisher);
         let base = publisher.clock.clock().base().clone();
-        let thread = base.clone().spawn("clock publisher", move || {
-            let clock = Clock::<Steady>::on(&base);
+        let clock = Clock::<Steady>::on(&base);
+        let sense = Arc::new(Mutex::new(StopSense::new(period, clock.now().nanos())));
+        let noted = Arc::clone(&sense);
+        let thread = base.spawn("clock publisher", move || {
             let Ok(mut rate) = Rate::new(&clock, period) else {
                 return;
             };
             while rate.sleep_with(&options).is_ok() {
+                lock(&noted).beat(clock.now().nanos());
                 publisher.publish();
             }
         })?;
         Ok(Self {
             token,
+            sense,
             thread: Some(thread),
         })
     }
+
+    /// The stop of this process that others have not got over yet.
+    pub(super) fn stop(&self, now: Time<Steady>) -> Option<Stop> {
+        lock(&self.sense).current(now.nanos())
+    }
+}
+
+fn lock(sense: &Mutex<StopSense>) -> MutexGuard<'_, StopSense> {
+    sense.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Ticker {

@@ -68,6 +68,12 @@ impl ClockWatch {
         servers.any(|service| service.strip_suffix(GET_PARAMETERS) == Some(node))
     }
 
+    /// Whether somebody published `/clock`, and nobody does now.
+    pub(super) fn is_gone(&self) -> bool {
+        let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        owners.seen && owners.nodes.is_empty()
+    }
+
     /// The nodes that publish `/clock` now, as far as their names are known.
     pub fn owners(&self) -> Vec<String> {
         let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,6 +88,8 @@ struct Owners {
     /// The services by which nodes answer for their parameters.
     parameter_servers: BTreeMap<Gid, String>,
     told: usize,
+    /// Whether there ever was one.
+    seen: bool,
 }
 
 impl Owners {
@@ -93,6 +101,7 @@ impl Owners {
             GraphEvent::EndpointChanged(info) if is_owner(info) => {
                 let name = info.node.as_ref().map(timeloom_wire::NodeName::full);
                 self.nodes.insert(info.gid, name);
+                self.seen = true;
             }
             GraphEvent::EndpointChanged(info)
                 if info.kind == EndpointKind::Server && info.topic.ends_with(GET_PARAMETERS) =>

@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use timeloom_msg::Distro;
+use timeloom_time::Duration;
 
 /// Something that a player noticed and its owner should know; libraries do not print.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,6 +101,18 @@ pub enum Notice {
         messages: u64,
         /// What the clock showed before and after, in nanoseconds.
         step_ns: (i64, i64),
+    },
+    /// The owner of the external clock is gone: the messages after the time that it showed last are not played.
+    ClockGone {
+        /// How many messages.
+        messages: u64,
+        /// What it showed last, in nanoseconds.
+        clock_ns: i64,
+    },
+    /// This process did not run for so long that others may have given it up: playing waits until they have found it.
+    WasStopped {
+        /// How long it did not run.
+        length: Duration,
     },
     /// The player's time is later than `/clock` can show.
     ClockBeyondRange {
@@ -233,6 +246,17 @@ impl Notice {
                 "/clock stepped from {} to {}: {messages} messages skipped",
                 seconds(step_ns.0),
                 seconds(step_ns.1)
+            ),
+            Self::ClockGone { messages, clock_ns } => write!(
+                f,
+                "the publisher of /clock is gone, its last time was {}: {messages} messages not played; with --loop \
+                 the player waits for another one",
+                seconds(*clock_ns)
+            ),
+            Self::WasStopped { length } => write!(
+                f,
+                "this process did not run for {:.1} s: playing waits until subscriptions have found it again",
+                length.as_secs_f64()
             ),
             Self::ClockBeyondRange { clock_ns } => write!(
                 f,

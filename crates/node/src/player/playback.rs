@@ -7,6 +7,7 @@ mod owner;
 mod pace;
 mod prepare;
 mod publish;
+mod recover;
 mod settle;
 mod wait;
 
@@ -101,6 +102,10 @@ pub(super) struct PlaybackState {
     lap_began: Time<Steady>,
     /// Messages that the external clock has stepped over, of the step that is being followed.
     stepped_over: u64,
+    /// Time stands until others have found this player again.
+    recovering: bool,
+    /// The owner of the external clock is gone, and the rest is not played.
+    abandoned: bool,
 }
 
 /// What was reported and is not reported again.
@@ -179,7 +184,11 @@ impl Playback {
     }
 
     fn play(&mut self) {
-        if self.awaits_acknowledgement() || self.take_up_deferred() {
+        if self.recovers() || self.awaits_acknowledgement() || self.take_up_deferred() {
+            return;
+        }
+        if self.state.abandoned {
+            self.give_up();
             return;
         }
         let Some(lap) = self.state.run.as_ref().map(|run| run.lap) else {
@@ -239,7 +248,7 @@ impl Playback {
         }
         self.board.next_due.store(due.nanos(), Ordering::Relaxed);
         self.hold(due);
-        if self.reach(due) {
+        if self.reach(due) && !self.was_stopped() {
             self.publish_due(due);
         }
     }

@@ -253,7 +253,10 @@ fn summary(status: &Status, bag: &BagArguments, context: &mut Context) {
     for topic in &status.topics {
         for (count, what) in [
             (topic.dropped, "dropped: too late"),
-            (topic.stepped_over, "skipped: /clock stepped over them"),
+            (
+                topic.stepped_over,
+                "not played: /clock stepped over them, or ended before them",
+            ),
             (topic.failed, "refused by the middleware"),
         ] {
             if count > 0 {

@@ -12,6 +12,10 @@ const FAR: i64 = 3600 * 1_000_000_000;
 /// An external clock that says nothing for so long is told of.
 pub(super) const SILENCE: Duration = Duration::from_secs(2);
 
+/// An owner of an external clock that is gone and says nothing for so long does not come back: one that was only
+/// stopped is found again within its lease, mostly 10 s, and the time that it was stopped for.
+const ABSENCE: Duration = Duration::from_secs(30);
+
 impl Playback {
     /// Waits for the first sample of an external clock; the player's own clock is there.
     pub(super) fn wait_for_clock(&mut self) {
@@ -119,10 +123,16 @@ impl Playback {
 
     /// Leaves out the message at the front, which the clock stepped over. A move by its owner loses nothing.
     fn step_over(&mut self, leap: Leap) {
-        let Some(item) = self.pop() else { return };
         if leap.kind == LeapKind::Move {
-            return;
+            drop(self.pop());
+        } else {
+            self.leave_out();
         }
+    }
+
+    /// Counts the message at the front as lost.
+    fn leave_out(&mut self) {
+        let Some(item) = self.pop() else { return };
         self.state.stepped_over += 1;
         if let Some(counters) = self.board.topics.get(item.topic.index()) {
             add(&counters.stepped_over, 1);
@@ -147,14 +157,41 @@ impl Playback {
         self.moved_to(Time::from_nanos(leap.to));
     }
 
-    /// Tells once that the external clock has stopped.
+    /// Whether nobody publishes the external clock any more. With `--loop` it is waited for.
+    fn is_abandoned(&self) -> bool {
+        let last = self.following.as_ref().and_then(|it| it.follower.last());
+        let watch = self.clock_watch.as_ref();
+        self.options.repeat == Repeat::Once
+            && watch.is_some_and(|watch| watch.is_gone())
+            && last.is_some_and(|last| self.steady.now() - last >= ABSENCE)
+    }
+
+    /// Counts the messages that are left, whose time will not come, and ends.
+    pub(super) fn give_up(&mut self) {
+        match self.front() {
+            Front::Starved => self.starve(),
+            Front::Message(_, Part::Latched(_)) => drop(self.pop()),
+            Front::Message(_, Part::Lap(_)) => self.leave_out(),
+            Front::End => {
+                self.reporter.report(Notice::ClockGone {
+                    messages: std::mem::take(&mut self.state.stepped_over),
+                    clock_ns: self.clock.now().nanos(),
+                });
+                self.finish();
+            }
+        }
+    }
+
+    /// Tells once that the external clock has stopped; gives up when its owner stays away.
     pub(super) fn watch_silence(&mut self, woke: &Woke<Ros>) {
         match woke {
-            Woke::Stalled if !self.state.told.silence => {
-                self.state.told.silence = true;
-                let shown = self.clock.now().as_secs_f64();
-                let source = format!("it shows {shown:.3} s for {SILENCE} now");
-                self.reporter.report(Notice::ClockSilent { source });
+            Woke::Stalled => {
+                if !std::mem::replace(&mut self.state.told.silence, true) {
+                    let shown = self.clock.now().as_secs_f64();
+                    let source = format!("it shows {shown:.3} s for {SILENCE} now");
+                    self.reporter.report(Notice::ClockSilent { source });
+                }
+                self.state.abandoned = self.is_abandoned();
             }
             Woke::Reached | Woke::Jumped(_) => self.state.told.silence = false,
             _ => {}

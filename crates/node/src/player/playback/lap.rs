@@ -1,12 +1,17 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use timeloom_time::Duration;
+
 use super::super::board::add;
 use super::super::clock_publisher::{CLOCK_TOPIC, ClockPublisher, Ticker, hertz_of, period_of};
 use super::super::control::{Answer, Refusal};
 use super::super::source::Position;
 use super::super::status::State;
 use super::{Playback, Stage};
+
+/// How often `/clock` is published before playing begins, at least.
+const WAITING_PERIOD: Duration = Duration::from_millis(25);
 
 impl Playback {
     /// The next message is one of the next lap.
@@ -34,7 +39,9 @@ impl Playback {
                 return;
             }
         }
-        self.turn(lap);
+        if !self.was_stopped() {
+            self.turn(lap);
+        }
     }
 
     /// Keeps a loop over next to nothing from flooding: waits, and says true, while the lap is too short.
@@ -93,8 +100,10 @@ impl Playback {
         }
         self.options.clock.period = period;
         self.show_frequency();
-        if self.state.stage == Stage::Playing {
-            self.start_ticker();
+        match self.state.stage {
+            Stage::Playing => self.start_ticker(),
+            Stage::Idle => {}
+            _ => self.start_waiting_ticker(),
         }
         Ok(Answer::Done)
     }
@@ -102,10 +111,24 @@ impl Playback {
     /// Begins to publish `/clock`, if it is wanted.
     pub(super) fn start_ticker(&mut self) {
         self.show_frequency();
+        self.state.ticker = None;
         if let (Some(publisher), Some(period)) = (&self.clock_publisher, self.options.clock.period)
         {
             // Without a thread there is no /clock; the player itself still plays.
             self.state.ticker = Ticker::start(publisher, period).ok();
+        }
+    }
+
+    /// Publishes the start on `/clock` while subscriptions are waited for: a node that has just found this player has
+    /// its time before the first message comes. `/clock` is best effort, and one sample may come too early for it.
+    pub(super) fn start_waiting_ticker(&mut self) {
+        if let Some(publisher) = self
+            .clock_publisher
+            .as_ref()
+            .filter(|_| self.options.clock.is_on())
+        {
+            let period = self.options.clock.period.unwrap_or(WAITING_PERIOD);
+            self.state.ticker = Ticker::start(publisher, period.min(WAITING_PERIOD)).ok();
         }
     }
 
@@ -144,6 +167,8 @@ impl Playback {
             }
             self.state.ticker = None;
             self.state.unacknowledged = None;
+            self.state.recovering = false;
+            self.state.abandoned = false;
             // Time stands until the next run; a follower's is not ours to stop.
             if let Some(following) = &self.following {
                 following.leaps.end();

@@ -69,6 +69,9 @@ impl Playback {
         while self.is_prepared() && self.state.stage != Stage::Playing {
             self.prepare(self.state.stage);
         }
+        if self.state.stage != Stage::Playing {
+            self.start_waiting_ticker();
+        }
         Ok(())
     }
 

@@ -309,7 +309,7 @@ fn a_source_that_stands_or_dies_stops_the_player_and_is_told_of() {
     assert_eq!(theatre.notices().iter().filter(|n| silent(n)).count(), 1);
     driver.run(&theatre, 1000, 1020, 10);
     drop(driver);
-    theatre.pass(60_000);
+    theatre.pass(20_000);
     assert_eq!(audience.numbers(), [0, 1, 2, 3, 4, 5]);
     assert_eq!(theatre.notices().iter().filter(|n| silent(n)).count(), 2);
     // Another one takes over.

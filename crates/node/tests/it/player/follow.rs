@@ -159,6 +159,62 @@ fn messages_of_large_steps_are_skipped_when_the_user_says_so() {
 }
 
 #[test]
+fn a_follower_whose_owner_stays_away_ends_and_counts_what_it_did_not_play() {
+    let theatre = Theatre::new();
+    let audience = theatre.audience(TOPIC);
+    let driver = Driver::new(&theatre, "gazebo");
+    let player = follower(&theatre, 20, external());
+    driver.run(&theatre, 1000, 1430, 10);
+    drop(driver);
+    player.wait();
+    theatre.settle();
+    assert_eq!(audience.numbers(), [0, 1, 2, 3, 4]);
+    let status = player.status();
+    assert_eq!((status.state, status.lost()), (State::Ended, 15));
+    let told: Vec<String> = theatre.notices().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told.last().unwrap(),
+        "the publisher of /clock is gone, its last time was 1.430 s: 15 messages not played; with --loop the player \
+         waits for another one"
+    );
+}
+
+#[test]
+fn a_follower_that_loops_waits_for_another_owner() {
+    let theatre = Theatre::new();
+    let audience = theatre.audience(TOPIC);
+    let driver = Driver::new(&theatre, "gazebo");
+    let options = Options {
+        repeat: Repeat::JumpBack,
+        ..external()
+    };
+    let player = follower(&theatre, 20, options);
+    driver.run(&theatre, 1000, 1430, 10);
+    drop(driver);
+    theatre.pass(120_000);
+    assert_eq!(player.status().state, State::Paused);
+    let driver = Driver::new(&theatre, "second");
+    driver.run(&theatre, 1440, 1600, 10);
+    assert_eq!(audience.numbers(), [0, 1, 2, 3, 4, 5, 6]);
+    assert_eq!(player.status().lost(), 0);
+}
+
+#[test]
+fn an_owner_that_is_silent_but_there_is_waited_for() {
+    let theatre = Theatre::new();
+    let audience = theatre.audience(TOPIC);
+    let driver = Driver::new(&theatre, "gazebo");
+    let player = follower(&theatre, 20, external());
+    driver.run(&theatre, 1000, 1430, 10);
+    theatre.pass(120_000);
+    driver.run(&theatre, 1440, 3000, 10);
+    player.wait();
+    theatre.settle();
+    assert_eq!(audience.numbers(), (0..20).collect::<Vec<_>>());
+    assert_eq!(player.status().lost(), 0);
+}
+
+#[test]
 fn a_paused_owner_makes_a_paused_follower() {
     let theatre = Theatre::new();
     let node = theatre.ros_node("rosbag2_player");

@@ -6,6 +6,7 @@ use timeloom_node::player::{Notice, Options, SettleWait, State};
 use timeloom_time::Duration;
 use timeloom_wire::loopback::{Connection, Faults, Scope};
 
+use super::clock::{every, listen};
 use super::theatre::{Line, TOPIC, Theatre, play};
 
 fn settling() -> Options {
@@ -35,6 +36,30 @@ fn subscriptions_that_are_found_late_get_the_first_message() {
         );
         assert_eq!(theatre.notices(), []);
     }
+}
+
+#[test]
+fn a_node_that_is_found_late_has_its_time_before_the_first_message() {
+    let theatre = Theatre::new();
+    let options = Options {
+        // So slow that only the samples before the start can be in time.
+        clock: every(60_000),
+        ..settling()
+    };
+    let player = theatre.player(&theatre.bag("bag", &LINES), options);
+    play(&player);
+    theatre.pass(500);
+    let (log, _subscription) = listen(&theatre);
+    let audience = theatre.audience(TOPIC);
+    theatre.pass(150);
+    assert_eq!(player.status().state, State::WaitingForSubscribers);
+    let early = log.times();
+    assert!(early.len() >= 5, "{early:?}");
+    assert!(early.iter().all(|time| *time == 0), "the start: {early:?}");
+    assert!(audience.numbers().is_empty());
+    player.wait();
+    theatre.settle();
+    assert_eq!(audience.numbers(), [1, 2, 3]);
 }
 
 #[test]
