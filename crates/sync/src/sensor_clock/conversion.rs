@@ -127,7 +127,7 @@ impl SensorClock {
             _ if self.suspicion.is_open() || self.is_contradicted() => Health::Degraded,
             Maturity::Settling => Health::Converging,
             Maturity::Doubtful => Health::Degraded,
-            Maturity::Settled if self.is_ambiguous => Health::Degraded,
+            Maturity::Settled if self.is_ambiguous || self.is_impossible() => Health::Degraded,
             Maturity::Settled if !self.is_safe() => Health::Converging,
             Maturity::Settled => {
                 let ahead = device.since(newest).as_secs_f64();
@@ -138,6 +138,13 @@ impl SensorClock {
                 }
             }
         }
+    }
+
+    /// Whether an average shows a rate that the clocks cannot have: delays made it, and nothing bounds the error.
+    fn is_impossible(&self) -> bool {
+        let limit = self.watch.limits().skew_ppm;
+        let skew = self.estimator.skew_ppm().unwrap_or(0.0);
+        self.estimator.vetting() == Vetting::None && skew.abs() > limit
     }
 
     /// Whether the skew is known to keep to its limit; averages do not know it that well.

@@ -183,6 +183,40 @@ fn requests_that_are_all_too_slow_for_an_average_are_told() {
 }
 
 #[test]
+fn an_average_is_not_locked_beside_what_it_does_not_explain() {
+    let packet = |number: i64, late: i64| {
+        let device = timeloom_sync::DeviceTime::from_nanos(number * 50_000_000);
+        let host = number * 50_000_000 + 300_000 + number % 5 * 20_000 + late;
+        Sample::Passive(timeloom_sync::PassiveSample::new(
+            device,
+            Time::from_nanos(host),
+        ))
+    };
+    for method in [Method::Mean, Method::Regression] {
+        let mut clock = method.clock(Limits::default());
+        for number in 0..250 {
+            clock.push(&packet(number, 0)).expect("a possible sample");
+        }
+        assert_eq!(clock.health(), Health::Locked, "{method:?}");
+        // A single packet that is much later than all others.
+        clock
+            .push(&packet(250, 8_000_000))
+            .expect("a possible sample");
+        assert_eq!(clock.health(), Health::Degraded, "{method:?}");
+        // Packets that are later and later: 11,700 ppm, which no clock does.
+        for number in 251..450 {
+            let late = (number - 250) * 585_000;
+            clock
+                .push(&packet(number, late))
+                .expect("a possible sample");
+        }
+        assert_eq!(clock.health(), Health::Degraded, "{method:?}");
+        let diagnostics = clock.diagnostics().expect("samples came");
+        assert!(diagnostics.skew_ppm > 500.0, "{diagnostics:?}");
+    }
+}
+
+#[test]
 fn a_host_step_is_told_by_the_other_clock() {
     for family in [Family::HostStep1ms, Family::HostStep5ms, Family::HostStep1h] {
         let mut clock = SensorClock::default();
