@@ -128,8 +128,9 @@ impl Process {
 fn numbers<const N: usize>(line: Option<std::io::Result<String>>) -> Result<[i64; N], Failure> {
     let line = line.ok_or("a process went away")??;
     let words: Result<Vec<i64>, _> = line.split_whitespace().map(str::parse).collect();
-    let found = words.map_err(|_| Failure::from(line))?;
-    found.try_into().map_err(|_| "numbers are missing".into())
+    let found = words.map_err(|error| format!("{line}: {error}"))?;
+    let numbers = found.try_into();
+    numbers.map_err(|found: Vec<i64>| format!("{N} numbers expected, {} found", found.len()).into())
 }
 
 fn turn(tracked: bool) -> Result<Turn, Failure> {

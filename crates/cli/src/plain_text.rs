@@ -12,10 +12,11 @@ pub(crate) fn plain_text(text: &str) -> Cow<'_, str> {
     for letter in text.chars() {
         if is_command(letter) {
             let code = u32::from(letter);
-            plain.push_str(&match code {
+            let shown = match code {
                 0..=0xff => format!("\\x{code:02x}"),
                 _ => format!("\\u{{{code:x}}}"),
-            });
+            };
+            plain.push_str(&shown);
         } else {
             plain.push(letter);
         }

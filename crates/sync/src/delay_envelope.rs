@@ -126,8 +126,8 @@ impl DelayEnvelope {
 
     /// Compares the newest minimum with what was expected: below the envelope there is nothing but its own error.
     fn compare(&mut self) {
-        let minima = [&self.packets, &self.answers].into_iter();
-        let newest = minima.filter_map(Minima::newest).next();
+        let mut minima = [&self.packets, &self.answers].into_iter();
+        let newest = minima.find_map(Minima::newest);
         let (Some(line), Some((at, offset))) = (&self.line, newest) else {
             return;
         };
@@ -137,9 +137,10 @@ impl DelayEnvelope {
         let strain = square(self.sigma);
         self.strain += STRAIN_GAIN * (strain - self.strain);
         let is_longer = self.packets.is_in_doubt() || self.packets.extra() > 0.0;
-        let path = match is_longer {
-            true => PathNow::Longer,
-            false => PathNow::Same,
+        let path = if is_longer {
+            PathNow::Longer
+        } else {
+            PathNow::Same
         };
         let still = square(self.drift.still_sigma());
         self.drift.compared(still, path);

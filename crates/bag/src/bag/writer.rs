@@ -8,6 +8,7 @@ mod latched;
 mod missing;
 mod open_file;
 mod options;
+mod saving;
 
 pub use options::{BagOptions, StorageOptions};
 
@@ -22,7 +23,7 @@ use self::open_file::OpenFile;
 use crate::compression::{CompressionMode, MessageCompressor};
 use crate::mcap::CarryOver;
 use crate::metadata::{sync_directory, write_metadata_file};
-use crate::storage::{StorageWriter, WriteOutcome};
+use crate::storage::WriteOutcome;
 use crate::{
     BagMetadata, Error, LossCause, Message, MessageDefinition, MissingCause, Result, RobotGraph,
     TopicId, TopicInfo, TopicStatistics,
@@ -422,56 +423,6 @@ impl BagWriter {
         for file in deleted {
             self.account.delete(&file, file.carrier == open_file);
         }
-    }
-
-    /// Saves the account in the open file when it changed and the last save is a second old.
-    fn save_account(&mut self, now_ns: i64, outcome: &mut WriteOutcome) {
-        let Some(account) = self.account.save(now_ns, &self.topics) else {
-            return;
-        };
-        if let Some(file) = &mut self.current {
-            let saved = file.writer.save_account(&account);
-            self.account.settle(&saved);
-            outcome.absorb(saved);
-        }
-    }
-
-    /// Seals what is buffered if it is old enough at `now_ns`.
-    pub fn tick(&mut self, now_ns: i64) -> WriteOutcome {
-        let mut outcome = self.on_file(|writer| writer.tick(now_ns));
-        self.save_account(now_ns, &mut outcome);
-        outcome
-    }
-
-    /// Hands everything to the operating system and waits for it, files that are being closed included.
-    pub fn seal(&mut self) -> WriteOutcome {
-        self.closer.wait();
-        self.on_file(|writer| writer.seal())
-    }
-
-    /// Makes everything survive a power cut. Blocks on the disk.
-    pub fn sync(&mut self) -> WriteOutcome {
-        self.closer.wait();
-        self.on_file(|writer| writer.sync())
-    }
-
-    /// Asks for a sync without waiting for it, where the storage writes on a thread of its own.
-    pub fn request_sync(&mut self) -> WriteOutcome {
-        self.on_file(|writer| writer.request_sync())
-    }
-
-    fn on_file(
-        &mut self,
-        action: impl FnOnce(&mut Box<dyn StorageWriter>) -> WriteOutcome,
-    ) -> WriteOutcome {
-        let mut outcome = WriteOutcome::default();
-        if let Some(file) = &mut self.current {
-            outcome = action(&mut file.writer);
-            file.count(0, &outcome);
-            self.account.settle(&outcome);
-        }
-        self.collect(&mut outcome);
-        outcome
     }
 
     /// The splits since the last call.

@@ -12,11 +12,9 @@ use crate::support::Sandbox;
 const PATIENCE: Duration = Duration::from_secs(40);
 
 fn table(rows: impl Iterator<Item = (i64, i64)>) -> String {
-    let mut text = "kind,device_ns,host_rx_ns\n".to_owned();
-    for (device, host) in rows {
-        text.push_str(&format!("passive,{device},{host}\n"));
-    }
-    text
+    let rows = rows.map(|(device, host)| format!("passive,{device},{host}\n"));
+    let header = "kind,device_ns,host_rx_ns\n".to_owned();
+    std::iter::once(header).chain(rows).collect()
 }
 
 /// Packets at 40 Hz of a device whose clock runs `ppm` fast, with delays of 300 to 699 µs.

@@ -228,14 +228,18 @@ fn writers_of_fast_dds_that_are_quiet_say_what_their_last_number_is() {
         });
         let writer = watched.on(name, EndpointKind::Publisher).remove(0).gid;
         peer.ask(&format_args!("write {name} 100 0 {count}"));
-        until("all of it is here", || collector.count() == count as usize);
+        let received = || u64::try_from(collector.count()).unwrap();
+        until("all of it is here", || received() == count);
         assert!(subscription.ask_last_numbers());
         until("it answers", || subscription.has_answered(&writer));
         assert_eq!(subscription.last_told(&writer), Some(count), "{name}");
         peer.ask(&format_args!("write {name} 100 {count} 2"));
-        let all = count as usize + 2;
-        until("it goes on", || collector.count() == all);
-        assert_eq!(marks(&collector).len(), all, "nothing twice: {name}");
+        until("it goes on", || received() == count + 2);
+        assert_eq!(
+            marks(&collector).len(),
+            collector.count(),
+            "nothing twice: {name}"
+        );
     }
 }
 

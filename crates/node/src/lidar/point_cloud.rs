@@ -141,13 +141,11 @@ enum Place {
 impl Place {
     fn new(projection: Layers, inclination: i32) -> Self {
         let known = CORRECTIONS.iter().find(|(angle, _)| *angle == inclination);
-        match (projection, known) {
-            (Layers::Corrected, Some((_, factors))) => Self::Curved(*factors),
-            _ => {
-                let (sine, cosine) = tilt(inclination).sin_cos();
-                Self::Tilted { sine, cosine }
-            }
+        if let (Layers::Corrected, Some((_, factors))) = (projection, known) {
+            return Self::Curved(*factors);
         }
+        let (sine, cosine) = tilt(inclination).sin_cos();
+        Self::Tilted { sine, cosine }
     }
 
     fn of(&self, angle: f64, distance: f64) -> [f32; 3] {

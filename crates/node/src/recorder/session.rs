@@ -89,7 +89,7 @@ impl Session {
         let host_clock = options.host_clock.clone().map(|source| {
             let inside = Arc::clone(&shared);
             base.spawn("recorder-host-clock", move || {
-                host_clock::run(&inside, &*source)
+                host_clock::run(&inside, &*source);
             })
         });
         let threads = Threads {

@@ -8,7 +8,7 @@ use crate::support::{at, packet_at, small_packet};
 /// Pushes a packet that arrives when it was measured: both clocks go on alike.
 fn push(assembler: &mut ScanAssembler, bytes: &[u8]) -> Taken {
     let packet = Packet::parse(bytes).unwrap();
-    let nanos = i128::from(packet.header.timestamp_raw) * 1_000_000_000 >> 32;
+    let nanos = (i128::from(packet.header.timestamp_raw) * 1_000_000_000) >> 32;
     let arrival = at(i64::try_from(nanos).unwrap());
     assembler.push(&packet, arrival).unwrap()
 }

@@ -48,10 +48,10 @@ impl Kalman {
             self.variance = (a, b, c);
             return;
         }
-        let (k, l) = (a / all, b / all);
-        self.state.0 += k * residual;
-        self.state.1 += l * residual;
-        self.variance = ((1.0 - k) * a, (1.0 - k) * b, c - l * b);
+        let gain = (a / all, b / all);
+        self.state.0 += gain.0 * residual;
+        self.state.1 += gain.1 * residual;
+        self.variance = ((1.0 - gain.0) * a, (1.0 - gain.0) * b, c - gain.1 * b);
     }
 }
 

@@ -45,9 +45,10 @@ impl SensorClock {
             host = bounds.lower.map_or(host, |lower| host.max(lower));
         }
         host = self.not_negative(host);
-        let ambiguous = match self.is_ambiguous {
-            true => self.estimator.extra_delay().nanos(),
-            false => 0,
+        let ambiguous = if self.is_ambiguous {
+            self.estimator.extra_delay().nanos()
+        } else {
+            0
         };
         let sigma = estimate.sigma.nanos().max(whole_nanos(self.mismatch));
         Some(Mapped {

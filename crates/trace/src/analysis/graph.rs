@@ -148,16 +148,13 @@ impl TopicGraph {
                 more |= too_deep;
                 is_done = is_source || too_deep;
             }
-            match inputs.get(place).filter(|_| !is_done) {
-                Some(input) => {
-                    if on_way.insert(*input) {
-                        way.push((*input, 0));
-                    }
+            if let Some(input) = inputs.get(place).filter(|_| !is_done) {
+                if on_way.insert(*input) {
+                    way.push((*input, 0));
                 }
-                None => {
-                    on_way.remove(&topic);
-                    way.pop();
-                }
+            } else {
+                on_way.remove(&topic);
+                way.pop();
             }
         }
         (found, more)

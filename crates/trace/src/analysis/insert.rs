@@ -275,20 +275,16 @@ impl Engine {
             let elapsed = self.clocks.elapsed(message.point(), receiver);
             elapsed != Err(Suspicion::Negative)
         };
-        match link.stamp {
-            Some(stamp) => {
-                let mut same = self.store.with_stamp(link.topic, stamp);
-                let newest = same.next()?;
-                if before(&newest) {
-                    return Some(newest);
-                }
-                Some(same.find(before).unwrap_or(newest))
-            }
-            None => {
-                let newest_first = self.store.of_topic(link.topic).rev();
-                newest_first.take(LOOK_BACK).find(before)
-            }
+        let Some(stamp) = link.stamp else {
+            let newest_first = self.store.of_topic(link.topic).rev();
+            return newest_first.take(LOOK_BACK).find(before);
+        };
+        let mut same = self.store.with_stamp(link.topic, stamp);
+        let newest = same.next()?;
+        if before(&newest) {
+            return Some(newest);
         }
+        Some(same.find(before).unwrap_or(newest))
     }
 
     /// Notes what a node took from the callback for an input to its output, whether the input is found or not.

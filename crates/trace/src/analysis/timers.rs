@@ -10,13 +10,12 @@ impl Engine {
     pub(super) fn watch_source(&mut self, topic: u32, number: u64) {
         let is_source = self.is_source(topic);
         for watch in &mut self.watches {
-            let leads = match watch.source() {
-                Some(source) => source == topic,
-                None => {
-                    let target = self.targets.find(watch.target());
-                    let target = target.and_then(|place| self.targets.get(place));
-                    is_source && target.is_some_and(|target| target.has_source(topic))
-                }
+            let leads = if let Some(source) = watch.source() {
+                source == topic
+            } else {
+                let target = self.targets.find(watch.target());
+                let target = target.and_then(|place| self.targets.get(place));
+                is_source && target.is_some_and(|target| target.has_source(topic))
             };
             if leads && !watch.start(number) {
                 self.counters.unwatched += 1;

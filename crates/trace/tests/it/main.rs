@@ -1,7 +1,6 @@
 //! Behaviour of the room `trace` through its public API.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod allocations;
 mod bounds;

@@ -80,7 +80,7 @@ fn cycles() -> Vec<(i64, MessageTrackingTag)> {
     let mut tags = Vec::new();
     for cycle in 0..200 {
         let at = 1000 + cycle * 100;
-        let steps: [(&str, i64, Option<(&str, i64)>); 3] = [
+        let steps = [
             ("/a", at, None),
             ("/b", at + 10, Some(("/a", at + 2))),
             ("/c", at + 30, Some(("/b", at + 12))),

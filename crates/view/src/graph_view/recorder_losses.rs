@@ -22,11 +22,14 @@ const HIDDEN: (&str, &str) = (
 /// How many recorders are listened to: names come from outside.
 const MOST_RECORDERS: usize = 100;
 
+/// Subscriptions by topic and type.
+type Subscriptions = BTreeMap<(String, &'static str), Box<dyn Subscription>>;
+
 /// What the recorders of the graph say that they lost, by topic.
 #[derive(Default)]
 pub(super) struct RecorderLosses {
     told: Arc<Told>,
-    subscriptions: Mutex<BTreeMap<(String, &'static str), Box<dyn Subscription>>>,
+    subscriptions: Mutex<Subscriptions>,
 }
 
 /// The sum of all events.

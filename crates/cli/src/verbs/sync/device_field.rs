@@ -16,7 +16,7 @@ pub(crate) struct FieldArguments {
     /// The field with the device's time: a stamp or a number [default: header.stamp, or what the type is known for]
     #[arg(long, value_name = "PATH")]
     pub(crate) device_field: Option<String>,
-    /// What a number in that field, or in the column device_ns of a table, counts
+    /// What a number in that field, or in the column `device_ns` of a table, counts
     #[arg(long, value_enum, value_name = "UNIT")]
     device_unit: Option<Unit>,
     /// How many bits that number has before it starts anew at zero [default: those of the field; in a table it never

@@ -109,11 +109,11 @@ impl Fit {
         };
         let mapped = causal_one(&shifted, &mut self.clock)?;
         while let Some(event) = self.clock.take_event() {
-            if let EventKind::LimitReached(reached) = event.kind {
-                if !self.told.contains(&reached.limit) {
-                    self.told.push(reached.limit);
-                    context.printer.warning(&reached.to_string());
-                }
+            if let EventKind::LimitReached(reached) = event.kind
+                && !self.told.contains(&reached.limit)
+            {
+                self.told.push(reached.limit);
+                context.printer.warning(&reached.to_string());
             }
             self.summary.event(&event);
         }

@@ -42,7 +42,7 @@ pub(crate) struct LidarArguments {
     /// Where scans are published [default: /scan]; layers of an R2300 have _1, _2, … behind it, and it is their cloud
     #[arg(long, value_name = "TOPIC")]
     topic: Option<String>,
-    /// Frame of the scans [default: scanner_link]
+    /// Frame of the scans [default: `scanner_link`]
     #[arg(long, value_name = "FRAME")]
     frame_id: Option<String>,
     /// Points of an R2300's layers lie where the manufacturer has measured them, not on a plane

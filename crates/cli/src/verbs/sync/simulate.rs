@@ -62,7 +62,7 @@ enum Clock {
     Steady,
     /// It is stepped where the family says so
     System,
-    /// The system clock, and the steady clock beside it in host_steady_ns
+    /// The system clock, and the steady clock beside it in `host_steady_ns`
     Both,
 }
 
@@ -104,9 +104,10 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         let step = clock.step(&simulated);
         let sample = sample_line(&simulated.sample.shifted(step));
         let truth = simulated.truth.saturating_add(step).nanos();
-        let steady = match beside {
-            true => format!(",{}", simulated.sample.host_rx().nanos()),
-            false => String::new(),
+        let steady = if beside {
+            format!(",{}", simulated.sample.host_rx().nanos())
+        } else {
+            String::new()
         };
         output.line(&format!("{sample}{steady},{truth},{floor:.0}"), context)?;
         rows += 1;

@@ -290,7 +290,8 @@ impl Summary {
 
     fn delay_text(&self) -> Option<String> {
         let found = self.calibration.by_requests()?;
-        let [delay, least, most] = [found.delay, found.least, found.most].map(|one| one.nanos());
+        let [delay, least, most] =
+            [found.delay, found.least, found.most].map(timeloom_time::Duration::nanos);
         Some(format!(
             "{} at least for a packet, between {} and {}; as a flag: --least-delay {:.1}",
             micros(delay),

@@ -176,14 +176,11 @@ impl Playback {
     }
 
     fn begin_burst(&mut self, count: u64, reply: Reply) {
-        let refusal = if !self.state.paused {
-            Some(Refusal::NotPaused)
-        } else {
-            match &self.state.run {
-                None => Some(Refusal::NotPlaying),
-                Some(run) if run.burst.is_some() => Some(Refusal::Bursting),
-                Some(_) => None,
-            }
+        let refusal = match &self.state.run {
+            _ if !self.state.paused => Some(Refusal::NotPaused),
+            None => Some(Refusal::NotPlaying),
+            Some(run) if run.burst.is_some() => Some(Refusal::Bursting),
+            Some(_) => None,
         };
         match (refusal, &mut self.state.run) {
             (None, Some(run)) => {
