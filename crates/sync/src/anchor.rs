@@ -103,6 +103,10 @@ enum Pace {
 
 /// More samples than `period / interval` asks for are never kept: the memory is bounded for any setting.
 const MOST_SAMPLES: usize = 4_096;
+/// A newest sample that is off by so many deviations of all does not fit.
+const FAR_OFF: f64 = 3.0;
+/// Deviations below this are rounding, in nanoseconds.
+const ROUNDING: f64 = 1e3;
 
 impl Anchor {
     /// An estimator without samples.
@@ -268,10 +272,12 @@ impl Estimator for Anchor {
             (Some(first), Some(last)) => last.0 - first.0,
             _ => return Maturity::Empty,
         };
-        if span >= self.config.period.nanos() / 2 {
-            Maturity::Settled
-        } else {
+        if span < self.config.period.nanos() / 2 {
             Maturity::Settling
+        } else if self.base.abs() > FAR_OFF * self.spread + ROUNDING {
+            Maturity::Doubtful
+        } else {
+            Maturity::Settled
         }
     }
 

@@ -15,6 +15,7 @@ mod error;
 mod estimator;
 mod event;
 mod grain_watch;
+mod hidden_move;
 mod host_clocks;
 mod hull;
 mod limit;

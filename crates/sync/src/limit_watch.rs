@@ -5,6 +5,7 @@ use timeloom_time::Duration;
 use crate::grain_watch::GrainWatch;
 use crate::limit::{Limit, LimitReached, whole};
 use crate::limits::{GrainSource, Limits};
+use crate::line::seconds_between;
 
 /// So many deviations make a skew certain.
 const CERTAIN: f64 = 3.0;
@@ -28,6 +29,8 @@ pub(crate) struct LimitWatch {
     grain: GrainWatch,
     grain_told: u64,
     skew_is_safe: bool,
+    /// The first and the newest device stamp since the skew has to be seen.
+    seen: Option<(i64, i64)>,
     slow_requests: u32,
     slow_told: bool,
 }
@@ -40,6 +43,7 @@ impl LimitWatch {
             grain: GrainWatch::default(),
             grain_told: 0,
             skew_is_safe: false,
+            seen: None,
             slow_requests: 0,
             slow_told: false,
         }
@@ -58,10 +62,13 @@ impl LimitWatch {
     /// An epoch begins: the skew has to be seen again.
     pub(crate) const fn restart(&mut self) {
         self.skew_is_safe = false;
+        self.seen = None;
     }
 
     /// Takes a device stamp; the grain may change with it.
     pub(crate) fn stamp(&mut self, stamp: i64) -> Option<LimitReached> {
+        let (first, _) = self.seen.unwrap_or((stamp, stamp));
+        self.seen = Some((first, stamp));
         if self.given.grain_source == GrainSource::Given {
             return None;
         }
@@ -79,7 +86,7 @@ impl LimitWatch {
 
     /// Takes the skew that an estimator found; the limit may be raised by it.
     pub(crate) fn skew(&mut self, skew_ppm: f64, sigma_ppm: f64) -> Option<LimitReached> {
-        let room = CERTAIN * sigma_ppm;
+        let room = CERTAIN * sigma_ppm + self.skew_of_grain();
         let before = self.used.skew_ppm;
         self.skew_is_safe = skew_ppm.abs() + room <= before;
         if skew_ppm.abs() - room <= before || skew_ppm.abs() > MOST_SKEW {
@@ -89,6 +96,14 @@ impl LimitWatch {
         self.used.skew_ppm = (raised / SKEW_STEP).ceil() * SKEW_STEP;
         self.skew_is_safe = true;
         Some(self.reached(Limit::Skew, whole(before)))
+    }
+
+    /// The skew that stamps show at most because of their grain alone, in ppm: each end of a line may be off by one.
+    fn skew_of_grain(&self) -> f64 {
+        let seconds = self
+            .seen
+            .map_or(0.0, |(first, newest)| seconds_between(first, newest).abs());
+        2.0 * self.used.stamp_grain.nanos() as f64 * 1e-3 / seconds.max(1e-3)
     }
 
     /// An estimator found that the rate changes too fast; none if the limit is as high as it gets.

@@ -83,6 +83,16 @@ impl Bounds {
         }
     }
 
+    /// The bounds, each `by` farther off, but no looser than `others`.
+    pub(crate) fn loosened(self, by: Duration, others: &Self) -> Self {
+        let lower = self.lower.map(|lower| lower.saturating_sub(by));
+        let upper = self.upper.map(|upper| upper.saturating_add(by));
+        Self {
+            lower: lower.max(others.lower),
+            upper: upper.into_iter().chain(others.upper).min(),
+        }
+    }
+
     /// Whether `time` is possible.
     pub fn contain(&self, time: Time<Steady>) -> bool {
         self.lower.is_none_or(|lower| lower <= time) && self.upper.is_none_or(|upper| time <= upper)

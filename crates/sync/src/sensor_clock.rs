@@ -10,6 +10,7 @@ use crate::device_time::DeviceTime;
 use crate::error::Result;
 use crate::estimator::{DeviceStatus, Estimator, Maturity, Outcome, Vetting};
 use crate::event::{EventKind, Reason, SyncEvent};
+use crate::hidden_move::HiddenMove;
 use crate::limit_watch::LimitWatch;
 use crate::limits::Limits;
 use crate::mapped::{Health, Mapped};
@@ -115,6 +116,10 @@ pub struct SensorClock {
     newest_is_late: bool,
     /// Whether the path is longer than it was, or a clock was set by as much: nobody can tell.
     is_ambiguous: bool,
+    /// How far clocks may have moved unseen.
+    hidden: HiddenMove,
+    /// The device time of the newest sample that contradicted bounds of before.
+    contradicted: Option<i64>,
     breaks: Breaks,
 }
 
@@ -147,6 +152,8 @@ impl SensorClock {
             mismatch: 0.0,
             newest_is_late: false,
             is_ambiguous: false,
+            hidden: HiddenMove::default(),
+            contradicted: None,
             breaks: Breaks::default(),
         }
     }
@@ -189,6 +196,7 @@ impl SensorClock {
                     self.tell(EventKind::Outliers { count: outliers }, sample);
                 }
                 self.mismatch = 0.0;
+                self.check_bounds(sample);
                 self.feed(sample);
                 self.watch_skew(sample);
             }
@@ -353,6 +361,7 @@ impl SensorClock {
         self.order = Order::default();
         self.mismatch = 0.0;
         self.is_ambiguous = false;
+        self.contradicted = None;
         self.watch.restart();
     }
 

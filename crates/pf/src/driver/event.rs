@@ -82,12 +82,19 @@ fn write_sync(f: &mut fmt::Formatter<'_>, kind: EventKind) -> fmt::Result {
         EventKind::Outliers { count } => {
             write!(f, "{count} samples that cannot be were left out")
         }
-        _ => write!(f, "{kind:?}"),
+        EventKind::RateChange => {
+            f.write_str("the rate of the clocks changed at once: a clock is being slewed")
+        }
+        EventKind::LimitReached(reached) => write!(f, "{reached}"),
+        _ => f.write_str("the relation of the clocks changed"),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use timeloom_sync::{DeviceTime, Limit, LimitReached};
+    use timeloom_time::Time;
+
     use super::*;
 
     #[test]
@@ -107,5 +114,27 @@ mod tests {
             "the device's status is high temperature warning"
         );
         assert_eq!(event.severity(), Severity::Warning);
+    }
+
+    #[test]
+    fn events_of_the_clocks_are_sentences() {
+        let text = |kind| {
+            LidarEvent::Sync(SyncEvent {
+                kind,
+                device: DeviceTime::default(),
+                host_rx: Time::default(),
+            })
+            .to_string()
+        };
+        assert_eq!(
+            text(EventKind::RateChange),
+            "the rate of the clocks changed at once: a clock is being slewed"
+        );
+        let reached = LimitReached {
+            limit: Limit::Skew,
+            before: 500,
+            now: 900,
+        };
+        assert_eq!(text(EventKind::LimitReached(reached)), reached.to_string());
     }
 }

@@ -7,11 +7,13 @@ use crate::anchor::whole_nanos;
 use crate::bound_tracker::Trust;
 use crate::device_time::{DeviceTime, check_stamp};
 use crate::estimator::{Maturity, Vetting};
-use crate::line::nanos_between;
+use crate::line::{nanos_between, seconds_between};
 use crate::mapped::{Bounds, Health, Mapped};
 
 /// Seconds of device time beyond the newest sample from which on it is holdover, unless samples are rare.
 const HOLDOVER: f64 = 2.0;
+/// Seconds of device time after a contradiction until the estimate follows what the samples show.
+const CONTRADICTED: f64 = 2.0;
 
 impl SensorClock {
     /// The host time of a device time; none before the first sample of an epoch.
@@ -34,10 +36,11 @@ impl SensorClock {
         if let Some(mapped) = self.beside_withheld(device) {
             return Some(mapped);
         }
-        let bounds = self.bounds_at(device);
+        let trust = self.trust();
+        let bounds = self.bounds.bounds(device, trust);
         let vetting = self.estimator.vetting();
         let mut host = estimate.host;
-        if vetting == Vetting::Full && self.trust() == Trust::All {
+        if vetting == Vetting::Full && trust == Trust::All {
             host = bounds.upper.map_or(host, |upper| host.min(upper));
             host = bounds.lower.map_or(host, |lower| host.max(lower));
         }
@@ -52,7 +55,7 @@ impl SensorClock {
             host,
             sigma: Duration::from_nanos(sigma.max(ambiguous)),
             bounds: match vetting {
-                Vetting::Full => bounds.widened_to(host),
+                Vetting::Full => self.loosened(bounds, device, trust).widened_to(host),
                 Vetting::None => bounds,
             },
             health: self.health_at(device),
@@ -92,7 +95,7 @@ impl SensorClock {
 
     /// Which samples the bounds may rely on.
     pub(super) fn trust(&self) -> Trust {
-        if self.suspicion.is_open() {
+        if self.suspicion.is_open() || self.is_contradicted() {
             return Trust::Newest;
         }
         match (self.estimator.vetting(), self.estimator.maturity()) {
@@ -102,29 +105,30 @@ impl SensorClock {
         }
     }
 
-    /// What must be true of the host time of a device time.
-    fn bounds_at(&self, device: DeviceTime) -> Bounds {
-        let trust = self.trust();
-        let bounds = self.bounds.bounds(device, trust);
-        if trust != Trust::All || !self.newest_is_late {
+    /// Bounds by earlier samples, loosened by what may have happened to the clocks since.
+    fn loosened(&self, bounds: Bounds, device: DeviceTime, trust: Trust) -> Bounds {
+        if trust != Trust::All {
             return bounds;
         }
-        // If the host's clock was just set, bounds of before are too early.
-        let newest = self.bounds.bounds(device, Trust::Newest);
-        Bounds {
-            upper: newest.upper.max(bounds.upper),
-            ..bounds
-        }
+        let hidden = Duration::from_nanos(whole_nanos(self.hidden.most()));
+        bounds.loosened(hidden, &self.bounds.bounds(device, Trust::Newest))
+    }
+
+    /// Whether a sample contradicted bounds of before, and too little time has passed for the estimate to follow.
+    fn is_contradicted(&self) -> bool {
+        let newest = self.newest_device().unwrap_or_default();
+        self.contradicted
+            .is_some_and(|at| seconds_between(at, newest.nanos()) < CONTRADICTED)
     }
 
     pub(super) fn health_at(&self, device: DeviceTime) -> Health {
         let newest = self.newest_device().unwrap_or_default();
         match self.estimator.maturity() {
             Maturity::Empty => Health::Unsynced,
-            _ if self.suspicion.is_open() => Health::Degraded,
+            _ if self.suspicion.is_open() || self.is_contradicted() => Health::Degraded,
             Maturity::Settling => Health::Converging,
             Maturity::Doubtful => Health::Degraded,
-            Maturity::Settled if self.is_ambiguous => Health::Degraded,
+            Maturity::Settled if self.is_ambiguous || self.is_impossible() => Health::Degraded,
             Maturity::Settled if !self.is_safe() => Health::Converging,
             Maturity::Settled => {
                 let ahead = device.since(newest).as_secs_f64();
@@ -135,6 +139,13 @@ impl SensorClock {
                 }
             }
         }
+    }
+
+    /// Whether an average shows a rate that the clocks cannot have: delays made it, and nothing bounds the error.
+    fn is_impossible(&self) -> bool {
+        let limit = self.watch.limits().skew_ppm;
+        let skew = self.estimator.skew_ppm().unwrap_or(0.0);
+        self.estimator.vetting() == Vetting::None && skew.abs() > limit
     }
 
     /// Whether the skew is known to keep to its limit; averages do not know it that well.

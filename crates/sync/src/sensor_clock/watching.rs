@@ -60,16 +60,39 @@ impl SensorClock {
         self.breaks.given_up = self.breaks.given_up.wrapping_add(1);
     }
 
+    /// Gives bounds up that a sample contradicts: it arrived before, or was asked for after what they allow.
+    pub(super) fn check_bounds(&mut self, sample: &Sample) {
+        if self.trust() != Trust::All {
+            return;
+        }
+        let device = stamp(sample);
+        let bounds = self.bounds.bounds(device, Trust::All);
+        let too_early = bounds.lower.is_some_and(|lower| sample.host_rx() < lower);
+        let too_late = match sample {
+            Sample::Passive(_) => false,
+            Sample::Active(sample) => bounds.upper.is_some_and(|upper| sample.host_tx > upper),
+        };
+        if too_early || too_late {
+            self.contradicted = Some(device.nanos());
+            self.give_up_bounds(sample);
+        }
+    }
+
     /// Looks for a grain of the stamps, and whether the newest sample is later than usual.
     pub(super) fn watch_stamp(&mut self, sample: &Sample) {
         let device = stamp(sample);
         // Beside packets, slow answers are as suspect as late packets; alone, most answers are slow.
         let counts = matches!(sample, Sample::Passive(_)) || self.newest_packet.is_some();
         let estimate = self.estimator.estimate(device).filter(|_| counts);
-        self.newest_is_late = estimate.is_some_and(|estimate| {
-            let above = nanos_between(estimate.host.nanos(), sample.host_rx().nanos());
-            above > self.estimator.usual_lateness().nanos() as f64
-        });
+        let above =
+            estimate.map(|estimate| nanos_between(estimate.host.nanos(), sample.host_rx().nanos()));
+        let usual = self.estimator.usual_lateness().nanos() as f64;
+        self.newest_is_late = above.is_some_and(|above| above > usual);
+        match (sample, above) {
+            (Sample::Passive(_), Some(above)) => self.hidden.packet(above),
+            (Sample::Active(_), Some(above)) => self.hidden.answer(above),
+            (_, None) => {}
+        }
         let before = self.watch.limits().stamp_grain;
         let reached = self.watch.stamp(device.nanos());
         if before != self.watch.limits().stamp_grain {
