@@ -26,7 +26,7 @@ use crate::metadata::{sync_directory, write_metadata_file};
 use crate::storage::WriteOutcome;
 use crate::{
     BagMetadata, Error, LossCause, Message, MessageDefinition, MissingCause, Result, RobotGraph,
-    TopicId, TopicInfo, TopicStatistics,
+    TopicAccount, TopicId, TopicInfo, TopicStatistics,
 };
 
 /// One file was closed and the next one opened.
@@ -308,10 +308,9 @@ impl BagWriter {
             closed_file: old.path.clone(),
             opened_file: self.current_path(),
         };
-        self.close(old);
-        let mut saved = WriteOutcome::default();
-        self.save_account(now_ns, &mut saved);
-        self.pending.absorb(saved);
+        let missing = self.account.close_file();
+        self.carry_unknown(now_ns);
+        self.close(old, missing);
         self.splits.push(event.clone());
         self.repeat_latched(begin_ns, now_ns);
         Ok(event)
@@ -341,9 +340,8 @@ impl BagWriter {
         self.pending.absorb(written);
     }
 
-    fn close(&mut self, file: OpenFile) {
+    fn close(&mut self, file: OpenFile, missing: Vec<TopicAccount>) {
         self.closed_size += file.writer.file_size();
-        let missing = self.account.close_file();
         self.closer.close(ClosingFile {
             path: file.path,
             writer: file.writer,
@@ -433,7 +431,8 @@ impl BagWriter {
     /// Finishes the last file and the metadata. Blocks until all files are closed.
     pub fn finish(mut self) -> Result<(BagSummary, WriteOutcome)> {
         if let Some(file) = self.current.take() {
-            self.close(file);
+            let missing = self.account.close_file();
+            self.close(file, missing);
         }
         let (closed, mut outcome) = self.closer.finish()?;
         let records = closed.metadata.topics.iter();

@@ -4,16 +4,31 @@ use super::BagWriter;
 use crate::storage::{StorageWriter, WriteOutcome};
 
 impl BagWriter {
-    /// Saves the account in the open file when it changed and the last save is a second old.
-    pub(super) fn save_account(&mut self, now_ns: i64, outcome: &mut WriteOutcome) {
+    /// Saves the account in the open file when it changed and the last save is a second old; false if it did not.
+    pub(super) fn save_account(&mut self, now_ns: i64, outcome: &mut WriteOutcome) -> bool {
         let Some(account) = self.account.save(now_ns, &self.topics) else {
-            return;
+            return false;
         };
         if let Some(file) = &mut self.current {
             let saved = file.writer.save_account(&account);
             self.account.settle(&saved);
             outcome.absorb(saved);
         }
+        true
+    }
+
+    /// Saves what is not known in the file that was just opened, and waits until it is written: the file before it, which
+    /// has it too, drops it when it is finished.
+    pub(super) fn carry_unknown(&mut self, now_ns: i64) {
+        let mut saved = WriteOutcome::default();
+        if self.save_account(now_ns, &mut saved)
+            && let Some(file) = &mut self.current
+        {
+            let sealed = file.writer.seal();
+            self.account.settle(&sealed);
+            saved.absorb(sealed);
+        }
+        self.pending.absorb(saved);
     }
 
     /// Seals what is buffered if it is old enough at `now_ns`.
