@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use timeloom_msg::{QosProfile, TypeName};
-use timeloom_node::{LidarNode, LidarOptions, NodeOptions, RosNode};
+use timeloom_node::{LidarNode, NodeOptions, RosNode};
 use timeloom_pf::simulator::SimulatedLidar;
 use timeloom_time::{Clock, Duration, Steady, TimeBase};
 use timeloom_trace::{TAG_TYPE, tag_topic};
@@ -18,7 +18,7 @@ use timeloom_wire::{EndpointKind, Receiver, Sample, TopicSpec};
 use crate::Failure;
 use crate::claim::{Table, quantile, span};
 use crate::domain::Domain;
-use crate::robot::{Pipeline, free_port, lidar_settings, say, simulator, watch};
+use crate::robot::{Pipeline, free_port, lidar_options, say, simulator, watch};
 use crate::truth::TOPICS;
 
 /// How long the robot is watched in each turn.
@@ -167,7 +167,7 @@ pub(crate) fn robot(domain: Domain, tracked: bool) -> Result<(), Failure> {
     let pipeline = Pipeline::new(&participant, tracked)?;
     let port = free_port()?;
     let driver = RosNode::new(Arc::clone(&participant), NodeOptions::new("lidar_driver"))?;
-    let _lidar = LidarNode::new(&driver, LidarOptions::new(lidar_settings(port)))?;
+    let _lidar = LidarNode::new(&driver, lidar_options(port))?;
     let listens = |topic: &str| {
         let graph = graph
             .lock()

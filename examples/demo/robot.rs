@@ -38,7 +38,7 @@ pub(crate) fn run(domain: Domain, directory: &Path) -> Result<(), Failure> {
     // The driver is there before its device: it asks again and again, as on a robot that is switched on.
     let port = free_port()?;
     let driver = RosNode::new(Arc::clone(&participant), NodeOptions::new("lidar_driver"))?;
-    let lidar = LidarNode::new(&driver, LidarOptions::new(lidar_settings(port)))?;
+    let lidar = LidarNode::new(&driver, lidar_options(port))?;
     say("ready")?;
 
     let recorded = |topic: &str| {
@@ -106,12 +106,15 @@ pub(crate) fn simulator(port: u16) -> SimulatorOptions {
     }
 }
 
-pub(crate) fn lidar_settings(port: u16) -> LidarSettings {
+pub(crate) fn lidar_options(port: u16) -> LidarOptions {
     let mut settings = LidarSettings::new(format!("127.0.0.1:{port}"));
     settings.back_off.first = Duration::from_millis(100);
     settings.back_off.most = Duration::from_millis(200);
     settings.timesync.interval = Duration::from_millis(200);
-    settings
+    let mut options = LidarOptions::new(settings);
+    // Its topic is there before the device answers, so that no scan precedes the recorder.
+    options.device = "R2000".into();
+    options
 }
 
 pub(crate) fn free_port() -> Result<u16, Failure> {

@@ -83,57 +83,6 @@ fn a_leader_that_stalls_loses_nothing() {
     assert_eq!(run.code, 0, "{run}");
 }
 
-/// The numbers that were heard of `/b`.
-fn followed(stage: &mut Stage) -> Vec<i64> {
-    let heard = stage.heard().into_iter();
-    heard
-        .filter_map(|(topic, number)| (topic == "/b").then_some(number))
-        .collect()
-}
-
-#[test]
-fn a_leader_that_is_stopped_for_longer_than_its_lease_loses_nothing() {
-    let Some(mut stage) = Stage::new() else {
-        return;
-    };
-    let (leader, follower) = pair(&mut stage, 200, "");
-    stage.drive("resume --node /a");
-    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 20}));
-    leader.signal("-STOP");
-    // Longer than the rest of the bag: the leader ends as soon as it goes on.
-    stage.ask(&json!({"do": "sleep", "seconds": 12.0}));
-    leader.signal("-CONT");
-    let run = leader.end();
-    assert_eq!(run.code, 0, "{run}");
-    assert!(run.stderr.contains("this process did not run for"), "{run}");
-    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 200}));
-    assert_eq!(followed(&mut stage), (0..200).collect::<Vec<_>>());
-    let run = follower.interrupt();
-    assert_eq!(run.code, 0, "{run}");
-}
-
-#[test]
-fn a_loop_whose_leader_is_stopped_loses_nothing() {
-    let Some(mut stage) = Stage::new() else {
-        return;
-    };
-    let (leader, follower) = pair(&mut stage, 40, "--loop");
-    stage.drive("resume --node /a");
-    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 60}));
-    leader.signal("-STOP");
-    stage.ask(&json!({"do": "sleep", "seconds": 12.0}));
-    leader.signal("-CONT");
-    stage.ask(&json!({"do": "wait", "topic": "/b", "count": 140}));
-    let laps = followed(&mut stage);
-    let whole = laps.iter().enumerate();
-    let wrong = whole.filter(|(n, number)| i64::try_from(n % 40) != Ok(**number));
-    assert_eq!(wrong.count(), 0, "{laps:?}");
-    for player in [leader, follower] {
-        let run = player.interrupt();
-        assert_eq!(run.code, 0, "{run}");
-    }
-}
-
 #[test]
 fn a_loop_a_seek_and_a_rate_lose_nothing() {
     let Some(mut stage) = Stage::new() else {

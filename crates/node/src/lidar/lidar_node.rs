@@ -54,7 +54,7 @@ impl LidarNode {
         let asked = options;
         let (options, given) = parameters::declare(node, &asked)?;
         let base = node.participant().time_base();
-        let publisher = Arc::new(ScanPublisher::new(node, &options));
+        let publisher = Arc::new(ScanPublisher::new(node, &options)?);
         let sink: Arc<dyn LidarSink> = Arc::clone(&publisher) as Arc<dyn LidarSink>;
         let array = node.publisher("/diagnostics", ARRAY, QosProfile::DEFAULT)?;
         let mut makes = Diagnostics::new()?;

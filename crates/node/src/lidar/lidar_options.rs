@@ -32,7 +32,8 @@ pub struct LidarOptions {
     pub topic: String,
     /// The frame of the scans (`frame_id`); layers as with the topic.
     pub frame_id: String,
-    /// Which device is expected (`device`), such as `R2000`; another one is warned of. Empty for any.
+    /// Which device is expected (`device`), such as `R2000`; another one is warned of, and
+    /// the topic of an R2000 is there before it answers. Empty for any.
     pub device: String,
     /// Where the points of layers lie in the cloud (`apply_correction`).
     pub layers: Layers,

@@ -70,9 +70,10 @@ struct LayerOutput {
 }
 
 impl ScanPublisher {
-    /// Publishes on a node. Topics are there when the device has told what it is.
-    pub(super) fn new(node: &RosNode, options: &LidarOptions) -> Self {
-        Self {
+    /// Publishes on a node. Topics are there when the device has told what it is; if an R2000 is expected, its topic is
+    /// there at once.
+    pub(super) fn new(node: &RosNode, options: &LidarOptions) -> Result<Self> {
+        let publisher = Self {
             node: node.clone(),
             options: options.clone(),
             ros: node.clock(),
@@ -81,7 +82,11 @@ impl ScanPublisher {
             state: Mutex::default(),
             layers: Mutex::default(),
             timeline: Mutex::default(),
+        };
+        if publisher.options.device.contains("R2000") {
+            publisher.publisher_of(None)?;
         }
+        Ok(publisher)
     }
 
     /// Makes the publishers that a device needs.

@@ -4,7 +4,7 @@ use timeloom_msg::Value;
 use timeloom_msg::value::Array;
 use timeloom_node::{LidarNode, LidarOptions, NodeOptions, ParameterValue};
 use timeloom_pf::simulator::Product;
-use timeloom_pf::{LinkState, TimesyncMethod};
+use timeloom_pf::{LidarSettings, LinkState, TimesyncMethod};
 use timeloom_sync::Averaging;
 use timeloom_time::Duration;
 
@@ -173,6 +173,19 @@ fn parameters_are_settable_where_the_vendors_are() {
         assert!(error.contains(text), "{name}: {error}");
     }
     assert_eq!(lidar.options().settings.timesync, timesync);
+}
+
+#[test]
+fn the_topic_of_an_r2000_is_there_before_it_answers() {
+    let robot = Robot::new(Product::R2000);
+    let (scans, _) = robot.listen("/scan", SCAN);
+    let node = robot.node(NodeOptions::new("pf_driver"));
+    // Port 9 of this host discards, if anything listens there at all.
+    let mut options = LidarOptions::new(LidarSettings::new("127.0.0.1:9"));
+    options.device = "R2000".into();
+    let lidar = LidarNode::new(&node, options).expect("a lidar");
+    until("a publisher", || scans.matched() == 1);
+    assert_eq!(lidar.status().connections, 0);
 }
 
 #[test]
