@@ -104,8 +104,16 @@ pub(super) struct PlaybackState {
     stepped_over: u64,
     /// Time stands until others have found this player again.
     recovering: bool,
-    /// The owner of the external clock is gone, and the rest is not played.
-    abandoned: bool,
+    leader: Leader,
+}
+
+/// The owner of the external clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Leader {
+    #[default]
+    Present,
+    /// It is gone, and the rest is not played.
+    Gone,
 }
 
 /// What was reported and is not reported again.
@@ -187,7 +195,7 @@ impl Playback {
         if self.recovers() || self.awaits_acknowledgement() || self.take_up_deferred() {
             return;
         }
-        if self.state.abandoned {
+        if self.state.leader == Leader::Gone {
             self.give_up();
             return;
         }

@@ -5,7 +5,7 @@ use super::super::leaps::{Leap, LeapKind};
 use super::super::notice::Notice;
 use super::super::options::Repeat;
 use super::super::source::{Part, Position};
-use super::{Following, Front, Playback, Stage};
+use super::{Following, Front, Leader, Playback, Stage};
 
 /// An external clock this far before the bag is told of.
 const FAR: i64 = 3600 * 1_000_000_000;
@@ -157,13 +157,18 @@ impl Playback {
         self.moved_to(Time::from_nanos(leap.to));
     }
 
-    /// Whether nobody publishes the external clock any more. With `--loop` it is waited for.
-    fn is_abandoned(&self) -> bool {
+    /// Whether the owner of the external clock is still there. With `--loop` it is waited for.
+    fn leader(&self) -> Leader {
         let last = self.following.as_ref().and_then(|it| it.follower.last());
         let watch = self.clock_watch.as_ref();
-        self.options.repeat == Repeat::Once
+        let is_gone = self.options.repeat == Repeat::Once
             && watch.is_some_and(|watch| watch.is_gone())
-            && last.is_some_and(|last| self.steady.now() - last >= ABSENCE)
+            && last.is_some_and(|last| self.steady.now() - last >= ABSENCE);
+        if is_gone {
+            Leader::Gone
+        } else {
+            Leader::Present
+        }
     }
 
     /// Counts the messages that are left, whose time will not come, and ends.
@@ -191,7 +196,7 @@ impl Playback {
                     let source = format!("it shows {shown:.3} s for {SILENCE} now");
                     self.reporter.report(Notice::ClockSilent { source });
                 }
-                self.state.abandoned = self.is_abandoned();
+                self.state.leader = self.leader();
             }
             Woke::Reached | Woke::Jumped(_) => self.state.told.silence = false,
             _ => {}

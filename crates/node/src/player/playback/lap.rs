@@ -8,7 +8,7 @@ use super::super::clock_publisher::{CLOCK_TOPIC, ClockPublisher, Ticker, hertz_o
 use super::super::control::{Answer, Refusal};
 use super::super::source::Position;
 use super::super::status::State;
-use super::{Playback, Stage};
+use super::{Leader, Playback, Stage};
 
 /// How often `/clock` is published before playing begins, at least.
 const WAITING_PERIOD: Duration = Duration::from_millis(25);
@@ -168,7 +168,7 @@ impl Playback {
             self.state.ticker = None;
             self.state.unacknowledged = None;
             self.state.recovering = false;
-            self.state.abandoned = false;
+            self.state.leader = Leader::Present;
             // Time stands until the next run; a follower's is not ours to stop.
             if let Some(following) = &self.following {
                 following.leaps.end();
