@@ -161,7 +161,7 @@ TimeloomStatus timeloom_clock_convert(TimeloomClock *clock,
 TimeloomStatus timeloom_clock_report(const TimeloomClock *clock,
                                      TimeloomReport *report);
 
-// Forgets everything and begins a new epoch: the device was restarted. A restart that nobody tells of is found in the
+// Forgets everything and begins a new epoch: the device was restarted. A restart that is not reported is found in the
 // samples, a little later.
 //
 // # Safety

@@ -59,7 +59,7 @@ pub unsafe extern "C" fn timeloom_clock_new(options: *const TimeloomOptions) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn timeloom_clock_free(clock: *mut TimeloomClock) {
     if !clock.is_null() {
-        // SAFETY: it came from `Box::into_raw` in `timeloom_clock_new`, and nobody uses it any more.
+        // SAFETY: it came from `Box::into_raw` in `timeloom_clock_new`, and the caller no longer uses it.
         drop(unsafe { Box::from_raw(clock) });
     }
 }
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn timeloom_clock_report(
     }
 }
 
-/// Forgets everything and begins a new epoch: the device was restarted. A restart that nobody tells of is found in the
+/// Forgets everything and begins a new epoch: the device was restarted. A restart that is not reported is found in the
 /// samples, a little later.
 ///
 /// # Safety

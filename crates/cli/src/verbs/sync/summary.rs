@@ -37,7 +37,7 @@ pub(crate) struct Summary {
     calibration: Calibration,
     /// How early and how late the newest rows can be at most, in nanoseconds: host minus truth.
     bias: (Option<i64>, Option<i64>),
-    /// Limits that were passed, each as it was told last.
+    /// Limits that were exceeded, each with its newest report.
     limits: Vec<LimitReached>,
 }
 
@@ -196,7 +196,7 @@ impl Summary {
         self.tell(event.host_rx.nanos(), text);
     }
 
-    /// Tells of something that happened when a sample arrived.
+    /// Counts an event that a sample caused.
     pub(crate) fn tell(&mut self, host_rx: i64, text: String) {
         let first = self.first_rx.unwrap_or(host_rx);
         let at = host_rx.saturating_sub(first) as f64 * 1e-9;

@@ -79,7 +79,7 @@ impl Links {
 pub(super) struct BagIntake {
     lineage: Intake,
     damaged: u64,
-    /// The end of a file is missing, and nobody knows what was in it.
+    /// The end of a file is missing, and its content is unknown.
     cut: bool,
 }
 

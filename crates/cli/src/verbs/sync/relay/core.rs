@@ -75,7 +75,7 @@ impl Relay {
         &self.schema
     }
 
-    /// The layout of what is told with each of them.
+    /// The layout of the status that is published with each of them.
     pub(super) fn status_schema(&self) -> &Schema {
         &self.array
     }
