@@ -25,14 +25,33 @@ pub(crate) struct Hub {
 struct Shared {
     state: HubState,
     clocks: Arc<[Weak<ClockCore>]>,
-    /// Who writes to the clocks at the moment.
-    delivering: Option<ThreadId>,
-    /// Machine steady time at which somebody first found a delivery in progress.
+    /// The delivery in progress.
+    delivering: Option<Delivery>,
+    /// Machine steady time at which somebody first found this delivery in progress.
     contended: Option<i64>,
-    /// Counts deliveries.
-    delivery: u64,
+    /// Counts the changes that were begun.
+    changes: u64,
     /// What came meanwhile, from jump handlers or from a thread that does not wait.
     deferred: VecDeque<Change>,
+}
+
+/// A thread that makes changes on the clocks.
+#[derive(Clone, Copy)]
+struct Delivery {
+    thread: ThreadId,
+    /// The number of the change that it makes.
+    change: u64,
+    phase: Phase,
+}
+
+/// How far a change has come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Clocks get it one after the other. No other thread may begin a change: clocks would get the two in different
+    /// orders.
+    Posting,
+    /// All clocks have it; the thread waits for their jump handlers.
+    Waiting,
 }
 
 /// Whether a change waits for the jump handlers that it calls.
@@ -88,6 +107,24 @@ impl Shared {
         now.saturating_sub(since) > patience
     }
 
+    /// Begins the next change on this thread.
+    fn begin(&mut self, thread: ThreadId) -> u64 {
+        self.changes += 1;
+        self.contended = None;
+        self.delivering = Some(Delivery {
+            thread,
+            change: self.changes,
+            phase: Phase::Posting,
+        });
+        self.changes
+    }
+
+    /// Whether no other thread took over since this change was begun.
+    fn is_current(&self, change: u64) -> bool {
+        self.delivering
+            .is_some_and(|delivery| delivery.change == change)
+    }
+
     /// How long a delivery may take: as long as the most patient clock lets its handlers.
     fn patience(&self) -> std::time::Duration {
         let clocks = self.clocks.iter().filter_map(Weak::upgrade);
@@ -107,7 +144,7 @@ impl Hub {
                 clocks: Arc::new([]),
                 delivering: None,
                 contended: None,
-                delivery: 0,
+                changes: 0,
                 deferred: VecDeque::new(),
             }),
             delivered: Condvar::new(),
@@ -151,34 +188,49 @@ impl Hub {
         let mut shared = lock(&self.shared);
         let me = current().id();
         while let Some(busy) = shared.delivering {
-            if handlers == Handlers::NotAwaited && busy != me && shared.is_stuck() {
+            let mine = busy.thread == me;
+            if handlers == Handlers::NotAwaited
+                && !mine
+                && self.may_take_over(busy)
+                && shared.is_stuck()
+            {
                 break;
             }
-            if handlers == Handlers::NotAwaited || busy == me || shared.in_handler() {
+            if handlers == Handlers::NotAwaited || mine || shared.in_handler() {
                 return shared.defer(change);
             }
-            let (seen, patience) = (shared.delivery, shared.patience());
+            let (seen, patience) = (shared.changes, shared.patience());
             let (guard, timed_out) = wait_timeout(&self.delivered, shared, patience);
             shared = guard;
-            if timed_out && shared.delivery == seen {
+            if timed_out
+                && shared.changes == seen
+                && shared
+                    .delivering
+                    .is_none_or(|busy| self.may_take_over(busy))
+            {
                 // A jump handler hangs; its clock gives up on it now, and so does the hub.
                 break;
             }
         }
-        shared.delivering = Some(me);
-        shared.contended = None;
-        shared.delivery += 1;
-        shared = self.deliver_one(shared, change, handlers);
-        while shared.delivering == Some(me)
-            && let Some(deferred) = shared.deferred.pop_front()
-        {
-            shared = self.deliver_one(shared, deferred, handlers);
+        let mut next = Some(change);
+        while let Some(change) = next {
+            let number = shared.begin(me);
+            shared = self.deliver_one(shared, change, handlers);
+            if !shared.is_current(number) {
+                // Another thread took over, with what was deferred.
+                return;
+            }
+            next = shared.deferred.pop_front();
         }
-        if shared.delivering == Some(me) {
-            shared.delivering = None;
-        }
+        shared.delivering = None;
         drop(shared);
         self.delivered.notify_all();
+    }
+
+    /// Whether a thread may leave this delivery behind. Virtual time has no threads for handlers: they run while the
+    /// change is posted.
+    fn may_take_over(&self, delivery: Delivery) -> bool {
+        delivery.phase == Phase::Waiting || self.base.is_virtual()
     }
 
     fn deliver_one<'a>(
@@ -223,8 +275,36 @@ impl Hub {
         if let Some(warning) = warning {
             self.reporter.report(warning);
         }
+        self.post(&clocks, operations, handlers)
+    }
+
+    /// Posts the operations to the clocks in their order, then waits for the jump handlers, if they are awaited.
+    fn post(
+        &self,
+        clocks: &[Weak<ClockCore>],
+        operations: &[Operation],
+        handlers: Handlers,
+    ) -> MutexGuard<'_, Shared> {
+        let mut jumping = Vec::new();
         for core in clocks.iter().filter_map(Weak::upgrade) {
-            write_one(&core, operations, handlers);
+            let mut pending = false;
+            for operation in operations {
+                pending |= core.post(*operation) == Posted::Pending;
+            }
+            if pending && handlers == Handlers::Awaited {
+                jumping.push(core);
+            }
+        }
+        let mut shared = lock(&self.shared);
+        if jumping.is_empty() {
+            return shared;
+        }
+        if let Some(delivery) = shared.delivering.as_mut() {
+            delivery.phase = Phase::Waiting;
+        }
+        drop(shared);
+        for core in jumping {
+            core.wait_until_settled();
         }
         lock(&self.shared)
     }
@@ -239,9 +319,8 @@ impl Hub {
         drop(shared);
         for core in clocks.iter().filter_map(Weak::upgrade) {
             core.leave_hub(self);
-            write_one(&core, &[Operation::Deactivate], handlers);
         }
-        lock(&self.shared)
+        self.post(&clocks, &[Operation::Deactivate], handlers)
     }
 
     fn attach_one<'a>(
@@ -266,12 +345,9 @@ impl Hub {
         let current = shared.state.current();
         let active = shared.state.source_state() == SourceState::Active;
         drop(shared);
-        if let Some(core) = core.upgrade() {
-            let activate = active.then_some(Operation::Activate);
-            let operations: Vec<_> = [current, activate].into_iter().flatten().collect();
-            write_one(&core, &operations, handlers);
-        }
-        lock(&self.shared)
+        let activate = active.then_some(Operation::Activate);
+        let operations: Vec<_> = [current, activate].into_iter().flatten().collect();
+        self.post(std::slice::from_ref(core), &operations, handlers)
     }
 
     fn detach_one<'a>(
@@ -289,20 +365,17 @@ impl Hub {
             .collect();
         let was_attached = clocks.len() < before;
         shared.clocks = clocks.into();
+        if !was_attached {
+            return shared;
+        }
         drop(shared);
-        if was_attached && let Some(core) = core.upgrade() {
+        if let Some(core) = core.upgrade() {
             core.leave_hub(self);
-            write_one(&core, &[Operation::Deactivate], handlers);
         }
-        lock(&self.shared)
-    }
-}
-
-/// Does the operations on one clock, in their order.
-fn write_one(core: &ClockCore, operations: &[Operation], handlers: Handlers) {
-    for operation in operations {
-        if core.post(*operation) == Posted::Pending && handlers == Handlers::Awaited {
-            core.wait_until_settled();
-        }
+        self.post(
+            std::slice::from_ref(core),
+            &[Operation::Deactivate],
+            handlers,
+        )
     }
 }
