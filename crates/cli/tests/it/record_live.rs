@@ -67,9 +67,14 @@ fn a_healthy_run_has_everything_that_was_published() {
             "{topic}\n{run}"
         );
     }
-    let both = numbers(&bag, "/both");
+    let mut both = numbers(&bag, "/both");
     let all: Vec<u64> = (0..1000).collect();
-    assert_eq!((&both["a"], &both["b"]), (&all, &all));
+    for name in ["a", "b"] {
+        // Cyclone repeats the first message after later ones when its first heartbeat was late.
+        let found = both.get_mut(name).unwrap();
+        found.sort_unstable();
+        assert!(*found == all, "{name}: not every message is recorded once");
+    }
     foreign_readers_agree(&robot, 2205);
     let info = robot.sandbox.ok("info -v bag");
     let line = "Topic: /both | Type: std_msgs/msg/String | Count: 2000 | ";
