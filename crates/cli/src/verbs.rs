@@ -6,6 +6,7 @@ pub(crate) mod cat;
 pub(crate) mod clock;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod info;
 pub(crate) mod list;

@@ -11,6 +11,7 @@ mod cat;
 mod clock_live;
 mod compatibility;
 mod convert;
+mod diff;
 mod distributions;
 mod docs;
 mod doctor;
