@@ -16,6 +16,7 @@ EXAMPLES
   timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
   timeloom convert my_bag -o cut --start +10s --end +20s
   timeloom diff before after                            two bags, message by message, with tolerances
+  timeloom check my_bag contract.yaml                   is this recording as good as it should be
   timeloom recover my_bag                               after a crash or a power cut
   timeloom trace report my_bag                          which inputs made this output, and how late
   timeloom sync fit samples.csv                         a sensor's clock against the host's
@@ -48,6 +49,7 @@ pub(crate) enum Verb {
     Query(verbs::query::Arguments),
     Convert(Box<verbs::convert::Arguments>),
     Diff(Box<verbs::diff::Arguments>),
+    Check(verbs::check::Arguments),
     Reindex(verbs::reindex::Arguments),
     Recover(verbs::recover::Arguments),
     Trace(verbs::trace::Arguments),
@@ -71,6 +73,7 @@ impl Verb {
             Self::Cat(arguments) => verbs::cat::run(&arguments, context),
             Self::Query(arguments) => verbs::query::run(&arguments, context),
             Self::Convert(arguments) => verbs::convert::run(&arguments, context),
+            Self::Check(arguments) => verbs::check::run(&arguments, context),
             Self::Diff(arguments) => verbs::diff::run(&arguments, context),
             Self::Play(arguments) => verbs::play::run(*arguments, context),
             Self::Burst(arguments) => verbs::burst::run(*arguments, context),

@@ -3,6 +3,7 @@
 pub(crate) mod bench;
 pub(crate) mod burst;
 pub(crate) mod cat;
+pub(crate) mod check;
 pub(crate) mod clock;
 pub(crate) mod completions;
 pub(crate) mod convert;

@@ -24,7 +24,7 @@ fn write(sandbox: &Sandbox, name: &str, x: impl Fn(i64) -> Option<f64>) {
         let time_ns = number * 10_000_000;
         let mut data = vec![0, 1, 0, 0, 0, 0, 0, 0];
         data.extend(u32::try_from(time_ns).unwrap().to_le_bytes());
-        data.extend([1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        data.extend([1, 0, 0, 0, 0, 0, 0, 0]);
         for value in [x, 0.0, 0.0] {
             data.extend(value.to_le_bytes());
         }

@@ -8,6 +8,7 @@ mod bad_input;
 mod bench;
 mod bench_live;
 mod cat;
+mod check;
 mod clock_live;
 mod compatibility;
 mod convert;

@@ -41,7 +41,7 @@ pub(crate) fn point(topic: &'static str, time_ns: i64, stamp_ns: i64, x: f64) ->
             .unwrap()
             .to_le_bytes(),
     );
-    data.extend([1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    data.extend([1, 0, 0, 0, 0, 0, 0, 0]);
     for value in [x, 0.0, 0.0] {
         data.extend(value.to_le_bytes());
     }
