@@ -15,6 +15,8 @@ EXAMPLES
   timeloom info my_bag -v                               what is in it, and what was lost
   timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
   timeloom convert my_bag -o cut --start +10s --end +20s
+  timeloom diff before after                            two bags, message by message, with tolerances
+  timeloom check my_bag contract.yaml                   is this recording as good as it should be
   timeloom recover my_bag                               after a crash or a power cut
   timeloom trace report my_bag                          which inputs made this output, and how late
   timeloom sync fit samples.csv                         a sensor's clock against the host's
@@ -46,6 +48,8 @@ pub(crate) enum Verb {
     Cat(Box<verbs::cat::Arguments>),
     Query(verbs::query::Arguments),
     Convert(Box<verbs::convert::Arguments>),
+    Diff(Box<verbs::diff::Arguments>),
+    Check(verbs::check::Arguments),
     Reindex(verbs::reindex::Arguments),
     Recover(verbs::recover::Arguments),
     Trace(verbs::trace::Arguments),
@@ -69,6 +73,8 @@ impl Verb {
             Self::Cat(arguments) => verbs::cat::run(&arguments, context),
             Self::Query(arguments) => verbs::query::run(&arguments, context),
             Self::Convert(arguments) => verbs::convert::run(&arguments, context),
+            Self::Check(arguments) => verbs::check::run(&arguments, context),
+            Self::Diff(arguments) => verbs::diff::run(&arguments, context),
             Self::Play(arguments) => verbs::play::run(*arguments, context),
             Self::Burst(arguments) => verbs::burst::run(*arguments, context),
             Self::Clock(arguments) => verbs::clock::run(arguments, context),

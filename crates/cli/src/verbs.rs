@@ -3,9 +3,11 @@
 pub(crate) mod bench;
 pub(crate) mod burst;
 pub(crate) mod cat;
+pub(crate) mod check;
 pub(crate) mod clock;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 pub(crate) mod info;
 pub(crate) mod list;

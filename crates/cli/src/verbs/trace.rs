@@ -8,7 +8,7 @@ mod export;
 mod live;
 mod path;
 mod report;
-mod text;
+pub(crate) mod text;
 mod viewer;
 
 use clap::{Args, Subcommand};

@@ -71,6 +71,7 @@ pub(crate) fn prepare(sandbox: &Sandbox) {
         .set_len(200_000)
         .unwrap();
     tracked_robots(sandbox);
+    crate::diff::write_bags(sandbox);
 }
 
 #[test]

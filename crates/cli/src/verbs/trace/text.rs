@@ -9,24 +9,24 @@ use timeloom_trace::{
 use crate::json_text::{counted, grouped};
 
 /// A table; columns of numbers stand to the right.
-pub(super) struct Table {
+pub(crate) struct Table {
     rows: Vec<Vec<String>>,
     indent: &'static str,
 }
 
 impl Table {
-    pub(super) fn new(indent: &'static str, head: &[&str]) -> Self {
+    pub(crate) fn new(indent: &'static str, head: &[&str]) -> Self {
         Self {
             rows: vec![head.iter().map(ToString::to_string).collect()],
             indent,
         }
     }
 
-    pub(super) fn row(&mut self, cells: Vec<String>) {
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let columns = self.rows.first().map_or(0, Vec::len);
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));

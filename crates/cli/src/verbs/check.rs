@@ -1,0 +1,173 @@
+//! `timeloom check`: a bag held against a contract.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+use timeloom_bag::StorageReader as _;
+use timeloom_contract::{Contract, Report, check_bag, learn_bag};
+use timeloom_trace::junit;
+
+use super::info::Format;
+use super::trace::text::Table;
+use crate::context::Context;
+use crate::decode::resolver;
+use crate::failure::Failure;
+use crate::json_text::counted;
+use crate::outcome::Outcome;
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  timeloom check my_bag contract.yaml
+  timeloom check my_bag contract.yaml --format json
+  timeloom check my_bag contract.yaml --junit check.xml     for the test view of a CI server
+  timeloom check --learn good_bag -o contract.yaml          a contract from a good recording
+
+A contract:
+  topics:
+    /imu:
+      type: sensor_msgs/msg/Imu
+      qos: {reliability: reliable, durability: volatile}
+      rate: {min: 95, max: 105}               # Hz, mean
+      max_gap: 50ms                           # the start and the end of the bag included
+      stamps: {monotonic: true, max_age: 100ms, max_future: 5ms}
+      frame_id: imu_link
+      values:
+        linear_acceleration.z: {min: 5, max: 15}
+      max_lost: 0
+      max_unknown: 0
+    /map: {count: {min: 1}, optional: true}
+  other_topics: forbidden                     # allowed unless given
+
+EXIT CODES
+  0 kept   1 violated, or failed   2 wrong usage   3 kept, but parts of the bag could not be read";
+
+/// Check a bag against a contract: topics, types, QoS, rates, gaps, stamps, values, losses; learn one
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The bag
+    #[arg(value_name = "BAG")]
+    bag: PathBuf,
+    /// The contract, as YAML
+    #[arg(
+        value_name = "CONTRACT",
+        required_unless_present = "learn",
+        conflicts_with = "learn"
+    )]
+    contract: Option<PathBuf>,
+    /// Write a contract from this bag instead
+    #[arg(long)]
+    learn: bool,
+    /// With --learn: the file to write; stdout unless given, an existing file is not replaced
+    #[arg(short, long, value_name = "FILE", requires = "learn")]
+    output: Option<PathBuf>,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+    /// Also write the verdicts as JUnit XML; an existing file is replaced
+    #[arg(long, value_name = "FILE", conflicts_with = "learn")]
+    junit: Option<PathBuf>,
+    /// List what is kept too
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let Some(path) = &arguments.contract else {
+        return learn(arguments, context);
+    };
+    let contract = read_contract(path)?;
+    let mut bag = context.bags.open(&arguments.bag)?;
+    let report = check_bag(&mut bag, &contract, &resolver()).map_err(|error| match error {
+        timeloom_contract::Error::Field { .. } => {
+            anyhow::Error::from(Failure::usage(format!("{}: {error}", path.display())))
+        }
+        other => other.into(),
+    })?;
+    let damage = bag.info().damage.clone();
+    context.printer.warnings(&damage);
+    if let Some(path) = &arguments.junit {
+        let problem = (!damage.is_empty()).then_some("parts of the bag could not be read");
+        let name = format!("timeloom check {}", arguments.bag.display());
+        std::fs::write(path, junit(&report.verdicts(), &name, problem))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    print(arguments, &report, context)?;
+    if !report.is_kept() {
+        return Ok(Outcome::ProblemFound);
+    }
+    Ok(Outcome::lost_if(!damage.is_empty()))
+}
+
+fn read_contract(path: &Path) -> anyhow::Result<Contract> {
+    let yaml =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let contract = Contract::parse(&yaml)
+        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+    Ok(contract)
+}
+
+fn print(arguments: &Arguments, report: &Report, context: &mut Context) -> anyhow::Result<()> {
+    if arguments.format == Format::Json {
+        let json = serde_json::to_string_pretty(report)?;
+        writeln!(context.printer.data(), "{json}")?;
+        return Ok(());
+    }
+    let violated = report.checks.iter().filter(|check| !check.kept).count();
+    let mut table = Table::new("", &["topic", "what", "allowed", "actual", "", ""]);
+    let shown = report
+        .checks
+        .iter()
+        .filter(|check| arguments.verbose || !check.kept);
+    for check in shown {
+        table.row(vec![
+            check.topic.clone(),
+            check.what.clone(),
+            check.allowed.clone(),
+            check.actual.clone(),
+            if check.kept { "ok" } else { "VIOLATED" }.to_owned(),
+            check.place_text(),
+        ]);
+    }
+    if arguments.verbose || violated > 0 {
+        context.printer.text(&table.text())?;
+    }
+    let checks = counted(report.checks.len() as u64, "check");
+    let verdict = match violated {
+        0 => format!("{checks}, all kept\n"),
+        _ => format!("{checks}, {violated} violated\n"),
+    };
+    context.printer.text(&verdict)?;
+    Ok(())
+}
+
+fn learn(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let mut bag = context.bags.open(&arguments.bag)?;
+    if bag.info().topics.is_empty() {
+        let text = format!("{} has no topic to learn from", arguments.bag.display());
+        return Err(Failure::new(text).into());
+    }
+    let contract = learn_bag(&mut bag, &resolver())?;
+    let yaml = format!(
+        "# Learned from {}: bounds are wider than what was seen; tighten them, and add `values`.\n{}",
+        arguments.bag.display(),
+        contract.to_yaml()
+    );
+    let damage = bag.info().damage.clone();
+    context.printer.warnings(&damage);
+    match &arguments.output {
+        None => context.printer.text(&yaml)?,
+        Some(path) => {
+            let mut file = std::fs::File::create_new(path)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+            std::io::Write::write_all(&mut file, yaml.as_bytes())
+                .with_context(|| format!("cannot write {}", path.display()))?;
+            let topics = counted(contract.topics.len() as u64, "topic");
+            context
+                .printer
+                .note(&format!("{}: {topics}", path.display()));
+        }
+    }
+    Ok(Outcome::lost_if(!damage.is_empty()))
+}

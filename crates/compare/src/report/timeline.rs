@@ -1,0 +1,41 @@
+use serde::Serialize;
+
+/// Where in time messages are the same, differ, or have no partner.
+#[derive(Debug, Clone, Serialize)]
+pub struct Timeline {
+    /// Equal parts of the longer bag, in their order.
+    pub cells: Vec<TimelineCell>,
+    #[serde(skip)]
+    length_ns: i64,
+}
+
+/// The messages of one part of the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct TimelineCell {
+    /// Pairs without a difference.
+    pub same: u64,
+    /// Pairs that differ.
+    pub different: u64,
+    /// Messages of the left bag without a partner.
+    pub only_left: u64,
+    /// Messages of the right bag without a partner.
+    pub only_right: u64,
+}
+
+const CELLS: usize = 120;
+
+impl Timeline {
+    pub(crate) fn new(length_ns: i64) -> Self {
+        Self {
+            cells: vec![TimelineCell::default(); CELLS],
+            length_ns: length_ns.max(1),
+        }
+    }
+
+    /// The cell of a time since the start of a bag; times outside of the bag count to the first or last cell.
+    pub(crate) fn cell(&mut self, time_ns: i64) -> &mut TimelineCell {
+        let share = time_ns.max(0) as f64 / self.length_ns as f64;
+        let index = (share * CELLS as f64) as usize;
+        &mut self.cells[index.min(CELLS - 1)]
+    }
+}
