@@ -15,7 +15,7 @@ EXAMPLES
   timeloom info my_bag -v                               what is in it, and what was lost
   timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
   timeloom convert my_bag -o cut --start +10s --end +20s
-  timeloom diff before after                            two bags, message by message, with tolerances
+  timeloom diff before after                            two bags, message by message
   timeloom check my_bag contract.yaml                   is this recording as good as it should be
   timeloom recover my_bag                               after a crash or a power cut
   timeloom trace report my_bag                          which inputs made this output, and how late

@@ -23,6 +23,9 @@ fn help_goes_to_stdout() {
       query        Ask many bags with SQL: topics are tables, fields are columns
       convert      Rewrite bags: slice, filter, rename, split, compress, merge, change the storage;
                    export to CSV and JSON lines
+      diff         Compare two bags: topics, types, QoS, counts, losses, and messages field by field
+      check        Check a bag against a contract: topics, types, QoS, rates, gaps, stamps, values,
+                   losses; learn one
       reindex      Rebuild metadata.yaml from the files of a bag
       recover      Get back all that a damaged bag holds: cut files, missing summaries, broken metadata
       trace        Lineage of messages: which inputs made an output, how late, what broke: live, report,
@@ -65,6 +68,8 @@ fn help_goes_to_stdout() {
       timeloom info my_bag -v                               what is in it, and what was lost
       timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
       timeloom convert my_bag -o cut --start +10s --end +20s
+      timeloom diff before after                            two bags, message by message
+      timeloom check my_bag contract.yaml                   is this recording as good as it should be
       timeloom recover my_bag                               after a crash or a power cut
       timeloom trace report my_bag                          which inputs made this output, and how late
       timeloom sync fit samples.csv                         a sensor's clock against the host's
