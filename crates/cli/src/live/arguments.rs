@@ -1,16 +1,9 @@
 //! The flags of every live verb.
 
 use clap::Args;
-use timeloom_dds::{DiscoveryRange, Options};
+use timeloom_dds::Options;
 use timeloom_time::Duration;
 use timeloom_wire::environment::Environment;
-
-/// Cyclone DDS on the loopback interface and nowhere else.
-const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
-    <NetworkInterface address=\"127.0.0.1\" multicast=\"false\"/></Interfaces>\
-    <AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>\
-    <MaxAutoParticipantIndex>64</MaxAutoParticipantIndex><Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery>\
-    </Domain></CycloneDDS>";
 
 /// Where and for how long to look.
 #[derive(Debug, Args)]
@@ -33,16 +26,6 @@ pub(crate) struct LiveArguments {
 }
 
 impl LiveArguments {
-    /// Those of `--localhost` and nothing else.
-    pub(crate) fn local() -> Self {
-        Self {
-            spin_time: Duration::from_secs(2),
-            localhost: true,
-            ros_args: false,
-            no_daemon: false,
-        }
-    }
-
     /// What the environment asks for.
     pub(crate) fn environment() -> anyhow::Result<Environment> {
         Ok(Environment::read(&|name| std::env::var(name).ok())?)
@@ -50,14 +33,10 @@ impl LiveArguments {
 
     /// The options of a participant over DDS.
     pub(crate) fn dds(&self, environment: &Environment) -> Options {
-        if !self.localhost {
-            return Options::from(environment);
-        }
-        Options {
-            domain: environment.domain,
-            range: DiscoveryRange::SystemDefault,
-            configuration: LOOPBACK.into(),
-            ..Options::default()
+        if self.localhost {
+            Options::loopback(environment.domain)
+        } else {
+            Options::from(environment)
         }
     }
 

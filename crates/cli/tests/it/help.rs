@@ -34,8 +34,6 @@ fn help_goes_to_stdout() {
       node         Look at the nodes of a running robot: list, info
       service      Look at the services of a running robot, and call them: list, call
       doctor       Find out what is wrong with this machine, a bag, the network: bag, net
-      bench        Compare with other tools, publish the loads of rosbag2's benchmarks, check what
-                   became of every message
       list         List storages, compressors and known interfaces
       completions  Print the tab completion of a shell
       manual       Write the man pages of all verbs into a directory

@@ -5,8 +5,6 @@
 )]
 
 mod bad_input;
-mod bench;
-mod bench_live;
 mod cat;
 mod clock_live;
 mod compatibility;

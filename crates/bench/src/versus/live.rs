@@ -10,7 +10,6 @@ use serde_json::Value as Json;
 
 use super::jobs::remove;
 use super::peers::{Measured, Peers, Side};
-use crate::failure::Failure;
 
 const HERTZ: u64 = 100;
 const SECONDS: u64 = 4;
@@ -29,24 +28,18 @@ pub(super) fn run(
     let profile = work.join("live.yaml");
     std::fs::write(&profile, producers(topics, size))?;
     let domain = (std::process::id() % 100 + 101).to_string();
-    let mut command = Command::new(&peers.ours);
+    let mut command;
     if side == Side::Ours {
+        command = Command::new(peers.timeloom()?);
         command.args(["record", "--all-topics", "--localhost", "-o"]);
         command.arg(&bag);
     } else {
-        command.args([
-            "bench",
-            "job",
-            "subscribe",
-            "-",
-            "-",
-            &topics.to_string(),
-            "0",
-        ]);
+        command = Command::new(&peers.ours);
+        command.args(["job", "subscribe", "-", "-", &topics.to_string(), "0"]);
     }
     let receiver = quiet(command.env("ROS_DOMAIN_ID", &domain)).spawn()?;
     let mut load = Command::new(&peers.ours);
-    load.args(["bench", "load", "--localhost", "--format", "json"])
+    load.args(["load", "--localhost", "--format", "json"])
         .arg(&profile);
     load.env("ROS_DOMAIN_ID", &domain).stderr(Stdio::null());
     let published = load.output()?;
@@ -59,7 +52,7 @@ pub(super) fn run(
             value: spent / count as f64,
             answer: count,
         }),
-        _ => Err(Failure::new("the load of the live comparison could not be published").into()),
+        _ => anyhow::bail!("cannot publish the load of the live comparison"),
     }
 }
 

@@ -1,8 +1,19 @@
-//! `timeloom bench` without a network: loads that go straight to a recorder, and comparisons.
+//! The real binary: loads that go straight to a recorder, their verification, and comparisons.
+#![expect(
+    clippy::unwrap_used,
+    reason = "in helpers of tests too a failure is a failed test"
+)]
+
+mod live;
+mod sandbox;
+
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use timeloom_bag::BagOptions;
+use timeloom_bag::convert::{ConvertOutput, OnDamage};
 
-use crate::support::Sandbox;
+use crate::sandbox::Sandbox;
 
 /// Every kind of message, few of each.
 pub(crate) const PRODUCERS: &str = "
@@ -19,11 +30,38 @@ node:
       imu: {publishers_count: 1, topic_root: imu, msg_type: 'sensor_msgs::msg::Imu', msg_count_each: 50, rate_hz: 500}
 ";
 
+/// A bag that the real rosbag2 recorded.
+fn golden(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../testdata/bags")
+        .join(name)
+}
+
+/// The Python with `rosbags` and `mcap`; `None` after saying why, where that is allowed.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn python() -> Option<String> {
+    let python = std::env::var("TIMELOOM_PYTHON").ok();
+    if python.is_none() {
+        let required = std::env::var("CI").is_ok_and(|ci| ci == "true");
+        assert!(!required, "TIMELOOM_PYTHON must name a Python with rosbags");
+        eprintln!("skipped: TIMELOOM_PYTHON is not set");
+    }
+    python
+}
+
+fn without_imu(bag: &Path, part: &Path) {
+    let output = ConvertOutput {
+        topics: Box::new(|topic, _| topic.name != "/imu_1"),
+        ..ConvertOutput::new(part, BagOptions::default())
+    };
+    timeloom_bag::convert(&[bag], vec![output], OnDamage::Fail, &mut |_| {}).unwrap();
+}
+
 /// A bag of that load, and its ledger.
 fn recorded(storage: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("producers.yaml", PRODUCERS);
-    let load = "bench load producers.yaml --without-transport bag --format json -s";
+    let load = "load producers.yaml --without-transport bag --format json -s";
     let ledger = sandbox.ok(&format!("{load} {storage}"));
     sandbox.write("ledger.json", ledger);
     sandbox
@@ -33,7 +71,7 @@ fn recorded(storage: &str) -> Sandbox {
 fn a_load_without_transport_is_whole_in_every_storage() {
     for storage in ["mcap", "sqlite3"] {
         let sandbox = recorded(storage);
-        let checked = sandbox.ok("bench verify bag --ledger ledger.json --format json");
+        let checked = sandbox.ok("verify bag --ledger ledger.json --format json");
         let checked: Value = serde_json::from_str(&checked).unwrap();
         assert_eq!(checked["total"]["recorded"], 370, "{checked:#}");
         for (topic, count) in [("/bytes_3", 100), ("/picture_1", 10), ("/imu_1", 50)] {
@@ -47,18 +85,18 @@ fn a_load_without_transport_is_whole_in_every_storage() {
 }
 
 #[test]
-fn what_is_missing_is_loss_and_what_is_not_accounted_for_is_a_fault() {
+fn missing_messages_exit_with_3_and_unaccounted_ones_with_1() {
     let sandbox = recorded("mcap");
-    sandbox.ok("convert bag -o part --exclude-topics /imu_1");
-    let run = sandbox.run("bench verify part --ledger ledger.json");
+    without_imu(&sandbox.path("bag"), &sandbox.path("part"));
+    let run = sandbox.run("verify part --ledger ledger.json");
     assert_eq!(run.code, 3, "{run}");
     let more = std::fs::read_to_string(sandbox.path("ledger.json")).unwrap();
     let changed = more.replacen("\"published\": 50", "\"published\": 51", 1);
     assert_ne!(more, changed);
     sandbox.write("more.json", changed);
-    let run = sandbox.run("bench verify bag --ledger more.json");
+    let run = sandbox.run("verify bag --ledger more.json");
     assert_eq!(run.code, 1, "{run}");
-    assert!(run.stderr.contains("1 topic with messages"), "{run}");
+    assert!(run.stderr.contains("messages of 1 topics"), "{run}");
 }
 
 /// The bytes of a topic, as the load makes them.
@@ -78,7 +116,7 @@ fn noise(topic: &str, size: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_changed_byte_is_a_fault() {
+fn a_changed_byte_is_reported_as_damage() {
     let sandbox = recorded("sqlite3");
     let file = sandbox.path("bag/bag_0.db3");
     let mut bytes = std::fs::read(&file).unwrap();
@@ -90,7 +128,7 @@ fn a_changed_byte_is_a_fault() {
         bytes[place + 3] ^= 1;
     }
     std::fs::write(&file, bytes).unwrap();
-    let run = sandbox.run("bench verify bag --format json");
+    let run = sandbox.run("verify bag --format json");
     assert_eq!(run.code, 1, "{run}");
     let found: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(found["topics"]["/picture_1"]["damaged"], 10, "{found:#}");
@@ -98,19 +136,19 @@ fn a_changed_byte_is_a_fault() {
 }
 
 #[test]
-fn a_bag_without_a_load_is_not_well() {
-    let run = Sandbox::new().run("bench verify BAGS/mcap_plain");
+fn a_bag_without_a_load_is_an_error() {
+    let run = Sandbox::new().run(&format!("verify {}", golden("mcap_plain").display()));
     assert_eq!(run.code, 1, "{run}");
     assert!(
-        run.stderr.contains("no message of `timeloom bench load`"),
+        run.stderr.contains("no messages of `timeloom-bench load`"),
         "{run}"
     );
 }
 
 #[test]
-fn a_comparison_names_what_is_not_installed() {
+fn a_comparison_lists_tools_that_are_not_installed() {
     let sandbox = Sandbox::new();
-    let rows = sandbox.ok("bench --only slice --rounds 1 --scale 0.01 --work . --format json");
+    let rows = sandbox.ok("--only slice --rounds 1 --scale 0.01 --work . --format json");
     let rows: Value = serde_json::from_str(&rows).unwrap();
     let row = |other: &str| {
         let mut rows = rows.as_array().unwrap().iter();
@@ -125,15 +163,15 @@ fn a_comparison_names_what_is_not_installed() {
 }
 
 #[test]
-fn with_python_the_others_find_the_same() {
-    let Some(python) = crate::record_robot::python() else {
+fn python_tools_agree_on_the_answers() {
+    let Some(python) = python() else {
         return;
     };
     let mut sandbox = Sandbox::new();
-    sandbox.set("TIMELOOM_PYTHON", &python.display().to_string());
+    sandbox.set("TIMELOOM_PYTHON", &python);
     for only in ["write.mcap.s", "read", "info", "slice", "decode", "convert"] {
         let rows = sandbox.ok(&format!(
-            "bench --only {only} --rounds 1 --scale 0.005 --work . --format json"
+            "--only {only} --rounds 1 --scale 0.005 --work . --format json"
         ));
         let rows: Value = serde_json::from_str(&rows).unwrap();
         let mut rows = rows.as_array().unwrap().iter();

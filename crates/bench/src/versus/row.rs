@@ -99,7 +99,7 @@ fn digits(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verbs::bench::versus::jobs;
+    use crate::versus::jobs;
 
     #[test]
     fn the_middle_counts_and_what_is_missing_is_said() {

@@ -7,12 +7,12 @@ use bytes::Bytes;
 use timeloom_time::{CancelToken, Clock, Duration, Steady, Time, WaitOptions};
 use timeloom_wire::{Node, PublishOptions, Publisher, TopicSpec};
 
-use super::ledger::{Entry, Ledger};
-use super::payload::Payload;
-use super::profile::{Group, Profile};
+use crate::ledger::{Entry, Ledger};
+use crate::payload::Payload;
+use crate::profile::{Group, Profile};
 
 /// One publisher with its plan.
-pub(super) struct Producer {
+pub(crate) struct Producer {
     topic: String,
     pub(super) publisher: Box<dyn Publisher>,
     payload: Payload,
@@ -80,7 +80,7 @@ impl Producer {
 }
 
 /// Publishes all of it with so many threads; `stop` ends it early. What is late is sent at once, never left out.
-pub(super) fn run(
+pub(crate) fn run(
     producers: Vec<Producer>,
     threads: usize,
     clock: &Clock<Steady>,

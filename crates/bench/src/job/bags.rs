@@ -12,8 +12,7 @@ use timeloom_bag::{
 
 use super::Done;
 use super::cost::Cost;
-use crate::failure::Failure;
-use crate::verbs::bench::payload::{Content, Payload};
+use crate::payload::{Content, Payload};
 
 /// Where the time of all bags begins; the scripts of the others have the same number.
 const BEGIN_NS: i64 = 1_700_000_000_000_000_000;
@@ -79,13 +78,13 @@ fn fill(
             .collect();
         let outcome = writer.write(&batch, time(number));
         if !outcome.is_ok() {
-            return Err(Failure::new(format!("the bag could not be written: {outcome:?}")).into());
+            anyhow::bail!("cannot write the bag: {outcome:?}");
         }
         number = end;
     }
     let (_, outcome) = writer.finish()?;
     if !outcome.is_ok() {
-        return Err(Failure::new(format!("the bag could not be closed: {outcome:?}")).into());
+        anyhow::bail!("cannot close the bag: {outcome:?}");
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ const NANOS: u64 = 1_000_000_000;
 
 /// What the messages of a group are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Content {
+pub(crate) enum Content {
     ByteArray,
     Image,
     PointCloud2,
@@ -69,7 +69,7 @@ impl Content {
 }
 
 /// The messages of one topic, which differ in their number only.
-pub(super) struct Payload {
+pub(crate) struct Payload {
     bytes: Vec<u8>,
     number_at: usize,
     stamped: bool,

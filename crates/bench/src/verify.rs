@@ -1,4 +1,4 @@
-//! `timeloom bench verify`.
+//! `timeloom-bench verify`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,32 +6,28 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value as Json, json};
-use timeloom_bag::{BagReader, Query, StorageReader as _, TopicInfo, UnknownMessages};
+use timeloom_bag::{BagInfo, BagReader, Query, StorageReader as _, TopicInfo, UnknownMessages};
 
-use super::ledger::Ledger;
-use super::payload::{Content, Payload};
-use crate::context::Context;
-use crate::failure::Failure;
-use crate::json_text::{counted, grouped};
-use crate::outcome::Outcome;
-use crate::verbs::info::Format;
+use crate::ledger::Ledger;
+use crate::output::{self, Format, Outcome, note};
+use crate::payload::{Content, Payload};
 
 const EXAMPLES: &str = "\
 EXAMPLES
-  timeloom bench verify my_bag                              every byte of every message, and all numbers
-  timeloom bench verify my_bag --ledger ledger.json         published = recorded + lost, for each topic
-  timeloom bench verify my_bag/my_bag_3.mcap --format json  one file of a bag
+  timeloom-bench verify my_bag                              every byte and every number
+  timeloom-bench verify my_bag --ledger ledger.json         published = recorded + lost, for each topic
+  timeloom-bench verify my_bag/my_bag_3.mcap --format json  one file of a bag
 
-The exit code is 3 when something is missing, and 1 when a message is damaged or not accounted for.";
+The exit code is 3 when messages are missing, and 1 when a message is damaged or not accounted for.";
 
-/// Check the messages of `timeloom bench load` in a bag, byte by byte, and account for all of them
+/// Check the messages of `timeloom-bench load` in a bag, byte by byte, and account for all of them
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The bag: a directory, or one .mcap or .db3 file
     #[arg(value_name = "BAG")]
     bag: PathBuf,
-    /// What `timeloom bench load --format json` has printed
+    /// What `timeloom-bench load --format json` has printed
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
     /// Form of the output
@@ -124,15 +120,15 @@ impl Found {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mut topics: BTreeMap<String, Found> = BTreeMap::new();
     if let Some(path) = &arguments.ledger {
         for (name, count) in Ledger::published(path)? {
             topics.entry(name).or_default().published = Some(count);
         }
     }
-    let left_out = read(context.bags.open(&arguments.bag)?, &mut topics)?;
-    for topic in &context.bags.info(&arguments.bag)?.topics {
+    let left_out = read(BagReader::open(&arguments.bag)?, &mut topics)?;
+    for topic in &BagInfo::open(&arguments.bag)?.topics {
         if let (Some(found), Some(said)) = (topics.get_mut(&topic.name), &topic.statistics) {
             found.lost = Some((
                 said.messages_lost_in_transport,
@@ -143,34 +139,24 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     }
     if topics.is_empty() {
         // An empty table would look as if all were well.
-        let text = format!(
-            "{}: no message of `timeloom bench load`",
+        anyhow::bail!(
+            "{}: no messages of `timeloom-bench load`; record while it publishes, then verify that bag",
             arguments.bag.display()
         );
-        return Err(Failure::new(text)
-            .hint("record while `timeloom bench load` publishes, then verify that bag")
-            .into());
     }
-    let text = match arguments.format {
-        Format::Text => table(&topics),
-        Format::Json => format!("{:#}\n", as_json(&topics)),
-    };
-    context.printer.data().write_all(text.as_bytes())?;
+    output::result(arguments.format, || table(&topics), || as_json(&topics))?;
     if left_out > 0 {
-        let text = format!("left out: {} of other topics", counted(left_out, "message"));
-        context.printer.aside(&text);
+        note(&format!("ignored {left_out} messages of other topics"));
     }
-    let broken = topics.values().filter(|found| found.is_broken()).count() as u64;
+    let broken = topics.values().filter(|found| found.is_broken()).count();
     if broken > 0 {
-        let text = format!(
-            "{} with messages that are damaged, out of order or not accounted for",
-            counted(broken, "topic")
-        );
-        context.printer.warning(&text);
-        return Ok(Outcome::ProblemFound);
+        note(&format!(
+            "warning: messages of {broken} topics are damaged, out of order or not accounted for"
+        ));
+        return Ok(Outcome::Unaccounted);
     }
     let missing: u64 = topics.values().map(Found::missing).sum();
-    Ok(Outcome::lost_if(missing > 0))
+    Ok(Outcome::missing_if(missing > 0))
 }
 
 /// Reads every message; how many are of topics that no load has.
@@ -240,18 +226,19 @@ fn table(topics: &BTreeMap<String, Found>) -> String {
     let width = topics.keys().map(String::len).max().unwrap_or(0).max(5);
     let mut text = format!(
         "{:<width$} {:>10} {:>10} {:>8} {:>8} {:>12} {:>11}\n",
-        "topic", "published", "recorded", "missing", "damaged", "lost on wire", "unexplained"
+        "topic", "published", "recorded", "missing", "damaged", "in transport", "unexplained"
     );
-    let known = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), grouped);
+    let known =
+        |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
     for (name, found) in topics {
         let unexplained = found.unexplained();
         let line = writeln!(
             text,
             "{name:<width$} {:>10} {:>10} {:>8} {:>8} {:>12} {:>11}",
             known(found.published),
-            grouped(found.whole),
-            grouped(found.missing()),
-            grouped(found.damaged),
+            found.whole,
+            found.missing(),
+            found.damaged,
             known(found.lost.map(|lost| lost.0)),
             unexplained.map_or_else(|| "-".to_owned(), |count| count.to_string()),
         );
@@ -284,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_counted_to_the_end() {
+    fn missing_messages_are_counted_up_to_the_published_number() {
         let mut found = Found::default();
         for number in [3, 4, 7] {
             found.add(Some(number));
@@ -300,7 +287,7 @@ mod tests {
 
     /// The recorder saw 3 to 7 and counted the gap; what lies around that is unknown where it says so.
     #[test]
-    fn what_lies_at_the_edges_is_unknown_where_the_recorder_says_so() {
+    fn messages_at_the_edges_are_unknown_only_if_the_recorder_says_so() {
         let mut found = Found {
             published: Some(10),
             lost: Some((2, 0)),

@@ -2,10 +2,9 @@
 
 use timeloom_msg::QosProfile;
 
-use super::payload::Content;
-use super::profile_document;
-use crate::failure::Failure;
-use crate::suggestion::nearest;
+use crate::output::Usage;
+use crate::payload::Content;
+use crate::profile_document;
 
 /// The profiles that need no file, by name.
 const BUILT_IN: [(&str, &str); 6] = [
@@ -22,7 +21,7 @@ const BUILT_IN: [(&str, &str); 6] = [
 
 /// A load: who publishes what, and how often.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Profile {
+pub(crate) struct Profile {
     pub(super) groups: Vec<Group>,
     /// Whether every publisher has a subscription before the first message.
     pub(super) wait_for_subscriptions: bool,
@@ -32,7 +31,7 @@ pub(super) struct Profile {
 
 /// Publishers that are alike.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Group {
+pub(crate) struct Group {
     pub(super) publishers: u64,
     /// Topics are `/<root>_1`, `/<root>_2` and so on.
     pub(super) topic_root: String,
@@ -51,18 +50,13 @@ impl Profile {
             return Ok(profile_document::read(text)?);
         }
         let text = std::fs::read_to_string(name).map_err(|error| {
-            let known = BUILT_IN.map(|(name, _)| name);
-            let hint = match nearest(name, known) {
-                Some(near) => format!("did you mean {near}?"),
-                None => format!("built in are {}", known.join(", ")),
-            };
-            Failure::usage(format!(
-                "{name} is no built-in profile and no file of producers: {error}"
+            let known = BUILT_IN.map(|(name, _)| name).join(", ");
+            Usage(format!(
+                "cannot read the profile {name}: {error}; built-in profiles are {known}"
             ))
-            .hint(hint)
         })?;
-        let profile = profile_document::read(&text)
-            .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+        let profile =
+            profile_document::read(&text).map_err(|error| Usage(format!("{name}: {error}")))?;
         Ok(profile)
     }
 
@@ -136,9 +130,9 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_nobody_knows_is_refused_with_the_nearest() {
+    fn an_unknown_name_is_refused_with_the_built_in_names() {
         let error = Profile::find("automotiv").unwrap_err();
-        let failure = error.downcast_ref::<Failure>().unwrap();
-        assert_eq!(failure.hint_text(), Some("did you mean automotive?"));
+        assert!(error.is::<Usage>());
+        assert!(error.to_string().contains("automotive,"), "{error}");
     }
 }

@@ -6,26 +6,21 @@ use std::sync::Arc;
 use clap::Args;
 use timeloom_bag::{BagOptions, StorageId, StorageOptions};
 use timeloom_node::recorder::{BuiltinTypes, Options, Recorder, Selection};
-use timeloom_time::{Clock, Duration, TimeBase, WaitOptions};
+use timeloom_time::{Clock, Duration, TimeBase};
 use timeloom_wire::NodeName;
 use timeloom_wire::loopback::LoopbackNetwork;
 
-use super::ledger::Ledger;
-use super::producers::{self, Producer};
-use super::profile::Profile;
-use crate::context::Context;
-use crate::live::Interrupt;
-use crate::verbs::convert::writer_settings::size;
-use crate::verbs::record::summary;
-
-/// How often the number of subscriptions is looked at.
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+use crate::ledger::Ledger;
+use crate::network::{stop_signal, wait_until};
+use crate::output::note;
+use crate::producers::{self, Producer};
+use crate::profile::Profile;
 
 /// How the recorder in this process writes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Without transport")]
 pub(crate) struct DirectArguments {
-    /// Hand the messages to a recorder in this process, which writes a bag here; the network is not touched
+    /// Record in this process, without a network, to a bag in this directory
     #[arg(long, value_name = "DIRECTORY")]
     pub(super) without_transport: Option<PathBuf>,
     /// mcap or sqlite3
@@ -37,11 +32,17 @@ pub(crate) struct DirectArguments {
         requires = "without_transport"
     )]
     storage: String,
-    /// What may wait between the producers and the disk: bytes, or 500MB, 1GiB …
-    #[arg(long, value_name = "SIZE", default_value = "100MiB", value_parser = size, requires = "without_transport")]
+    /// Size of the recorder's queue
+    #[arg(long, value_name = "BYTES", default_value_t = 100 << 20, requires = "without_transport")]
     max_cache_size: u64,
     /// Begin a new file at this size; 0 for never
-    #[arg(short = 'b', long, value_name = "SIZE", default_value = "0", value_parser = size, requires = "without_transport")]
+    #[arg(
+        short = 'b',
+        long,
+        value_name = "BYTES",
+        default_value_t = 0,
+        requires = "without_transport"
+    )]
     max_bag_size: u64,
 }
 
@@ -68,16 +69,15 @@ impl DirectArguments {
     }
 }
 
-/// Runs the load; what was published, and whether the recorder lost anything.
-pub(super) fn run(
+/// Runs the load: the ledger, and whether the recorder lost anything.
+pub(crate) fn run(
     arguments: &DirectArguments,
     directory: &Path,
     profile: &Profile,
     threads: usize,
-    context: &mut Context,
 ) -> anyhow::Result<(Ledger, bool)> {
     let options = arguments.options(directory)?;
-    let interrupt = Interrupt::new()?;
+    let stop = stop_signal()?;
     let base = TimeBase::default();
     let clock = Clock::on(&base);
     let network = LoopbackNetwork::new(&base);
@@ -86,11 +86,9 @@ pub(super) fn run(
     let producers = Producer::all(&*node, profile)?;
     let recording = receiver.node(NodeName::new("/", "recorder")?)?;
     let recorder = Recorder::start(receiver, recording, options)?;
-    let waiting = WaitOptions::new().cancel(interrupt.token());
-    while producers.iter().any(|one| one.publisher.matched() == 0) && !interrupt.happened() {
-        let _woke = clock.sleep_for_with(LOOK_AGAIN, &waiting);
-    }
-    let (producers, ledger) = producers::run(producers, threads, &clock, interrupt.token());
+    let matched = || producers.iter().all(|one| one.publisher.matched() > 0);
+    wait_until(&clock, &stop, matched);
+    let (producers, ledger) = producers::run(producers, threads, &clock, &stop);
     for producer in &producers {
         producer
             .publisher
@@ -98,7 +96,18 @@ pub(super) fn run(
     }
     let mut lost = false;
     for report in &recorder.finish()? {
-        lost |= summary::print(report, context);
+        let total = report.total();
+        note(&format!(
+            "recorded {} messages ({} bytes), lost {} in the recorder: {}",
+            total.messages_recorded,
+            total.bytes_written,
+            total.messages_lost_in_recorder(),
+            report.directory.display()
+        ));
+        if let Some(error) = &report.error {
+            note(&format!("warning: {error}"));
+        }
+        lost |= total.messages_lost() > 0 || report.error.is_some();
     }
     Ok((ledger, lost))
 }

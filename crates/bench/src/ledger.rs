@@ -6,12 +6,9 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use crate::failure::Failure;
-use crate::json_text::grouped;
-
 /// What became of the messages of one topic.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// How many the middleware took; their numbers count from 0.
     pub(super) published: u64,
     pub(super) bytes: u64,
@@ -21,7 +18,7 @@ pub(super) struct Entry {
 
 /// The entries by topic, and how the load went.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Ledger {
+pub(crate) struct Ledger {
     pub(super) topics: BTreeMap<String, Entry>,
     /// From the first message to the last.
     pub(super) seconds: f64,
@@ -59,12 +56,12 @@ impl Ledger {
 
     /// How many were published on each topic, from a file that holds [`to_json`](Self::to_json).
     pub(super) fn published(path: &Path) -> anyhow::Result<BTreeMap<String, u64>> {
-        let wrong = |what: &str| Failure::new(format!("{}: {what}", path.display()));
+        let wrong = |what: &str| anyhow::anyhow!("{}: {what}", path.display());
         let text = std::fs::read_to_string(path)
             .map_err(|error| wrong(&format!("cannot read: {error}")))?;
         let json: Json = serde_json::from_str(&text).map_err(|error| wrong(&error.to_string()))?;
         let topics = json.get("topics").and_then(Json::as_object);
-        let topics = topics.ok_or_else(|| wrong("no ledger of `timeloom bench load`"))?;
+        let topics = topics.ok_or_else(|| wrong("not a ledger of `timeloom-bench load`"))?;
         let mut published = BTreeMap::new();
         for (name, entry) in topics {
             let count = entry.get("published").and_then(Json::as_u64);
@@ -87,9 +84,7 @@ impl Ledger {
             let line = writeln!(
                 text,
                 "{name:<width$} {:>12} {:>16} {:>8}",
-                grouped(entry.published),
-                grouped(entry.bytes),
-                grouped(entry.refused)
+                entry.published, entry.bytes, entry.refused
             );
             // Writing to a string does not fail.
             line.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `timeloom bench job`: our side of one comparison, in a process of its own.
+//! `timeloom-bench job`: our side of one comparison, in a process of its own.
 
 mod bags;
 mod cost;
@@ -10,14 +10,13 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::context::Context;
-use crate::outcome::Outcome;
+use crate::output::{self, Format, Outcome};
 
 const EXAMPLES: &str = "\
 EXAMPLES
-  timeloom bench job write-mcap - /tmp/bag 1000 100        what `timeloom bench` starts, in turns with the others";
+  timeloom-bench job write-mcap - /tmp/bag 1000 100        one side of a comparison";
 
-/// Do one job and print what it cost; `timeloom bench` calls this
+/// Do one job and print what it cost; `timeloom-bench` calls this
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -62,7 +61,7 @@ struct Done {
     answer: u64,
 }
 
-pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let Arguments {
         input,
         output,
@@ -80,10 +79,10 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         Name::Slice => bags::slice(input, *count)?,
         Name::Decode => bags::decode(input)?,
         Name::Convert => bags::convert(input, output)?,
-        Name::Subscribe => subscribe::run(*count, context)?,
+        Name::Subscribe => subscribe::run(*count)?,
         Name::Pace => pace::run(*count),
     };
-    let json = json!({"value": done.value, "answer": done.answer});
-    writeln!(context.printer.data(), "{json}")?;
+    let json = || json!({"value": done.value, "answer": done.answer});
+    output::result(Format::Json, String::new, json)?;
     Ok(Outcome::Done)
 }

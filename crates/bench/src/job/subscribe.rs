@@ -4,13 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use timeloom_msg::QosProfile;
-use timeloom_time::{Duration, WaitOptions};
 use timeloom_wire::{Receiver, Sample, TopicSpec};
 
 use super::Done;
-use crate::context::Context;
-use crate::live::{Live, LiveArguments};
-use crate::verbs::bench::payload::Content;
+use crate::network::{Network, NetworkArguments, wait_until};
+use crate::payload::Content;
 
 #[derive(Default)]
 struct ThrowAway(AtomicU64);
@@ -22,8 +20,8 @@ impl Receiver for ThrowAway {
 }
 
 /// Listens to so many topics of a load until Ctrl-C.
-pub(super) fn run(topics: u64, context: &mut Context) -> anyhow::Result<Done> {
-    let live = Live::join(&LiveArguments::local(), context)?;
+pub(super) fn run(topics: u64) -> anyhow::Result<Done> {
+    let network = Network::join(&NetworkArguments { localhost: true })?;
     let receiver = Arc::new(ThrowAway::default());
     let schema = Content::ByteArray.schema()?;
     let mut subscriptions = Vec::new();
@@ -37,14 +35,9 @@ pub(super) fn run(topics: u64, context: &mut Context) -> anyhow::Result<Done> {
                 ..QosProfile::DEFAULT
             },
         };
-        subscriptions.push(live.node().subscribe(&spec, Arc::clone(&receiver) as _)?);
+        subscriptions.push(network.node.subscribe(&spec, Arc::clone(&receiver) as _)?);
     }
-    let options = WaitOptions::new().cancel(live.interrupt().token());
-    while !live.interrupt().happened() {
-        let _woke = live
-            .clock()
-            .sleep_for_with(Duration::from_secs(60), &options);
-    }
+    wait_until(&network.clock, &network.stop, || false);
     drop(subscriptions);
     Ok(Done {
         value: 0.0,

@@ -4,9 +4,9 @@ use serde_json::{Map, Value as Json};
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::{Durability, Reliability};
 
-use super::payload::Content;
-use super::profile::{Group, Profile};
-use crate::failure::Failure;
+use crate::output::Usage;
+use crate::payload::Content;
+use crate::profile::{Group, Profile};
 
 const GROUP_KEYS: [&str; 7] = [
     "publishers_count",
@@ -17,27 +17,26 @@ const GROUP_KEYS: [&str; 7] = [
     "rate_hz",
     "qos",
 ];
-/// What nobody can mean: more would only take all memory.
+/// Larger numbers would only take all memory.
 const MAX_PUBLISHERS: u64 = 10_000;
 const MAX_SIZE: u64 = 1 << 30;
 
 /// Reads the parameters of the benchmark's node, whatever its name.
-pub(super) fn read(text: &str) -> Result<Profile, Failure> {
+pub(crate) fn read(text: &str) -> Result<Profile, Usage> {
     let root: Json = serde_saphyr::from_str(text)
-        .map_err(|error| Failure::usage(format!("the producers cannot be read: {error}")))?;
+        .map_err(|error| Usage(format!("cannot read the producers: {error}")))?;
     let publishers = publishers(&root)
-        .ok_or_else(|| Failure::usage("there is no `publishers` with its `publisher_groups`"))?;
+        .ok_or_else(|| Usage("`publishers` with `publisher_groups` is missing".into()))?;
     let names = publishers.get("publisher_groups").and_then(Json::as_array);
-    let names = names.ok_or_else(|| Failure::usage("publisher_groups is no list of names"))?;
+    let names = names.ok_or_else(|| Usage("publisher_groups is not a list of names".into()))?;
     let mut groups = Vec::new();
     for name in names {
         let name = name
             .as_str()
             .map_or_else(|| name.to_string(), str::to_owned);
         let fields = publishers.get(&name).and_then(Json::as_object);
-        let fields = fields.ok_or_else(|| {
-            Failure::usage(format!("publisher_groups names {name}, which is not there"))
-        })?;
+        let fields = fields
+            .ok_or_else(|| Usage(format!("publisher_groups names {name}, which is missing")))?;
         groups.push(
             Fields {
                 name: &name,
@@ -47,7 +46,7 @@ pub(super) fn read(text: &str) -> Result<Profile, Failure> {
         );
     }
     if groups.is_empty() {
-        return Err(Failure::usage("publisher_groups is empty"));
+        return Err(Usage("publisher_groups is empty".into()));
     }
     let threads = publishers.get("number_of_threads").and_then(Json::as_u64);
     let wait = publishers.get("wait_for_subscriptions");
@@ -71,20 +70,20 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    fn group(&self) -> Result<Group, Failure> {
+    fn group(&self) -> Result<Group, Usage> {
         if let Some(key) = self
             .fields
             .keys()
             .find(|key| !GROUP_KEYS.contains(&key.as_str()))
         {
-            return Err(self.wrong(key, &format!("is none of {}", GROUP_KEYS.join(", "))));
+            return Err(self.wrong(key, &format!("is not one of {}", GROUP_KEYS.join(", "))));
         }
         let content = match self.fields.get("msg_type") {
             None => Content::ByteArray,
             Some(text) => text.as_str().and_then(Content::parse).ok_or_else(|| {
                 self.wrong(
                     "msg_type",
-                    "is none of ByteArray, Image, PointCloud2, NavSatFix, Imu, Range",
+                    "is not one of ByteArray, Image, PointCloud2, NavSatFix, Imu, Range",
                 )
             })?,
         };
@@ -97,26 +96,26 @@ impl Fields<'_> {
         Ok(Group {
             publishers: self.number("publishers_count", MAX_PUBLISHERS)?,
             topic_root: root
-                .ok_or_else(|| self.wrong("topic_root", "is no text"))?
+                .ok_or_else(|| self.wrong("topic_root", "is not a string"))?
                 .to_owned(),
             content,
             size: usize::try_from(size).unwrap_or(usize::MAX),
             count_each: self.number("msg_count_each", u64::MAX)?,
             hertz: hertz
                 .filter(|hertz| *hertz > 0.0 && *hertz <= 1e6)
-                .ok_or_else(|| self.wrong("rate_hz", "is no number above 0 and up to 1e6"))?,
+                .ok_or_else(|| self.wrong("rate_hz", "is not a number above 0 and up to 1e6"))?,
             qos: self.qos()?,
         })
     }
 
-    fn number(&self, key: &str, most: u64) -> Result<u64, Failure> {
+    fn number(&self, key: &str, most: u64) -> Result<u64, Usage> {
         let number = self.fields.get(key).and_then(Json::as_u64);
         number
             .filter(|number| (1..=most).contains(number))
-            .ok_or_else(|| self.wrong(key, &format!("is no number from 1 to {most}")))
+            .ok_or_else(|| self.wrong(key, &format!("is not a number from 1 to {most}")))
     }
 
-    fn qos(&self) -> Result<QosProfile, Failure> {
+    fn qos(&self) -> Result<QosProfile, Usage> {
         let mut qos = QosProfile::DEFAULT;
         let Some(written) = self.fields.get("qos").and_then(Json::as_object) else {
             return Ok(qos);
@@ -134,7 +133,7 @@ impl Fields<'_> {
                 }
                 "qos_durability" => qos.durability = Durability::parse(text).ok_or_else(wrong)?,
                 _ => {
-                    let all = "is none of qos_depth, qos_reliability, qos_durability";
+                    let all = "is not one of qos_depth, qos_reliability, qos_durability";
                     return Err(self.wrong(key, all));
                 }
             }
@@ -142,8 +141,8 @@ impl Fields<'_> {
         Ok(qos)
     }
 
-    fn wrong(&self, key: &str, what: &str) -> Failure {
-        Failure::usage(format!("{key} of the group {} {what}", self.name))
+    fn wrong(&self, key: &str, what: &str) -> Usage {
+        Usage(format!("{key} of the group {} {what}", self.name))
     }
 }
 
@@ -185,7 +184,7 @@ node:
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_by_name() {
+    fn invalid_values_are_refused_by_name() {
         let cases = [
             ("rate_hz: 200", "rate_hz: 0", "rate_hz"),
             (

@@ -1,4 +1,4 @@
-//! `timeloom bench` alone: the same jobs by us and by what people would use instead.
+//! `timeloom-bench` alone: the same jobs by us and by what people would use instead.
 
 mod jobs;
 mod live;
@@ -7,16 +7,13 @@ mod row;
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use clap::Args;
 
 use self::jobs::{Job, Sizes};
 use self::peers::{Measured, Peers};
 use self::row::Row;
-use crate::context::Context;
-use crate::failure::Failure;
-use crate::live::hertz;
-use crate::outcome::Outcome;
-use crate::verbs::info::Format;
+use crate::output::{self, Format, Outcome, Usage, note, positive};
 
 /// How the comparison is run.
 #[derive(Debug, Args)]
@@ -28,7 +25,7 @@ pub(crate) struct VersusArguments {
     #[arg(long, value_name = "COUNT", default_value = "5", value_parser = clap::value_parser!(u16).range(1..=101))]
     rounds: u16,
     /// Multiply the number of messages
-    #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = hertz)]
+    #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = positive)]
     scale: f64,
     /// Where bags are written, and deleted at the end [default: /dev/shm, else the directory for temporary files]
     #[arg(long, value_name = "DIRECTORY")]
@@ -38,7 +35,7 @@ pub(crate) struct VersusArguments {
     format: Format,
 }
 
-pub(crate) fn run(arguments: &VersusArguments, context: &mut Context) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &VersusArguments) -> anyhow::Result<Outcome> {
     let work = Work::new(arguments.work.as_deref())?;
     let peers = Peers::find(&work.0)?;
     let sizes = Sizes::new(arguments.scale);
@@ -49,22 +46,21 @@ pub(crate) fn run(arguments: &VersusArguments, context: &mut Context) -> anyhow:
     let jobs: Vec<Job> = jobs::all().into_iter().filter(wanted).collect();
     if jobs.is_empty() {
         let names: Vec<&str> = jobs::all().iter().map(|job| job.name).collect();
-        return Err(Failure::usage("no job has that name")
-            .hint(format!("there are {}", names.join(", ")))
-            .into());
+        let text = format!("no job has that name; the jobs are {}", names.join(", "));
+        return Err(Usage(text).into());
     }
     let mut rows = Vec::new();
     for job in &jobs {
-        context.printer.aside(&format!("{} …", job.name));
+        note(&format!("{} …", job.name));
         rows.extend(compare(job, &peers, sizes, arguments.rounds, &work.0)?);
     }
-    let text = match arguments.format {
-        Format::Text => row::table(&rows),
-        Format::Json => format!("{:#}\n", row::as_json(&rows)),
-    };
-    context.printer.data().write_all(text.as_bytes())?;
+    output::result(
+        arguments.format,
+        || row::table(&rows),
+        || row::as_json(&rows),
+    )?;
     for hint in peers.hints() {
-        context.printer.aside(&hint);
+        note(&hint);
     }
     Ok(Outcome::Done)
 }
@@ -89,12 +85,11 @@ fn compare(
             match job.run(peers, *side, sizes, work)? {
                 Measured::Done { value, answer } => {
                     if *agreed.get_or_insert(answer) != answer {
-                        let text = format!(
+                        anyhow::bail!(
                             "{}: {} found {answer}, where others found {agreed:?}",
                             job.name,
                             side.name()
                         );
-                        return Err(Failure::new(text).into());
                     }
                     if let Some(values) = values.get_mut(index) {
                         values.push(value);
@@ -124,7 +119,7 @@ impl Work {
         };
         let path = root.join(format!("timeloom_bench_{}", std::process::id()));
         std::fs::create_dir_all(&path)
-            .map_err(|error| Failure::new(format!("cannot make {}: {error}", path.display())))?;
+            .with_context(|| format!("cannot create {}", path.display()))?;
         Ok(Self(path))
     }
 }

@@ -5,11 +5,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value as Json;
 
-use crate::failure::Failure;
-
 /// The Python that has the libraries; else `.venv`, which `make setup` makes.
 const PYTHON: &str = "TIMELOOM_PYTHON";
-/// The program around Rust libraries: `cargo build --release -p timeloom-examples --example versus_peer`.
+/// The program around Rust libraries: `cargo build --release -p timeloom-bench --example versus_peer`.
 const RUST_PEER: &str = "TIMELOOM_BENCH_PEER";
 const SCRIPT: &str = include_str!("peer.py");
 
@@ -77,6 +75,17 @@ impl Peers {
         })
     }
 
+    /// The `timeloom` beside this binary.
+    pub(super) fn timeloom(&self) -> anyhow::Result<PathBuf> {
+        let path = self.ours.with_file_name("timeloom");
+        anyhow::ensure!(
+            path.exists(),
+            "{} does not exist: run `cargo build --release -p timeloom-cli`",
+            path.display()
+        );
+        Ok(path)
+    }
+
     /// What would fill the rows that are empty.
     pub(super) fn hints(&self) -> Vec<String> {
         let mut hints = Vec::new();
@@ -87,7 +96,7 @@ impl Peers {
         }
         if self.rust.is_none() {
             hints.push(format!(
-                "{RUST_PEER} names the program of `cargo build --release -p timeloom-examples --example versus_peer`"
+                "{RUST_PEER} names the program of `cargo build --release -p timeloom-bench --example versus_peer`"
             ));
         }
         hints
@@ -121,7 +130,7 @@ impl Peers {
         }
         let words = String::from_utf8_lossy(&run.stderr);
         let last = words.lines().last().unwrap_or("no reason given");
-        Err(Failure::new(format!("{} failed to {word}: {last}", side.name())).into())
+        anyhow::bail!("{} failed to {word}: {last}", side.name())
     }
 
     fn command(&self, side: Side) -> Option<Command> {
@@ -133,7 +142,7 @@ impl Peers {
         match side {
             Side::Ours | Side::Raw | Side::BareSubscriber => {
                 let mut command = Command::new(&self.ours);
-                command.args(["bench", "job"]);
+                command.arg("job");
                 Some(command)
             }
             Side::McapCrate | Side::Tokio => self.rust.as_ref().map(Command::new),

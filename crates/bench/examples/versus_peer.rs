@@ -1,10 +1,10 @@
-//! What `timeloom bench` compares with in Rust: the `mcap` crate and the timers of tokio.
+//! The Rust libraries that `timeloom-bench` compares with: the `mcap` crate and the timers of tokio.
 //!
 //! A program of its own, so that the released binary does not carry other people's implementations:
 //!
 //! ```sh
-//! cargo build --release -p timeloom-cli -p timeloom-examples --bin timeloom --example versus_peer
-//! target/release/timeloom bench
+//! cargo build --release -p timeloom-cli -p timeloom-bench --bins --example versus_peer
+//! target/release/timeloom-bench
 //! ```
 //!
 //! Usage: `versus_peer JOB INPUT OUTPUT COUNT BYTES`; one line of JSON says what the job cost and its answer.
@@ -25,7 +25,7 @@ use timeloom_time::{Clock, Duration, Steady};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// The same as in the jobs of `timeloom bench`.
+/// The same as in the jobs of `timeloom-bench`.
 const BEGIN_NS: u64 = 1_700_000_000_000_000_000;
 const STEP_NS: u64 = 1_000_000;
 const TOPICS: usize = 10;
