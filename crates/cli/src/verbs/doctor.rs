@@ -1,13 +1,10 @@
-//! `timeloom doctor`: what is wrong, and what to do about it.
+//! `timeloom doctor`: health checks, printed.
 
 mod bag;
-mod checks;
-mod findings;
-mod interfaces;
 mod machine;
 mod net;
 mod report;
-mod topic_health;
+mod text;
 
 use clap::{Args, Subcommand};
 

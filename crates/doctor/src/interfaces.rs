@@ -1,5 +1,3 @@
-//! The network interfaces of this machine, or of this container.
-
 use std::collections::BTreeMap;
 
 use nix::ifaddrs::{InterfaceAddress, getifaddrs};
@@ -8,23 +6,28 @@ use nix::sys::socket::{AddressFamily, SockaddrLike as _};
 
 /// One network interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Interface {
-    pub(super) name: String,
-    pub(super) addresses: Vec<String>,
-    pub(super) up: bool,
-    pub(super) multicast: bool,
-    pub(super) loopback: bool,
+pub struct Interface {
+    /// Its name, such as `eth0`.
+    pub name: String,
+    /// Its IP addresses.
+    pub addresses: Vec<String>,
+    /// Whether it is up.
+    pub up: bool,
+    /// Whether it supports multicast.
+    pub multicast: bool,
+    /// Whether it is the loopback.
+    pub loopback: bool,
 }
 
 impl Interface {
-    /// Whether other machines may be behind it.
-    pub(super) fn leads_out(&self) -> bool {
+    /// Whether other machines may be reached by it.
+    pub fn leads_out(&self) -> bool {
         self.up && !self.loopback && !self.addresses.is_empty()
     }
 }
 
-/// All interfaces by name; none where the kernel does not tell.
-pub(super) fn interfaces() -> Vec<Interface> {
+/// All interfaces, sorted by name; empty if the kernel does not list them.
+pub fn interfaces() -> Vec<Interface> {
     let mut all = BTreeMap::new();
     for found in getifaddrs().into_iter().flatten() {
         note(&mut all, &found);
@@ -56,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_loopback_is_among_them() {
+    fn the_loopback_is_listed() {
         let all = interfaces();
         let loopback = all.iter().find(|interface| interface.name == "lo");
         let loopback = loopback.expect("every Linux has one");

@@ -1,26 +1,28 @@
-//! What can be seen of one topic while its messages go by, in constant memory.
+//! The state of one topic while its messages are read, in constant memory.
 
 use timeloom_bag::Message;
 use timeloom_msg::Value;
 
+use crate::Finding;
+
 const SECOND: i64 = 1_000_000_000;
 /// A stamp this far ahead of its reception was made by another clock.
 const FUTURE: i64 = SECOND / 20;
-/// Stamps that are never nearer than this belong to another epoch, or to a clock that nobody set.
+/// Stamps that are never nearer than this belong to another epoch, or to a clock that was never set.
 const OFF: i64 = 10 * SECOND;
-/// A silence is told when it is this many times the usual distance of messages, and long enough to matter.
+/// A silence is reported when it is this many times the usual distance of messages, and long enough to matter.
 const SILENCE_PERIODS: i64 = 20;
 const SILENCE: i64 = SECOND;
 /// Fewer messages have no usual distance.
 const REGULAR: u64 = 20;
 
-/// The account of one topic.
+/// The counters of one topic.
 #[derive(Debug, Clone, Default)]
-pub(super) struct TopicHealth {
-    pub(super) messages: u64,
-    pub(super) undecoded: u64,
+pub(crate) struct TopicHealth {
+    pub(crate) messages: u64,
+    pub(crate) undecoded: u64,
     /// Why the first of those could not be decoded.
-    pub(super) reason: Option<String>,
+    pub(crate) reason: Option<String>,
     first_ns: Option<i64>,
     last_ns: i64,
     /// The longest silence: its length and its start.
@@ -30,7 +32,7 @@ pub(super) struct TopicHealth {
     stamps: Stamps,
 }
 
-/// What the stamps of a topic say.
+/// The header stamps of a topic.
 #[derive(Debug, Clone, Default)]
 struct Stamps {
     seen: u64,
@@ -43,8 +45,8 @@ struct Stamps {
 }
 
 impl TopicHealth {
-    /// Takes a message and its value, or the reason why it has none.
-    pub(super) fn take(&mut self, message: &Message<'_>, value: &Result<Value, String>) {
+    /// Takes a message and its value, or the reason why it cannot be decoded.
+    pub(crate) fn take(&mut self, message: &Message<'_>, value: &Result<Value, String>) {
         let now = message.log_time_ns;
         self.messages += 1;
         if self.first_ns.is_some() && now.saturating_sub(self.last_ns) > self.silence.0 {
@@ -65,30 +67,29 @@ impl TopicHealth {
         }
     }
 
-    /// What is worth a look, in words; times count from `start_ns`.
+    /// Findings about time; offsets count from `start_ns`.
     ///
     /// On simulated time, log times move in the steps of `/clock` and say nothing about the sender's clock.
-    pub(super) fn advice(&self, start_ns: i64, simulated: bool) -> Vec<String> {
-        let mut advice = Vec::new();
-        if let Some((length, from)) = self.long_silence() {
-            advice.push(format!(
-                "silent for {} from {}, where a message came every {}",
-                seconds(length),
-                offset(from, start_ns),
-                seconds(self.period())
-            ));
+    pub(crate) fn check(&self, topic: &str, start_ns: i64, simulated: bool) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if let Some((length_ns, from)) = self.long_silence() {
+            findings.push(Finding::Silence {
+                topic: topic.to_owned(),
+                length_ns,
+                offset_ns: from.saturating_sub(start_ns),
+                period_ns: self.period(),
+            });
         }
         if self.early.0 > 0 && !simulated {
-            advice.push(format!(
-                "{} of {} messages were received before they were sent (by up to {}): the clocks of sender and \
-                 recorder differ, synchronise them with chrony or PTP",
-                self.early.0,
-                self.messages,
-                seconds(self.early.1)
-            ));
+            findings.push(Finding::ReceivedBeforePublished {
+                topic: topic.to_owned(),
+                early: self.early.0,
+                messages: self.messages,
+                most_ns: self.early.1,
+            });
         }
-        advice.extend(self.stamps.advice(simulated));
-        advice
+        findings.extend(self.stamps.check(topic, simulated));
+        findings
     }
 
     fn period(&self) -> i64 {
@@ -125,50 +126,37 @@ impl Stamps {
         self.nearest = Some(self.nearest.map_or(distance, |least| least.min(distance)));
     }
 
-    fn advice(&self, simulated: bool) -> Vec<String> {
-        let mut advice = Vec::new();
+    fn check(&self, topic: &str, simulated: bool) -> Vec<Finding> {
+        let (topic, stamped) = (topic.to_owned(), self.seen);
+        let mut findings = Vec::new();
         if self.unset > 0 {
-            advice.push(format!(
-                "{} of {} messages have no time in header.stamp: the driver must set it",
-                self.unset, self.seen
-            ));
+            findings.push(Finding::StampUnset {
+                topic: topic.clone(),
+                unset: self.unset,
+                stamped,
+            });
         }
         match self.nearest {
-            Some(nearest) if nearest > OFF => advice.push(format!(
-                "header.stamp is never nearer than {} to the reception: another epoch or an unset clock, see \
-                 `timeloom sync retime --help`",
-                seconds(nearest)
-            )),
-            _ if self.future > 0 && !simulated => advice.push(format!(
-                "{} of {} messages are stamped more than {} after they were received: the sender's clock is ahead",
-                self.future,
-                self.seen,
-                seconds(FUTURE)
-            )),
+            Some(nearest_ns) if nearest_ns > OFF => findings.push(Finding::StampFarOff {
+                topic: topic.clone(),
+                nearest_ns,
+            }),
+            _ if self.future > 0 && !simulated => findings.push(Finding::StampAhead {
+                topic: topic.clone(),
+                ahead: self.future,
+                stamped,
+                tolerance_ns: FUTURE,
+            }),
             _ => {}
         }
         if self.back > 0 {
-            advice.push(format!(
-                "header.stamp goes back {} times: two publishers, a clock that was set, or a loop",
-                self.back
-            ));
+            findings.push(Finding::StampGoesBack {
+                topic,
+                times: self.back,
+            });
         }
-        advice
+        findings
     }
-}
-
-/// A duration for people, with as many digits as matter.
-fn seconds(ns: i64) -> String {
-    let value = ns as f64 / 1e9;
-    if value >= 1.0 {
-        format!("{value:.1} s")
-    } else {
-        format!("{:.1} ms", value * 1e3)
-    }
-}
-
-fn offset(at: i64, start_ns: i64) -> String {
-    format!("+{:.1}s", at.saturating_sub(start_ns) as f64 / 1e9)
 }
 
 #[cfg(test)]
@@ -199,56 +187,78 @@ mod tests {
     }
 
     #[test]
-    fn a_healthy_topic_has_no_advice() {
+    fn a_healthy_topic_has_no_findings() {
         let mut health = TopicHealth::default();
         for n in 0..100 {
-            take(
-                &mut health,
-                100_000 + n * 10,
-                99_999 + n * 10,
-                99_999 + n * 10,
-            );
+            let sent = 99_999 + n * 10;
+            take(&mut health, 100_000 + n * 10, sent, sent);
         }
-        assert_eq!(health.advice(0, false), [""; 0]);
+        assert_eq!(health.check("/imu", 0, false), []);
     }
 
     #[test]
-    fn a_silence_is_told_with_its_place() {
+    fn a_silence_is_found_with_its_start() {
         let mut health = TopicHealth::default();
         for n in 0..100 {
             let at = 100_000 + n * 10 + if n >= 50 { 3_000 } else { 0 };
             take(&mut health, at, at, at);
         }
-        let advice = health.advice(99_000 * 1_000_000, false);
-        assert_eq!(
-            advice,
-            ["silent for 3.0 s from +1.5s, where a message came every 10.0 ms"]
-        );
+        let silence = Finding::Silence {
+            topic: "/imu".into(),
+            length_ns: 3_010_000_000,
+            offset_ns: 1_490_000_000,
+            period_ns: 10_000_000,
+        };
+        assert_eq!(health.check("/imu", 99_000 * 1_000_000, false), [silence]);
     }
 
     #[test]
-    fn stamps_of_another_clock_are_told() {
+    fn stamps_of_another_clock_are_found() {
+        let topic = || "/imu".to_owned();
         let mut unset = TopicHealth::default();
         take(&mut unset, 100_000, 0, 100_000);
-        assert!(unset.advice(0, false)[0].starts_with("1 of 1 messages have no time"));
+        let expected = Finding::StampUnset {
+            topic: topic(),
+            unset: 1,
+            stamped: 1,
+        };
+        assert_eq!(unset.check("/imu", 0, false), [expected]);
         let mut off = TopicHealth::default();
         take(&mut off, 100_000, 5, 100_000);
-        assert!(off.advice(0, false)[0].starts_with("header.stamp is never nearer than 100.0 s"));
+        let expected = Finding::StampFarOff {
+            topic: topic(),
+            nearest_ns: 99_995 * 1_000_000,
+        };
+        assert_eq!(off.check("/imu", 0, false), [expected]);
         let mut ahead = TopicHealth::default();
         take(&mut ahead, 100_000, 100_100, 100_000);
         take(&mut ahead, 100_010, 100_000, 100_010);
-        let advice = ahead.advice(0, false);
-        assert!(advice[0].starts_with("1 of 2 messages are stamped more than 50.0 ms after"));
-        assert!(advice[1].starts_with("header.stamp goes back 1 times"));
+        let expected = [
+            Finding::StampAhead {
+                topic: topic(),
+                ahead: 1,
+                stamped: 2,
+                tolerance_ns: FUTURE,
+            },
+            Finding::StampGoesBack {
+                topic: topic(),
+                times: 1,
+            },
+        ];
+        assert_eq!(ahead.check("/imu", 0, false), expected);
     }
 
     #[test]
-    fn what_came_before_it_was_sent_is_told() {
+    fn messages_received_before_they_were_published_are_found() {
         let mut health = TopicHealth::default();
         take(&mut health, 100_000, 100_000, 100_007);
-        assert!(
-            health.advice(0, false)[0].contains("received before they were sent (by up to 7.0 ms)")
-        );
-        assert_eq!(health.advice(0, true), [""; 0]);
+        let early = Finding::ReceivedBeforePublished {
+            topic: "/imu".into(),
+            early: 1,
+            messages: 1,
+            most_ns: 7_000_000,
+        };
+        assert_eq!(health.check("/imu", 0, false), [early]);
+        assert_eq!(health.check("/imu", 0, true), []);
     }
 }
