@@ -61,7 +61,7 @@ def run(options, profile, transport, storage, cache, split):
           f"| {100 * recorded / max(published, 1):.2f} % | {lost} | {unexplained} | {100 * cost[0] / seconds:.0f} % "
           f"| {cost[1]:.0f} |", flush=True)
     if unexplained:
-        # Kept for whoever looks for the reason: which topics, and what the recorder said.
+        # Kept to find the reason: the topics, and the output of the recorder.
         name = "-".join([profile, "dds" if transport else "none", storage, str(cache), split])
         (options.work / f"{name}.json").write_text(checked.stdout)
         shutil.copy(options.work / "errors.log", options.work / f"{name}.log")
