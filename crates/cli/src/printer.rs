@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use crate::environment::{CLICOLOR_FORCE, NO_COLOR, TIMELOOM_NO_PROGRESS, is_set, text};
 use crate::hint::hint_for;
 use crate::log_level::LogLevel;
+use crate::logging;
 use crate::plain_text::plain_text;
 
 const OUT_BUFFER: usize = 64 << 10;
@@ -57,6 +58,9 @@ impl Printer {
     /// How much is printed on stderr from now on.
     pub(crate) fn set_level(&mut self, level: LogLevel) {
         self.level = level;
+        if self.shows(LogLevel::Debug) {
+            logging::debug();
+        }
     }
 
     /// Whether lines of that level are printed.
@@ -161,7 +165,7 @@ impl Printer {
     }
 }
 
-/// An error and its causes; a cause that the text before it has told already is not repeated.
+/// An error and its causes, without those that the text before them ends with.
 fn chain_text(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -180,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn causes_are_told_once() {
+    fn a_cause_is_not_repeated() {
         let source = || io::Error::from(ErrorKind::NotFound);
         let error = timeloom_bag::Error::Io {
             path: "bag".into(),

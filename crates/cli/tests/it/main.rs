@@ -30,6 +30,7 @@ mod live_send;
 mod live_types;
 #[cfg(feature = "zenoh")]
 mod live_zenoh;
+mod logging;
 mod options_file;
 mod play_in_step_live;
 mod play_live;
