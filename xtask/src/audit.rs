@@ -124,7 +124,7 @@ fn check(metadata: &Value, policy: &Policy) -> Vec<String> {
     }
     for (name, _) in &policy.exceptions {
         if !packages(metadata).any(|package| package["name"] == name.as_str()) {
-            findings.push(format!("{POLICY}: the exception for {name} is for nobody"));
+            findings.push(format!("{POLICY}: the exception for {name} is not needed"));
         }
     }
     findings
@@ -164,10 +164,10 @@ mod tests {
     }
 
     #[test]
-    fn an_exception_that_nobody_needs_is_found() {
+    fn an_unneeded_exception_is_found() {
         assert_eq!(
             findings(""),
-            ["deny.toml: the exception for b is for nobody"]
+            ["deny.toml: the exception for b is not needed"]
         );
     }
 }

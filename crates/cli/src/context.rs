@@ -55,7 +55,7 @@ impl Context {
             _ => options.log_level.into(),
         });
         for unused in self.ros.unused() {
-            let text = format!("--ros-args {unused} changes nothing: there are no log files");
+            let text = format!("--ros-args {unused} has no effect: there are no log files");
             self.printer.aside(&text);
         }
         let node = Names::new(&options)?.node().full();

@@ -36,7 +36,7 @@ pub fn run(root: &Path, options: &Options, out: &mut impl Write) -> io::Result<b
     let failures = newer.failures.clone();
 
     page.update(newer, |id| options.wants(id));
-    // Read again: the run took minutes, and somebody may have edited the text around the table.
+    // Read again: the run took minutes, and the text around the table may have been edited meanwhile.
     let document = std::fs::read_to_string(&path)?;
     std::fs::write(&path, page.write_into(&document)?)?;
 

@@ -293,7 +293,7 @@ fn spec(
     })
 }
 
-/// Nodes of ROS complain of endpoints without a hash, so one is told for publishers that are no nodes.
+/// ROS nodes complain about endpoints without a hash, so one is announced for publishers that are no nodes.
 fn known_hash(type_name: &str) -> Option<TypeHash> {
     let schema = TypeFinder::new().by_name(type_name).ok()?;
     schema.type_hash().ok()
@@ -302,10 +302,7 @@ fn known_hash(type_name: &str) -> Option<TypeHash> {
 fn not_published(live: &Live, graph: &Graph, topic: &str) -> Failure {
     if graph.on(topic, EndpointKind::Subscription).next().is_some() {
         let hint = "give the type behind the topic to wait for a publisher";
-        return Failure::new(format!(
-            "nobody publishes {topic}, though it is subscribed to"
-        ))
-        .hint(hint);
+        return Failure::new(format!("{topic} has subscriptions but no publisher")).hint(hint);
     }
     live.missing(
         "topic",

@@ -49,7 +49,7 @@ impl<'a> NameList<'a> {
         self.0.iter().map(|(name, types)| (*name, types.as_slice()))
     }
 
-    /// Prints it; `what` the things are called in JSON, and `more` is what JSON tells of each besides its name and
+    /// Prints it; `what` is the key in JSON, and `more` are the fields in JSON besides the name and
     /// types.
     pub(crate) fn print(
         &self,

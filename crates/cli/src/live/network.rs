@@ -23,8 +23,8 @@ type Notes = Box<dyn Fn() -> Vec<String>>;
 pub(crate) struct Live {
     participant: Arc<dyn Participant>,
     notes: Notes,
-    /// Those that were told at the start.
-    told: Vec<String>,
+    /// The notes that were printed at the start.
+    printed: Vec<String>,
     node: Arc<dyn Node>,
     names: Names,
     /// What of `--ros-args` is for every node of the process.
@@ -111,8 +111,8 @@ impl Live {
             Backend::Dds => join_dds(arguments, &environment, enclave)?,
             Backend::Zenoh => join_zenoh(arguments, &environment, enclave)?,
         };
-        let told = notes();
-        for note in &told {
+        let printed = notes();
+        for note in &printed {
             context.printer.aside(&format!("note: {note}"));
         }
         let names = Names::new(options)?;
@@ -122,7 +122,7 @@ impl Live {
         Ok(Self {
             participant,
             notes,
-            told,
+            printed,
             node,
             names,
             helper: context.ros().for_helper(),
@@ -220,7 +220,7 @@ impl Live {
     /// What came up since the start: malformed data of peers and the like.
     pub(crate) fn later_notes(&self) -> Vec<String> {
         let mut notes = self.notes();
-        notes.retain(|note| !self.told.contains(note));
+        notes.retain(|note| !self.printed.contains(note));
         notes
     }
 
@@ -245,7 +245,7 @@ impl Live {
         Clock::on(&self.base())
     }
 
-    /// A topic, service or node that is not there: what there is instead.
+    /// The error for a topic, service or node that does not exist.
     pub(crate) fn missing<'a>(
         &self,
         what: &str,
@@ -256,8 +256,7 @@ impl Live {
         let hint = match nearest(name, known) {
             Some(near) => format!("did you mean {near}?"),
             None => format!(
-                "`timeloom {what} list` shows what there is, `--spin-time` looks longer, `timeloom doctor net` \
-                 looks for reasons"
+                "`timeloom {what} list` lists them, `--spin-time` looks longer, `timeloom doctor net` looks for reasons"
             ),
         };
         Failure::new(format!("no {what} {name} in domain {domain}")).hint(hint)

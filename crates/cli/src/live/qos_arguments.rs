@@ -55,7 +55,7 @@ enum ProfileChoice {
     Parameters,
     /// Reliable, transient local, the last 1000, for ten seconds
     RosoutDefault,
-    /// What matches everybody who is there
+    /// Match all endpoints of the topic
     BestAvailable,
 }
 

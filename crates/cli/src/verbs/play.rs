@@ -36,7 +36,7 @@ EXAMPLES
 A running player is controlled by the services of rosbag2 too: ~/pause, resume, toggle_paused, is_paused, get_rate,
 set_rate, play, play_next, burst, seek, stop, and by ~/get_clock_publish_frequency and ~/set_clock_publish_frequency
 (of the types GetRate and SetRate); `timeloom clock drive` calls them. With --use-sim-time all that is about time is
-refused: control whoever publishes /clock.
+refused: control the node that publishes /clock.
 
 KEYS
   SPACE pause, resume    → next message    ← message before    ↑ ↓ rate ×1.1, ÷1.1    < > half, double    1 rate 1

@@ -117,7 +117,7 @@ fn a_player_takes_parameters_and_a_log_level() {
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run}");
     let run = play(&["--log-file-name", "x"]);
     assert!(
-        run.stderr.contains("--log-file-name x changes nothing"),
+        run.stderr.contains("--log-file-name x has no effect"),
         "{run}"
     );
 }

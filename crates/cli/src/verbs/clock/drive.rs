@@ -1,4 +1,4 @@
-//! `timeloom clock drive`: controls whoever has the time.
+//! `timeloom clock drive`: controls the publisher of `/clock`.
 
 use bytes::Bytes;
 use clap::{Args, ValueEnum};
@@ -28,12 +28,12 @@ EXAMPLES
   timeloom clock drive burst 100 --node /rosbag2_player
 
 It is the node that publishes /clock, or the only node with the services of a player. Exit code 1: it refused. A player
-with --use-sim-time refuses all that is about time: control whoever publishes /clock.";
+with --use-sim-time refuses everything about time: control the publisher of /clock.";
 
 /// How long `status` waits for what `/clock` shows.
 const GLANCE: Duration = Duration::from_secs(2);
 
-/// Control whoever publishes /clock: a player or `clock publish`, of Timeloom or of ros2 bag
+/// Control the publisher of /clock: a player or `clock publish`, of Timeloom or of ros2 bag
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     /// A rate, a frequency, a time, or a number of messages
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     value: Option<String>,
-    /// The node, if it cannot be told which
+    /// The node, if there are several
     #[arg(long, value_name = "NODE")]
     node: Option<String>,
     /// How long to wait for it
@@ -313,7 +313,7 @@ fn target(arguments: &Arguments, live: &Live) -> anyhow::Result<String> {
             return Err(Failure::new(text).into());
         }
         ([], []) => {
-            let text = "nobody publishes /clock, and there is no player";
+            let text = "no node publishes /clock, and there is no player";
             let hint = "`timeloom play BAG --clock` or `timeloom clock publish`";
             return Err(Failure::new(text).hint(hint).into());
         }
@@ -360,7 +360,7 @@ impl Remote<'_> {
         let caller = Caller::new(self.live.node(), &spec, &self.live.base())?;
         if !caller.wait_for_server(self.timeout) {
             let text = format!("no service {service}");
-            let hint = "`timeloom service list` shows what there is";
+            let hint = "`timeloom service list` shows the services";
             return Err(Failure::new(text).hint(hint).into());
         }
         let mut request = types.request.default_value()?;

@@ -30,7 +30,7 @@ It has the services of a player that are about time: ~/pause, resume, toggle_pau
 get_clock_publish_frequency, set_clock_publish_frequency. The message of /clock ends on 2038-01-19; it stays there, with
 a warning.";
 
-/// How often what happened is told.
+/// How often the state is reported.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Publish /clock: a time that can be paused, moved and scaled

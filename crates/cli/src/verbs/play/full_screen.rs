@@ -18,17 +18,17 @@ pub(super) fn run(
 ) -> anyhow::Result<()> {
     let clock = live.clock();
     let mut screen = PlayerScreen::new(title, Theme::new(context.printer.has_colours()));
-    let mut told = Vec::new();
+    let mut after = Vec::new();
     let update = |screen: &mut PlayerScreen| {
         for word in words.take() {
             timeloom_tui::Screen::tell(screen, word.text());
-            told.push(word);
+            after.push(word);
         }
         screen.update(player.status(), clock.now());
         !player.wait_for(Duration::ZERO) && !live.interrupt().happened()
     };
     let ended = show(&mut screen, update, |control| answer(player, control))?;
-    for word in told {
+    for word in after {
         words.say(word);
     }
     if ended == Ended::Left {

@@ -44,7 +44,7 @@ enum Policy {
     Drop,
     /// Time waits until each message was acknowledged
     WaitAcked,
-    /// Time waits for a topic that somebody else publishes
+    /// Time waits for a topic that another node publishes
     Lockstep,
 }
 

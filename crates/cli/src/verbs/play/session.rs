@@ -44,7 +44,7 @@ pub(crate) enum Beginning {
     Burst(u64),
 }
 
-/// What the player's threads want to be told.
+/// The notices of the player's threads.
 #[derive(Clone, Default)]
 pub(super) struct Words(Arc<Mutex<Vec<Word>>>);
 
@@ -86,7 +86,7 @@ impl Session<'_> {
         let said = words.clone();
         let burst = self.beginning != Beginning::Play;
         let reporter = Reporter::new(move |notice| {
-            // After a burst nobody asked to wait: what has no acknowledgements is no news.
+            // A burst does not wait for acknowledgements: missing ones are no news.
             if !(burst && matches!(notice, Notice::NoAcknowledgements { .. })) {
                 said.say(Word::Notice(notice.clone()));
             }
@@ -169,7 +169,7 @@ struct Screen {
 /// The line of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
-    /// Nobody wants it, or nobody can see it.
+    /// Switched off, or not a terminal.
     Off,
     /// It is not there now.
     Clear,
@@ -178,7 +178,7 @@ enum Line {
 }
 
 impl Screen {
-    /// Tells what there is to tell and draws the line anew.
+    /// Prints the notices and draws the line again.
     fn show(&mut self, words: &Words, player: &PlayerHandle, context: &mut Context) {
         for word in words.take() {
             self.clear();

@@ -139,8 +139,9 @@ impl TimeArguments {
             self.check_sim_time()?;
         }
         if self.use_sim_time && self.rate() != PlaybackRate::REAL_TIME {
-            let text = "--rate cannot be set with --use-sim-time: time is somebody else's";
-            return Err(Failure::usage(text).hint("set the rate of whoever publishes /clock"));
+            let text =
+                "--rate cannot be used with --use-sim-time: an external clock drives playback";
+            return Err(Failure::usage(text).hint("set the rate of the node that publishes /clock"));
         }
         Ok(())
     }

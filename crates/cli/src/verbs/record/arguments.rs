@@ -106,13 +106,13 @@ pub(super) struct SelectionArguments {
     /// The lineage of messages, too: all topics of tracking tags, for `timeloom trace`
     #[arg(long, visible_alias = "record-trace")]
     pub(super) trace: bool,
-    /// Topics that nobody publishes yet, too
+    /// Also topics without a publisher
     #[arg(long)]
     pub(super) include_unpublished_topics: bool,
     /// Topics with a part that begins with an underscore, too
     #[arg(long)]
     pub(super) include_hidden_topics: bool,
-    /// Not topics that nobody else subscribes to
+    /// Ignore topics without another subscription
     #[arg(long)]
     pub(super) ignore_leaf_topics: bool,
 }

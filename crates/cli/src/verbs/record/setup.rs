@@ -57,7 +57,7 @@ impl<'a> Setup<'a> {
             repeat: repeat(&arguments.output.repeat_transient_local)?,
             arguments,
         };
-        // Once now, so that what is wrong with it is told before anything is made.
+        // Once now, so that errors are reported before anything is created.
         setup.bag_options()?;
         Ok(setup)
     }
@@ -146,7 +146,7 @@ fn host_clock(node: &RosNode) -> HostClockSource {
     Arc::new(move || probe.look())
 }
 
-/// Built in, installed, or told by whoever publishes.
+/// Built in, installed, or sent by the publishing node.
 fn types(node: &RosNode) -> TypeFinder {
     let participant = Arc::clone(node.participant());
     TypeFinder::new(participant, Arc::clone(node.wire()), resolver())

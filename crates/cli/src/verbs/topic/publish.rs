@@ -27,7 +27,7 @@ EXAMPLES
 The message is JSON or YAML; what is not said keeps its default; a time may be `now` and a header `auto`.
 With --once or -t the first message waits for a subscription, and the end for its acknowledgement.";
 
-/// How often the number of subscriptions is looked at: publishers are told, but a wait must end at Ctrl-C too.
+/// How often the number of subscriptions is read: the wait must end at Ctrl-C too.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 /// How long reliable subscriptions may take to acknowledge the last message.
 const PATIENCE: Duration = Duration::from_secs(10);

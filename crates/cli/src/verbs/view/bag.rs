@@ -61,9 +61,9 @@ struct Notices(Arc<Mutex<Vec<Notice>>>);
 
 impl Notices {
     fn reporter(&self) -> Reporter {
-        let told = self.clone();
+        let notices_of = self.clone();
         Reporter::new(move |notice| {
-            let mut notices = told.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut notices = notices_of.0.lock().unwrap_or_else(PoisonError::into_inner);
             notices.push(notice.clone());
         })
     }

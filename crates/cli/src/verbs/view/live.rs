@@ -26,7 +26,7 @@ pub(crate) struct RobotArguments {
     /// Show topics with a part that begins with _ too
     #[arg(long)]
     include_hidden_topics: bool,
-    /// Messages carry the time of /clock, and clients are told that time
+    /// Use the time of /clock for messages and clients
     #[arg(short = 's', long)]
     use_sim_time: bool,
 }

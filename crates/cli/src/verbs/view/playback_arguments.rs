@@ -35,7 +35,7 @@ pub(crate) struct PlaybackArguments {
     /// Publish /clock, this often per second
     #[arg(long, value_name = "HERTZ", num_args = 0..=1, default_missing_value = "40", value_parser = hertz, requires = "publish")]
     clock: Option<Duration>,
-    /// End when all was played, instead of waiting for somebody to go back
+    /// Exit at the end of the bag instead of waiting for a seek
     #[arg(long, conflicts_with = "repeat")]
     pub(super) exit_at_end: bool,
 }

@@ -57,7 +57,7 @@ impl ServerArguments {
         let url = server.url();
         if !self.address.is_loopback() {
             let text = format!(
-                "{} is not this machine alone: whoever reaches {} sees and steers {what}",
+                "{} is not only this machine: everyone who reaches {} can see and control {what}",
                 self.address,
                 server.address()
             );
@@ -76,7 +76,7 @@ impl ServerArguments {
     }
 }
 
-/// A port that somebody has, with the way out.
+/// A port that is in use, with the way out.
 fn explained(error: timeloom_view::Error) -> anyhow::Error {
     match error {
         timeloom_view::Error::Listen { address, source } => {
