@@ -8,7 +8,7 @@ use timeloom_node::Severity;
 pub(crate) enum LogLevel {
     /// Everything, with the node's name and parameters, and the events of the libraries
     Debug,
-    /// What happens, warnings and errors
+    /// Notes, warnings and errors
     #[default]
     Info,
     /// Warnings and errors

@@ -16,10 +16,10 @@ use crate::live::view::{LISTING, SUBSCRIBING, View, nodes_are_known};
 use crate::live::{Interrupt, LiveArguments};
 use crate::suggestion::nearest;
 
-/// What the transport wants people to know, a line each.
+/// Notes of the transport, one line each.
 type Notes = Box<dyn Fn() -> Vec<String>>;
 
-/// We in the graph, and what we see of it.
+/// Our node and the graph around it.
 pub(crate) struct Live {
     participant: Arc<dyn Participant>,
     notes: Notes,
@@ -27,7 +27,7 @@ pub(crate) struct Live {
     printed: Vec<String>,
     node: Arc<dyn Node>,
     names: Names,
-    /// What of `--ros-args` is for every node of the process.
+    /// The part of `--ros-args` for every node of the process.
     helper: RosArguments,
     use_sim_time: bool,
     environment: Environment,
@@ -212,12 +212,12 @@ impl Live {
         &self.participant
     }
 
-    /// What the transport wants people to know, a line each.
+    /// Notes of the transport, one line each.
     pub(crate) fn notes(&self) -> Vec<String> {
         (self.notes)()
     }
 
-    /// What came up since the start: malformed data of peers and the like.
+    /// The notes since the start, such as malformed data of peers.
     pub(crate) fn later_notes(&self) -> Vec<String> {
         let mut notes = self.notes();
         notes.retain(|note| !self.printed.contains(note));
@@ -289,7 +289,7 @@ fn join_dds(
     Ok((participant, Box::new(notes)))
 }
 
-/// What to do when Cyclone DDS does not start, by what it says.
+/// The hint for an error of Cyclone DDS at its start.
 fn way_out(said: &str) -> Option<&'static str> {
     let known = [
         (

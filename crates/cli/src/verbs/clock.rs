@@ -1,7 +1,7 @@
 //! `timeloom clock`: the time of a simulation or a playback.
 
+mod clock_listener;
 mod drive;
-mod ear;
 mod echo;
 mod lag;
 mod publish;

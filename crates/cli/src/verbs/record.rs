@@ -26,7 +26,7 @@ use crate::verbs::info::Format;
 /// How often the view is drawn and the recorder looked at.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// What the recorder's threads have to say, until the main thread says it.
+/// Notes of the recorder's threads, until the main thread prints them.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<Vec<Note>>>);
 
@@ -40,7 +40,7 @@ impl Notes {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Says all of it above the view.
+    /// Prints all of them above the view.
     fn print(&self, view: &mut View, context: &mut Context) {
         for note in self.take() {
             view.clear();

@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     /// The bags, played as one; without any, the running robot is shown
     #[arg(value_name = "BAG")]
     bags: Vec<PathBuf>,
-    /// Show the running robot; what happens without a bag
+    /// Show the running robot; the default without a bag
     #[arg(long, conflicts_with = "bags")]
     live: bool,
     #[command(flatten)]

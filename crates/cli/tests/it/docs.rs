@@ -74,7 +74,7 @@ pub(crate) fn prepare(sandbox: &Sandbox) {
 }
 
 #[test]
-fn every_command_shows_what_it_prints() {
+fn every_command_prints_the_shown_output() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let verbs = fs::read_dir(docs.join("verbs")).unwrap();
     let mut pages: Vec<PathBuf> = verbs.map(|entry| entry.unwrap().path()).collect();

@@ -20,11 +20,11 @@ fn help_goes_to_stdout() {
       view         Show bags and running robots in a browser, in Foxglove and its relatives
       info         Show what a bag holds, without reading its messages
       cat          Print messages as JSON, with filters and limits
-      query        Ask many bags with SQL: topics are tables, fields are columns
+      query        Query many bags with SQL: topics are tables, fields are columns
       convert      Rewrite bags: slice, filter, rename, split, compress, merge, change the storage;
                    export to CSV and JSON lines
       reindex      Rebuild metadata.yaml from the files of a bag
-      recover      Get back all that a damaged bag holds: cut files, missing summaries, broken metadata
+      recover      Rescue the messages of a damaged bag: cut files, missing summaries, broken metadata
       trace        Lineage of messages: which inputs made an output, how late, what broke: live, report,
                    path, check, diff, export
       sync         Relate a sensor's clock to the host's: fit, calibrate, convert, retime, simulate,
@@ -33,7 +33,7 @@ fn help_goes_to_stdout() {
       topic        Look at the topics of a running robot, and publish: list, info, echo, hz, bw, pub
       node         Look at the nodes of a running robot: list, info
       service      Look at the services of a running robot, and call them: list, call
-      doctor       Find out what is wrong with this machine, a bag, the network: bag, net
+      doctor       Check this machine, a bag or the network for problems: bag, net
       list         List storages, compressors and known interfaces
       completions  Print the tab completion of a shell
       manual       Write the man pages of all verbs into a directory

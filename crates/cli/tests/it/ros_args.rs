@@ -123,7 +123,7 @@ fn a_player_takes_parameters_and_a_log_level() {
 }
 
 #[test]
-fn what_is_wrong_is_refused_before_anything_happens() {
+fn wrong_arguments_are_refused_before_anything_happens() {
     let sandbox = Sandbox::new();
     sandbox.copy("mcap_plain", "bag");
     sandbox.write("wrong.yaml", "/**: {ros__parameters: {play.rat: 2.0}}");

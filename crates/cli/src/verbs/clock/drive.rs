@@ -8,7 +8,7 @@ use timeloom_node::ServiceTypes;
 use timeloom_time::Duration;
 use timeloom_wire::{Caller, EndpointKind, Graph};
 
-use super::ear::{CLOCK, Ear, owners};
+use super::clock_listener::{CLOCK, ClockListener, owners};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::{Live, LiveArguments, full_name, seconds};
@@ -61,15 +61,15 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Order {
-    /// Whose time it is, what it shows, whether it stands, how fast it goes
+    /// Show the publisher of /clock, the time, the rate, and whether it is paused
     Status,
     /// Stop time
     Pause,
-    /// Let time go on
+    /// Resume time
     Resume,
     /// Pause, or resume
     Toggle,
-    /// Change how fast time goes, to VALUE times as fast
+    /// Set the rate of time to VALUE
     Rate,
     /// Publish /clock VALUE times a second; 0 for not at all
     Frequency,
@@ -79,9 +79,9 @@ enum Order {
     Next,
     /// Publish VALUE messages at once, or all with 0; only when paused
     Burst,
-    /// Begin to play
+    /// Start to play
     Play,
-    /// End playing
+    /// Stop playing
     Stop,
 }
 
@@ -268,15 +268,15 @@ fn resolve(
         .ok_or_else(far)?)
 }
 
-/// What `/clock` shows, in nanoseconds; none if nothing comes in time.
+/// The time of `/clock` in nanoseconds; none if no sample arrives in time.
 fn shown(live: &Live, timeout: Duration, context: &mut Context) -> anyhow::Result<Option<i64>> {
-    let ear = Ear::open(live)?;
+    let listener = ClockListener::open(live)?;
     let clock = live.clock();
     let until = clock.now().saturating_add(timeout);
     let mut ticks = Vec::new();
     // Waits end early when something else happens, such as a match.
     while ticks.is_empty() && clock.now() < until && !live.interrupt().happened() {
-        ticks = ear.wait(until - clock.now(), context);
+        ticks = listener.wait(until - clock.now(), context);
     }
     Ok(ticks.last().map(|tick| tick.time.nanos()))
 }

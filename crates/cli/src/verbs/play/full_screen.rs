@@ -4,7 +4,7 @@ use timeloom_node::player::{Answer, Control, PlayerHandle, Refusal};
 use timeloom_time::{Duration, Ros, Time};
 use timeloom_tui::{Ended, PlayerScreen, Theme, show};
 
-use super::session::Words;
+use super::session::NoticeQueue;
 use crate::context::Context;
 use crate::live::Live;
 
@@ -12,7 +12,7 @@ use crate::live::Live;
 pub(super) fn run(
     title: &str,
     player: &PlayerHandle,
-    words: &Words,
+    words: &NoticeQueue,
     live: &Live,
     context: &Context,
 ) -> anyhow::Result<()> {
@@ -37,7 +37,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// What came of a control, in a few words.
+/// The result of a control, in a few words.
 fn answer(player: &PlayerHandle, control: Control) -> String {
     match player.control(control) {
         Ok(answer) => answer_text(answer, player),

@@ -1,4 +1,4 @@
-//! What the keys of a player mean.
+//! The keys of a player.
 
 use timeloom_node::player::{Control, Mark, PlayerHandle, Status};
 use timeloom_time::{Duration, Time};

@@ -66,7 +66,7 @@ const KEYS: [&str; 55] = [
     "storage.max_recording_messages",
 ];
 
-/// What the files came to.
+/// The parameters of the node, and warnings.
 pub(super) struct FilledIn {
     /// The node, with all parameters that are meant for it.
     pub(super) node: NodeOptions,

@@ -26,7 +26,7 @@ fn selection(given: &SelectionArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What leaves out needs something to leave it out of.
+/// An exclusion needs a selection that it can exclude from.
 fn exclusions(given: &SelectionArguments) -> Result<(), Failure> {
     let wide = given.all || given.regex.is_some();
     let topics = wide || given.all_topics || !given.topic_types.is_empty();

@@ -140,7 +140,7 @@ impl<'a> Setup<'a> {
     }
 }
 
-/// Who disciplines the clock of this host.
+/// The discipline of the clock of this host.
 fn host_clock(node: &RosNode) -> HostClockSource {
     let probe = HostClockProbe::new(&node.participant().time_base());
     Arc::new(move || probe.look())
@@ -190,7 +190,7 @@ fn writer(arguments: &Arguments) -> anyhow::Result<WriterSettings> {
     })
 }
 
-/// What the metadata names: the flag, the environment, or what we speak by default.
+/// The distribution in the metadata: the flag, the environment, or the default.
 fn distro(arguments: &Arguments) -> String {
     let set = environment::text("ROS_DISTRO");
     match arguments.output.ros_distro {

@@ -14,14 +14,14 @@ use crate::live::Live;
 
 pub(super) const CLOCK: &str = "/clock";
 const TYPE: &str = "rosgraph_msgs/msg/Clock";
-/// What waits for the printer at most.
+/// The most samples that are queued for printing.
 const LIMITS: QueueLimits = QueueLimits {
     messages: 10_000,
     bytes: 1 << 20,
 };
 
 /// A subscription of `/clock` with its queue.
-pub(super) struct Ear {
+pub(super) struct ClockListener {
     queue: Arc<SampleQueue>,
     words: Arc<Mutex<Vec<String>>>,
     _subscription: Box<dyn Subscription>,
@@ -37,7 +37,7 @@ pub(super) struct Tick {
     pub(super) writer: Gid,
 }
 
-impl Ear {
+impl ClockListener {
     pub(super) fn open(live: &Live) -> anyhow::Result<Self> {
         let node = RosNode::new(Arc::clone(live.participant()), live.helper("ear")?)?;
         let words: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -70,7 +70,7 @@ impl Ear {
         })
     }
 
-    /// What came, after at most `timeout`; warnings are printed.
+    /// The next samples, after at most `timeout`; warnings are printed.
     pub(super) fn wait(&self, timeout: Duration, context: &mut Context) -> Vec<Tick> {
         let mut samples = Vec::new();
         self.queue.wait(timeout);
