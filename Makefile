@@ -3,10 +3,10 @@
 
 export PATH := $(PATH):$(HOME)/.cargo/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test chaos loom sanitize audit bench lint header fmt package
+.PHONY: help setup demo check test test-all chaos loom sanitize audit bench lint header fmt package
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install everything that is missing (Debian packages, rustfmt, clippy, Python venv)
 	@scripts/setup.sh
@@ -16,9 +16,17 @@ demo: ## see all of it work in under a minute: a simulated robot, recorded, repl
 	@cargo build --release -p timeloom-cli -p timeloom-examples --bin timeloom --example demo
 	@target/release/examples/demo
 
-test: ## run every test: workspace, documentation examples, no_std build, loom models
+check: ## format, clippy and unit tests of the crates that differ from main (CRATES='bag cli': these)
+	@scripts/setup.sh lint packages
+	@scripts/check.sh $(CRATES)
+
+test: ## run the tests, without SQL and so without building DataFusion
 	@scripts/setup.sh rust packages
 	@scripts/test.sh
+
+test-all: ## run every test, with the features of released binaries; CI runs this
+	@scripts/setup.sh rust packages
+	@scripts/test.sh --all
 
 chaos: ## break everything on purpose and account for every message (MINUTES=5, SEED=7, ONLY='disk full'); see RELIABILITY.md
 	@scripts/setup.sh rust packages
@@ -39,10 +47,11 @@ bench: ## run the benchmarks and fill BENCHMARKS.md (ONLY=time.now: ids with thi
 	@scripts/setup.sh rust packages
 	@cargo xtask bench --date "$$(date +%F)" $(if $(ONLY),--only '$(ONLY)')
 
-lint: ## check format, clippy and documentation; any warning fails
+lint: ## check format, clippy and documentation with all and with default features; any warning fails
 	@scripts/setup.sh lint packages
 	cargo fmt --all --check
 	cargo clippy --workspace --features timeloom-cli/full --all-targets --quiet -- -D warnings
+	cargo clippy -p timeloom-cli --all-targets --quiet -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --features timeloom-cli/full --quiet
 
 header: ## write crates/capi/include/timeloom.h anew (needs `cargo install cbindgen --version 0.29.4`)

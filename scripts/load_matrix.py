@@ -4,7 +4,7 @@
     unshare -n sh -c 'ip link set lo up; exec "$@"' sh \
         scripts/load_matrix.py --timeloom target/release/timeloom --work /tmp/matrix --scale 0.1 --seconds 10
 
-Prints a Markdown table. Every bag is read byte by byte (`timeloom bench verify`); the exit code is 1 when a message
+Prints a Markdown table. Every bag is read byte by byte (`timeloom-bench verify`); the exit code is 1 when a message
 is damaged or not accounted for.
 """
 
@@ -32,9 +32,9 @@ def finish(process):
 def run(options, profile, transport, storage, cache, split):
     bag, ledger = options.work / "bag", options.work / "ledger.json"
     shutil.rmtree(bag, ignore_errors=True)
-    load = [options.timeloom, "bench", "load", profile, "--scale", str(options.scale)]
+    load = [options.bench, "load", profile, "--scale", str(options.scale)]
     load += ["--duration", str(options.seconds), "--format", "json"]
-    writer = ["-s", storage, "--max-cache-size", f"{cache}MB", "-b", split]
+    writer = ["-s", storage, "--max-cache-size", str(cache * 1_000_000), "-b", split]
     errors = open(options.work / "errors.log", "w")
     with open(ledger, "w") as file:
         if transport:
@@ -46,7 +46,7 @@ def run(options, profile, transport, storage, cache, split):
             cost = finish(recorder)
         else:
             cost = finish(subprocess.Popen([*load, "--without-transport", str(bag), *writer], stdout=file, stderr=errors))
-    verify = [options.verifier or options.timeloom, "bench", "verify", str(bag), "--ledger", str(ledger), "--format", "json"]
+    verify = [options.verifier or options.bench, "verify", str(bag), "--ledger", str(ledger), "--format", "json"]
     checked = subprocess.run(verify, capture_output=True, text=True)
     topics = json.loads(checked.stdout)["topics"].values()
     total = lambda key: sum(topic[key] or 0 for topic in topics)
@@ -61,7 +61,7 @@ def run(options, profile, transport, storage, cache, split):
           f"| {100 * recorded / max(published, 1):.2f} % | {lost} | {unexplained} | {100 * cost[0] / seconds:.0f} % "
           f"| {cost[1]:.0f} |", flush=True)
     if unexplained:
-        # Kept for whoever looks for the reason: which topics, and what the recorder said.
+        # Kept to find the reason: the topics, and the output of the recorder.
         name = "-".join([profile, "dds" if transport else "none", storage, str(cache), split])
         (options.work / f"{name}.json").write_text(checked.stdout)
         shutil.copy(options.work / "errors.log", options.work / f"{name}.log")
@@ -71,15 +71,16 @@ def run(options, profile, transport, storage, cache, split):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--timeloom", required=True)
-    parser.add_argument("--verifier", help="another binary for `bench verify`")
+    parser.add_argument("--timeloom", required=True, help="the binary; timeloom-bench is beside it")
+    parser.add_argument("--verifier", help="another timeloom-bench for `verify`")
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--scale", type=float, default=0.1)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--profiles", nargs="*", default=PROFILES)
     parser.add_argument("--caches", nargs="*", type=int, default=[100, 500], help="megabytes")
-    parser.add_argument("--splits", nargs="*", default=["0", "1GB"])
+    parser.add_argument("--splits", nargs="*", default=["0", "1000000000"], help="bytes")
     options = parser.parse_args()
+    options.bench = str(pathlib.Path(options.timeloom).with_name("timeloom-bench"))
     options.work.mkdir(parents=True, exist_ok=True)
     os.environ["ROS_DOMAIN_ID"] = os.environ.get("ROS_DOMAIN_ID", "79")
     print("| load | transport | storage | cache MB | split | published | recorded | | lost | unexplained | CPU | max MiB |")

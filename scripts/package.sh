@@ -2,7 +2,7 @@
 # Builds a Debian package and a wheel for each target, checks what they need, and runs them on the systems they are for.
 #
 #   scripts/package.sh           build, check, try (`make package`)
-#   scripts/package.sh --plan    print what that would build, of which files, and where it would try them
+#   scripts/package.sh --plan    print what that would build, from which files, and where it would try them
 #   scripts/package.sh --check ARCH BINARY    only check that a binary needs no more than the packages promise
 #
 #   TARGETS   "x86_64 aarch64" unless set; either of them is built on either of them

@@ -24,7 +24,7 @@ import time
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--timeloom", required=True, help="the binary")
+    parser.add_argument("--timeloom", required=True, help="the binary; timeloom-bench is beside it")
     parser.add_argument("--seconds", type=float, default=7200)
     parser.add_argument("--work", type=pathlib.Path, required=True, help="a directory that is made anew")
     parser.add_argument("--profile", default=str(pathlib.Path(__file__).with_name("soak.yaml")))
@@ -60,8 +60,8 @@ class Process:
 class Counted:
     """What a reader found of each topic in files that are gone by now."""
 
-    def __init__(self, timeloom, bag):
-        self.timeloom, self.bag = timeloom, bag
+    def __init__(self, bench, bag):
+        self.bench, self.bag = bench, bag
         self.topics = collections.defaultdict(lambda: {"recorded": 0, "damaged": 0, "disordered": 0, "first": None, "last": None})
         self.next, self.failures = 0, []
 
@@ -77,7 +77,7 @@ class Counted:
 
     def read(self, path):
         run = subprocess.run(
-            [self.timeloom, "bench", "verify", str(path), "--format", "json"], capture_output=True, text=True
+            [self.bench, "verify", str(path), "--format", "json"], capture_output=True, text=True
         )
         if run.returncode not in (0, 3):
             self.failures.append(f"{path.name}: exit code {run.returncode}: {run.stderr.strip()}")
@@ -201,6 +201,7 @@ def verdict(options, processes, counted, samples, codes):
 
 def main():
     options = arguments()
+    options.bench = str(pathlib.Path(options.timeloom).with_name("timeloom-bench"))
     options.work.mkdir(parents=True, exist_ok=True)
     bag = options.work / "bag"
     shutil.rmtree(bag, ignore_errors=True)
@@ -208,11 +209,11 @@ def main():
     os.environ["ROS_DOMAIN_ID"] = os.environ.get("ROS_DOMAIN_ID", "77")
     log = open(options.work / "record.log", "w")
     record = [options.timeloom, "record", "--all-topics", "-o", str(bag), "-b", options.split_bytes, "--localhost"]
-    load = [options.timeloom, "bench", "load", options.profile, "--duration", str(options.seconds)]
+    load = [options.bench, "load", options.profile, "--duration", str(options.seconds)]
     processes = {"record": Process("record", record, log, log)}
     with open(options.work / "ledger.json", "w") as ledger, open(options.work / "load.log", "w") as errors:
         processes["load"] = Process("load", [*load, "--format", "json", "--localhost"], ledger, errors)
-        counted, samples = Counted(options.timeloom, bag), {"record": [], "load": []}
+        counted, samples = Counted(options.bench, bag), {"record": [], "load": []}
         watch(options, processes, counted, samples)
         codes = {"load": processes["load"].child.wait()}
     # The last heartbeats close the account of publishers that have left.

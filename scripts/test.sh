@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
-# Everything `make test` runs: unit and behaviour tests, a few faults, documentation examples, the no_std build, loom models.
+# Everything `make test` and `make test-all` run: unit and behaviour tests, a few faults, documentation examples, the no_std
+# build, loom models.
+#
+#   scripts/test.sh [--all]     with --all also SQL: DataFusion takes longer to build than the rest of the workspace
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -12,22 +15,27 @@ if grep -rqs TIMELOOM_PYTHON crates/*/tests; then
     export TIMELOOM_PYTHON
 fi
 
-# With every feature that a released binary has; the room is built for its own tests anyway.
-features=(--features timeloom-cli/full)
+if [ "${1:-}" = --all ]; then
+    # With every feature that a released binary has.
+    build=(--workspace --features timeloom-cli/full)
+else
+    # With the default features of the binary: without DataFusion, and without Zenoh and object storage in the binary.
+    build=(--workspace --exclude timeloom-query)
+fi
 
 if cargo nextest --version >/dev/null 2>&1; then
     step "tests (nextest)"
-    cargo nextest run --workspace "${features[@]}"
+    cargo nextest run "${build[@]}"
 else
     step "tests (cargo test; cargo-nextest would be faster: cargo install cargo-nextest --locked)"
-    cargo test --workspace "${features[@]}" --lib --bins --tests
+    cargo test "${build[@]}" --lib --bins --tests
 fi
 
 step "faults (a few of make chaos)"
 TIMELOOM_BUILT=yes scripts/chaos.sh --smoke
 
 step "documentation examples"
-cargo test --workspace "${features[@]}" --doc
+cargo test "${build[@]}" --doc
 
 step "timeloom-time without std"
 cargo build -p timeloom-time --no-default-features

@@ -4,7 +4,7 @@
 #   scripts/versus_ros2.sh [--timeloom PATH] [--profile NAME|FILE] [--scale FACTOR] [--seconds N] [--rounds N]
 #
 # Needs a sourced ROS 2 (`source /opt/ros/<distro>/setup.bash`) whose `ros2 bag` has the storage mcap, and GNU time.
-# The load is published by `timeloom bench load` for both sides. Prints a Markdown table on stdout.
+# The load is published by `timeloom-bench load` for both sides. Prints a Markdown table on stdout.
 #
 # Exit codes: 0 done; 1 a job failed; 2 wrong usage; 77 there is no ROS 2 here, nothing was compared (as automake
 # says "skipped"), so that neither success nor failure is pretended.
@@ -48,7 +48,7 @@ if ! command -v ros2 >/dev/null; then
     echo "no ros2 found: source /opt/ros/<distro>/setup.bash first; nothing was compared" >&2
     exit 77
 fi
-[ -x "$timeloom" ] || wrong "no timeloom at $timeloom: cargo build --release -p timeloom-cli"
+[ -x "$timeloom" ] || wrong "no timeloom at $timeloom: cargo build --release -p timeloom-cli -p timeloom-bench"
 [ -x /usr/bin/time ] || wrong "no /usr/bin/time: apt-get install time"
 
 work=$(mktemp -d)
@@ -78,7 +78,7 @@ record() {
     rm -rf "$bag"
     /usr/bin/time -f '%U %S %M' -o "$work/time" "$@" "$bag" >"$work/out" 2>&1 &
     recorder=$!
-    "$timeloom" bench load "$profile" --scale "$scale" --duration "$seconds" --format json \
+    "$(dirname "$timeloom")/timeloom-bench" load "$profile" --scale "$scale" --duration "$seconds" --format json \
         >"$work/ledger.json" 2>"$work/load.log" || true
     sleep 2
     stop "$recorder"

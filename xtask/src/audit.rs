@@ -1,4 +1,4 @@
-//! What comes into the build: licences and sources of all dependencies, against `deny.toml`.
+//! Licences and sources of all dependencies, checked against `deny.toml`.
 //!
 //! `cargo deny` knows more and reads the same file; this needs no tool and no network, so that every test run has it.
 
@@ -16,7 +16,7 @@ use licence::is_allowed;
 const POLICY: &str = "deny.toml";
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// What may come in.
+/// The allowed licences and sources.
 struct Policy {
     licences: BTreeSet<String>,
     /// Crates with one more licence that is fine for them.
@@ -124,7 +124,7 @@ fn check(metadata: &Value, policy: &Policy) -> Vec<String> {
     }
     for (name, _) in &policy.exceptions {
         if !packages(metadata).any(|package| package["name"] == name.as_str()) {
-            findings.push(format!("{POLICY}: the exception for {name} is for nobody"));
+            findings.push(format!("{POLICY}: the exception for {name} is not needed"));
         }
     }
     findings
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_allowed_is_found() {
+    fn forbidden_licences_and_sources_are_found() {
         let b = r#"{"name": "b", "version": "1", "license": "MPL-2.0", "source": null}"#;
         assert_eq!(findings(b), [""; 0]);
         let others = [
@@ -164,10 +164,10 @@ mod tests {
     }
 
     #[test]
-    fn an_exception_that_nobody_needs_is_found() {
+    fn an_unneeded_exception_is_found() {
         assert_eq!(
             findings(""),
-            ["deny.toml: the exception for b is for nobody"]
+            ["deny.toml: the exception for b is not needed"]
         );
     }
 }

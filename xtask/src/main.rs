@@ -57,7 +57,7 @@ fn usage(message: &str) -> ExitCode {
 }
 
 fn complain(text: &str, code: u8) -> ExitCode {
-    // If standard error is closed there is nobody left to tell; the exit code still says it.
+    // If standard error is closed, the exit code still reports the failure.
     drop(io::stderr().write_all(text.as_bytes()));
     ExitCode::from(code)
 }

@@ -60,7 +60,7 @@ impl Bags {
         self.open_all(&[path])
     }
 
-    /// What a bag holds.
+    /// The contents of a bag.
     pub(crate) fn info(&self, path: &Path) -> anyhow::Result<BagInfo> {
         check_built_in(path, BUILT_IN)?;
         Ok(BagInfo::open_in(Arc::clone(&self.place), path)?)

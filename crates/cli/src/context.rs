@@ -1,4 +1,4 @@
-//! What every verb gets besides its arguments.
+//! What the verbs share: output, bags, clock, ROS arguments.
 
 use jiff::tz::TimeZone;
 use timeloom_node::{Names, NodeOptions, RosArguments};
@@ -10,8 +10,7 @@ use crate::log_level::LogLevel;
 use crate::printer::{ColorChoice, Printer};
 use crate::progress::Progress;
 
-/// The surroundings of a verb: where it prints, which time zone people are in, the clock of the progress line, and the
-/// ROS arguments of its node.
+/// Output, bags, clock and ROS arguments of a verb.
 pub(crate) struct Context {
     pub(crate) printer: Printer,
     /// Every bag that is read is opened here.
@@ -31,7 +30,7 @@ impl Context {
         }
     }
 
-    /// What stood behind `--ros-args`.
+    /// The arguments of `--ros-args`.
     pub(crate) fn ros(&self) -> &RosArguments {
         &self.ros
     }
@@ -55,7 +54,7 @@ impl Context {
             _ => options.log_level.into(),
         });
         for unused in self.ros.unused() {
-            let text = format!("--ros-args {unused} changes nothing: there are no log files");
+            let text = format!("--ros-args {unused} has no effect: there are no log files");
             self.printer.aside(&text);
         }
         let node = Names::new(&options)?.node().full();

@@ -1,4 +1,4 @@
-//! What the damage of a bag means for its messages.
+//! Damage of a bag: does it cost messages, and how is it repaired?
 
 use std::path::Path;
 

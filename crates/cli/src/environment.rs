@@ -8,6 +8,8 @@ pub(crate) const NO_COLOR: &str = "NO_COLOR";
 pub(crate) const CLICOLOR_FORCE: &str = "CLICOLOR_FORCE";
 /// Any value switches the progress line off.
 pub(crate) const TIMELOOM_NO_PROGRESS: &str = "TIMELOOM_NO_PROGRESS";
+/// Which events of the libraries are printed on stderr.
+pub(crate) const RUST_LOG: &str = "RUST_LOG";
 /// Where message definitions of an installed ROS are.
 pub(crate) const AMENT_PREFIX_PATH: &str = "AMENT_PREFIX_PATH";
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What went wrong, in words for people, and what to do about it.
+/// An error message with an optional hint.
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,

@@ -28,7 +28,7 @@ pub(crate) use full_screen::has_terminal;
 pub(crate) use interrupt::Interrupt;
 pub(crate) use key::Key;
 pub(crate) use keyboard::Keyboard;
-pub(crate) use mismatch::mismatches;
+pub(crate) use mismatch::{mismatch_text, mismatches};
 pub(crate) use name_list::{NameList, Shown};
 pub(crate) use network::{Live, full_name};
 pub(crate) use qos_arguments::QosArguments;

@@ -1,14 +1,14 @@
-//! How much is printed on stderr besides results, by the names of ROS.
+//! The level of messages on stderr, with the names of ROS.
 
 use clap::ValueEnum;
 use timeloom_node::Severity;
 
-/// What is printed on stderr; losses and the reason of a failure always are.
+/// What is printed on stderr; losses and errors always are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, ValueEnum)]
 pub(crate) enum LogLevel {
-    /// Everything, with the node's name and parameters
+    /// Everything, with the node's name and parameters, and the events of the libraries
     Debug,
-    /// What happens, warnings and errors
+    /// Notes, warnings and errors
     #[default]
     Info,
     /// Warnings and errors

@@ -24,6 +24,7 @@ mod hint;
 mod json_text;
 mod live;
 mod log_level;
+mod logging;
 mod message_line;
 mod outcome;
 mod params_file;
@@ -51,6 +52,7 @@ use crate::outcome::Outcome;
 use crate::printer::ColorChoice;
 
 fn main() -> ExitCode {
+    logging::from_environment();
     let (ros, words) = match ros_line::split(std::env::args_os()) {
         Ok(split) => split,
         Err(error) => {
@@ -72,7 +74,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::ProblemFound) => ExitCode::FAILURE,
         Ok(Outcome::DataLost) => ExitCode::from(3),
-        // Whoever reads us has seen enough, as `head` has.
+        // The reader has seen enough, as `head` does.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             context.printer.error(&error);

@@ -46,7 +46,7 @@ impl TimeFormat {
     }
 }
 
-/// What a line says besides the topic and the times.
+/// The content of a line besides the topic and the times.
 pub(crate) enum Content<'a> {
     /// The decoded message.
     Value(&'a Value),
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_hold_what_is_known() {
+    fn lines_contain_the_known_fields() {
         let times = TimeFormat::Nanoseconds;
         assert_eq!(
             line("/a", &message(b"foo"), &Content::Raw, times),

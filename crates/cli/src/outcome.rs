@@ -1,13 +1,13 @@
-//! How a verb ended, when it ended well.
+//! The outcome of a verb that did not fail.
 
-/// What `main` turns into an exit code; a failure is an error instead.
+/// `main` turns it into an exit code; failures are errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// All that was asked for was done.
+    /// Everything was done.
     Done,
-    /// It was done, but data is missing; the verb has said what and how much.
+    /// Everything was done, but data is missing; the verb has printed how much.
     DataLost,
-    /// What was looked at is not as it should be; the verb has said what and how to fix it.
+    /// A check found a problem, which the verb has printed.
     ProblemFound,
 }
 

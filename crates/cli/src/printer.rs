@@ -1,4 +1,4 @@
-//! Where text goes: data to stdout, everything else to stderr.
+//! Data to stdout, everything else to stderr.
 
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
 
@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use crate::environment::{CLICOLOR_FORCE, NO_COLOR, TIMELOOM_NO_PROGRESS, is_set, text};
 use crate::hint::hint_for;
 use crate::log_level::LogLevel;
+use crate::logging;
 use crate::plain_text::plain_text;
 
 const OUT_BUFFER: usize = 64 << 10;
@@ -57,6 +58,9 @@ impl Printer {
     /// How much is printed on stderr from now on.
     pub(crate) fn set_level(&mut self, level: LogLevel) {
         self.level = level;
+        if self.shows(LogLevel::Debug) {
+            logging::debug();
+        }
     }
 
     /// Whether lines of that level are printed.
@@ -83,7 +87,7 @@ impl Printer {
         self.terminal && !is_set(TIMELOOM_NO_PROGRESS)
     }
 
-    /// Why the verb failed, and the way out.
+    /// The error with its causes, and the hint.
     pub(crate) fn error(&mut self, error: &anyhow::Error) {
         self.line("error", RED, &chain_text(error));
         if let Some(hint) = hint_for(error) {
@@ -91,46 +95,46 @@ impl Printer {
         }
     }
 
-    /// Something that is not as it should be, while the verb goes on.
+    /// A warning.
     pub(crate) fn warning(&mut self, text: &str) {
         if self.shows(LogLevel::Warn) {
             self.loss(text);
         }
     }
 
-    /// How much was lost: printed at every log level, as the exit code promises.
+    /// A loss: printed at every log level, because the exit code promises the count.
     pub(crate) fn loss(&mut self, text: &str) {
         self.line("warning", YELLOW, text);
     }
 
-    /// A detail for those who look for a mistake.
+    /// A detail for debugging.
     pub(crate) fn debug(&mut self, text: &str) {
         if self.shows(LogLevel::Debug) {
             self.line("debug", DIM, text);
         }
     }
 
-    /// A list of such things.
+    /// Several warnings.
     pub(crate) fn warnings(&mut self, texts: &[String]) {
         for text in texts {
             self.warning(text);
         }
     }
 
-    /// What to do about it; an empty line stands before it.
+    /// A hint, after an empty line.
     pub(crate) fn hint(&mut self, text: &str) {
         self.write("\n");
         self.line("hint", CYAN, text);
     }
 
-    /// A plain line: what was done.
+    /// A plain line.
     pub(crate) fn note(&mut self, text: &str) {
         if self.shows(LogLevel::Info) {
             self.write(&format!("{}\n", plain_text(text)));
         }
     }
 
-    /// A plain line in the background: what is good to know.
+    /// A plain line, dimmed on a terminal.
     pub(crate) fn aside(&mut self, text: &str) {
         if self.colors && self.shows(LogLevel::Info) {
             self.write(&format!("{DIM}{}{RESET}\n", plain_text(text)));
@@ -161,7 +165,7 @@ impl Printer {
     }
 }
 
-/// An error and its causes; a cause that the text before it has told already is not repeated.
+/// An error and its causes, without those that the text before them ends with.
 fn chain_text(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -180,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn causes_are_told_once() {
+    fn a_cause_is_not_repeated() {
         let source = || io::Error::from(ErrorKind::NotFound);
         let error = timeloom_bag::Error::Io {
             path: "bag".into(),

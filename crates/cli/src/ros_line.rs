@@ -51,12 +51,12 @@ mod tests {
         Ok((ros, cli))
     }
 
-    /// What launch's `Node` appends.
+    /// The arguments that launch's `Node` appends.
     const LAUNCH: &str =
         "--ros-args --log-level info -r __node:=n -r __ns:=/ns -p use_sim_time:=true -r a:=b";
 
     #[test]
-    fn every_verb_that_is_a_node_takes_what_launch_appends() {
+    fn every_verb_with_a_node_accepts_the_arguments_of_launch() {
         for verb in [
             "record -a",
             "record --topics /a /b",
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn verbs_that_are_no_nodes_say_so() {
+    fn verbs_without_a_node_refuse_ros_args() {
         for verb in [
             "info bag",
             "cat bag",

@@ -14,7 +14,7 @@ pub(crate) struct TimeRangeArguments {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) start: Option<TimeArgument>,
 
-    /// Last log time, inclusive, in the same spellings
+    /// Last log time, inclusive, in the same formats
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) end: Option<TimeArgument>,
 }

@@ -1,6 +1,5 @@
 //! The verbs: each holds its arguments and what it does with them.
 
-pub(crate) mod bench;
 pub(crate) mod burst;
 pub(crate) mod cat;
 pub(crate) mod check;

@@ -84,6 +84,7 @@ impl Node for DdsNode {
         observer: EventObserver,
     ) -> Result<Box<dyn Publisher>> {
         let topic = self.decided(topic, EndpointKind::Subscription);
+        tracing::debug!(topic = topic.name, r#type = %topic.type_name, "create publisher");
         Ok(Box::new(DdsPublisher::new(&self.core, &topic, observer)?))
     }
 
@@ -93,6 +94,7 @@ impl Node for DdsNode {
         receiver: Arc<dyn Receiver>,
     ) -> Result<Box<dyn Subscription>> {
         let topic = self.decided(topic, EndpointKind::Publisher);
+        tracing::debug!(topic = topic.name, r#type = %topic.type_name, "create subscription");
         Ok(Box::new(DdsSubscription::new(
             &self.core, &topic, receiver,
         )?))
@@ -103,6 +105,7 @@ impl Node for DdsNode {
         service: &ServiceSpec,
         handler: Arc<dyn RequestHandler>,
     ) -> Result<Box<dyn ServiceServer>> {
+        tracing::debug!(service = service.name, "create server");
         Ok(Box::new(DdsServer::new(&self.core, service, handler)?))
     }
 
@@ -111,6 +114,7 @@ impl Node for DdsNode {
         service: &ServiceSpec,
         receiver: Arc<dyn ReplyReceiver>,
     ) -> Result<Box<dyn ServiceClient>> {
+        tracing::debug!(service = service.name, "create client");
         Ok(Box::new(DdsClient::new(&self.core, service, receiver)?))
     }
 }

@@ -9,6 +9,13 @@ use crate::notes::NoteKind;
 /// Takes what a participant has to tell people.
 pub type Reporter = timeloom_wire::backend::Reporter<NoteKind>;
 
+/// Cyclone DDS on the loopback interface and nowhere else.
+const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
+    <NetworkInterface address=\"127.0.0.1\" multicast=\"false\"/></Interfaces>\
+    <AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>\
+    <MaxAutoParticipantIndex>64</MaxAutoParticipantIndex><Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery>\
+    </Domain></CycloneDDS>";
+
 /// What a participant is made with.
 #[derive(Clone)]
 pub struct Options {
@@ -47,6 +54,16 @@ impl Options {
     /// [`Error::Environment`](timeloom_wire::Error::Environment) for a value that a variable cannot have.
     pub fn from_environment() -> Result<Self> {
         Self::from_variables(|name| std::env::var(name).ok())
+    }
+
+    /// A domain on 127.0.0.1 alone, whatever the environment says.
+    pub fn loopback(domain: u32) -> Self {
+        Self {
+            domain,
+            range: DiscoveryRange::SystemDefault,
+            configuration: LOOPBACK.into(),
+            ..Self::default()
+        }
     }
 
     /// As the variables say that `get` knows. An empty variable is as good as none.

@@ -28,9 +28,9 @@ impl DdsParticipant {
     /// # Errors
     /// When Cyclone DDS refuses: a configuration that it cannot read, no interface, no free port.
     pub fn new(options: &Options) -> Result<Self> {
-        Ok(Self {
-            shared: Shared::new(options)?,
-        })
+        let shared = Shared::new(options)?;
+        tracing::info!(domain = shared.domain_id(), "joined the domain over DDS");
+        Ok(Self { shared })
     }
 
     /// What there was to tell people so far: warnings and malformed data, counted.

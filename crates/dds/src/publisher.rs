@@ -137,6 +137,7 @@ struct Observer(EventObserver);
 
 impl Hears for Observer {
     fn hear(&self, event: EndpointEvent) {
+        tracing::debug!(?event, "publisher");
         (self.0)(event);
     }
 }

@@ -244,6 +244,7 @@ impl EndpointListener for Listener {
 
 impl Hears for Core {
     fn hear(&self, event: EndpointEvent) {
+        tracing::debug!(?event, "subscription");
         let calls = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.has_ended() {
             let _calling = Calling::new(self);

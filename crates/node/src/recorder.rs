@@ -56,7 +56,7 @@ pub use disk_guard::{DiskGuard, DiskSpace, LowSpaceAction};
 pub use drop_policy::DropPolicy;
 pub use end_reason::EndReason;
 pub use moment::{Moment, Stamp};
-pub use note::{Note, NoteSeverity};
+pub use note::Note;
 pub use notifier::Notifier;
 pub use options::{
     BagFactory, BeforeWrite, DiscoveryMode, HostClockSource, Limits, Options, Reporter,
@@ -115,6 +115,7 @@ impl Recorder {
         let news = Event::new(&participant.time_base());
         let output = options.output.clone();
         let session = Session::start(&participant, &node, &options, output, &news)?;
+        tracing::info!(node = %node.name(), output = %options.output.display(), "recording");
         Ok(Self(Arc::new(Inner {
             participant,
             node,
@@ -140,6 +141,7 @@ impl Recorder {
     /// [`Error::NotRecording`] where there is no bag to do it to, [`Error::Recording`] where there is one already, and
     /// whatever the bag says.
     pub fn control(&self, control: &Control) -> Result<()> {
+        tracing::info!(?control, "recorder");
         match control {
             Control::Stop => return self.stop(),
             Control::Record { output } => return self.record(output.as_deref()),

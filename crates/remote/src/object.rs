@@ -47,6 +47,7 @@ impl Object {
             }
             Err(error) => return Err(failed(&error)),
         };
+        tracing::debug!(uri, bytes = meta.size, "file found");
         let object = Self {
             store,
             key,
@@ -67,6 +68,7 @@ impl Object {
     }
 
     async fn part(&self, range: Range<u64>) -> Result<Bytes> {
+        tracing::debug!(uri = self.uri, ?range, "request");
         let options = GetOptions {
             range: Some(GetRange::Bounded(range)),
             if_match: self.strong_tag(),

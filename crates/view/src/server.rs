@@ -75,6 +75,7 @@ impl Server {
             source,
         });
         shared.source.attach(Stage::new(Arc::clone(&shared.hub)))?;
+        tracing::info!(%address, "listening");
         let mut server = Self {
             address,
             shared,
@@ -154,6 +155,7 @@ impl Shared {
                 continue;
             };
             number += 1;
+            tracing::debug!(number, peer = ?stream.peer_addr().ok(), "connection");
             let guard = ConnectionGuard::new(self);
             let shared = Arc::clone(self);
             let run = move || {

@@ -111,6 +111,7 @@ impl Node for ZenohNode {
         topic: &TopicSpec,
         observer: EventObserver,
     ) -> Result<Box<dyn Publisher>> {
+        tracing::debug!(topic = topic.name, r#type = %topic.type_name, "create publisher");
         Ok(Box::new(ZenohPublisher::new(&self.core, topic, observer)?))
     }
 
@@ -119,6 +120,7 @@ impl Node for ZenohNode {
         topic: &TopicSpec,
         receiver: Arc<dyn Receiver>,
     ) -> Result<Box<dyn Subscription>> {
+        tracing::debug!(topic = topic.name, r#type = %topic.type_name, "create subscription");
         Ok(Box::new(ZenohSubscription::new(
             &self.core, topic, receiver,
         )?))
@@ -129,6 +131,7 @@ impl Node for ZenohNode {
         service: &ServiceSpec,
         handler: Arc<dyn RequestHandler>,
     ) -> Result<Box<dyn ServiceServer>> {
+        tracing::debug!(service = service.name, "create server");
         Ok(Box::new(ZenohServer::new(&self.core, service, handler)?))
     }
 
@@ -137,6 +140,7 @@ impl Node for ZenohNode {
         service: &ServiceSpec,
         receiver: Arc<dyn ReplyReceiver>,
     ) -> Result<Box<dyn ServiceClient>> {
+        tracing::debug!(service = service.name, "create client");
         Ok(Box::new(ZenohClient::new(&self.core, service, receiver)?))
     }
 }

@@ -29,9 +29,9 @@ impl ZenohParticipant {
     /// When Zenoh refuses: a configuration that it cannot read, an endpoint that it cannot listen at, or, as a client,
     /// no router.
     pub fn new(options: &Options) -> Result<Self> {
-        Ok(Self {
-            shared: Shared::new(options)?,
-        })
+        let shared = Shared::new(options)?;
+        tracing::info!(domain = shared.domain, "joined the domain over Zenoh");
+        Ok(Self { shared })
     }
 
     /// What there was to tell people so far: malformed data and the like, counted.

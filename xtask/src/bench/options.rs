@@ -1,6 +1,6 @@
 //! The options of `cargo xtask bench`.
 
-/// What to run, and the date to write.
+/// The benchmarks to run, and the date to write.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Only ids that start with this.

@@ -15,8 +15,8 @@ const ONLY: &str = "TIMELOOM_BENCH_ONLY";
 
 /// Runs the benchmarks that `options` ask for and rewrites `BENCHMARKS.md` under `root`; blocks until all are done.
 ///
-/// Returns whether every benchmark ran and gave results. A result that is short of its bar is a result: it is told
-/// and written, and no failure. A benchmark that fails does not stop the others.
+/// Returns whether every benchmark ran and gave results. A result that misses its target is reported
+/// and written; it is not a failure. A benchmark that fails does not stop the others.
 ///
 /// # Errors
 ///
@@ -36,7 +36,7 @@ pub fn run(root: &Path, options: &Options, out: &mut impl Write) -> io::Result<b
     let failures = newer.failures.clone();
 
     page.update(newer, |id| options.wants(id));
-    // Read again: the run took minutes, and somebody may have edited the text around the table.
+    // Read again: the run took minutes, and the text around the table may have been edited meanwhile.
     let document = std::fs::read_to_string(&path)?;
     std::fs::write(&path, page.write_into(&document)?)?;
 
@@ -114,7 +114,7 @@ fn measure(
     Ok(page)
 }
 
-/// What one bench target gave.
+/// The results of one bench target.
 #[derive(Debug)]
 struct Ran {
     section: Section,
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_fails_and_keeps_what_came_before() {
+    fn a_crash_fails_and_keeps_earlier_results() {
         let (ran, _) = ran("echo 'ratio time.a 1 bar <=2 ok'; exit 101", None);
         assert_eq!(ran.failures, ["crashed (exit status: 101)"]);
         assert_eq!(ran.section.rows.len(), 1);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partial_run_keeps_only_what_was_asked() {
+    fn a_partial_run_replaces_only_the_selected_rows() {
         let script = "echo 'ratio time.a 1 bar <=2 ok'; echo 'ratio time.b 1 bar <=2 ok'; echo 'note time.a x'";
         let (partial, _) = ran(script, Some("time.b"));
         assert_eq!(partial.section.rows.len(), 1);

@@ -138,7 +138,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_back() {
+    fn written_sections_are_read_back() {
         let mut read = Section::new("time");
         TEXT.lines().for_each(|line| read.read_line(line));
         assert_eq!(read, section());

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_metadata_is_an_error() {
+    fn invalid_metadata_is_an_error() {
         for text in ["", "{}", r#"{"packages": [{"name": "a"}]}"#] {
             assert!(Target::all(text).is_err(), "{text}");
         }

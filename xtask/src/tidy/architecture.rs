@@ -1,4 +1,4 @@
-//! What `ARCHITECTURE.md` says: its tables are the rules, so that document and code cannot diverge.
+//! The tables of `ARCHITECTURE.md`: they are the rules, so that document and code cannot diverge.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::Path;
 /// The document's name.
 pub(super) const DOCUMENT: &str = "ARCHITECTURE.md";
 
-/// What a room may depend on.
+/// The allowed dependencies of a room.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Allowed {
     /// These rooms and no others.

@@ -9,6 +9,13 @@ pub(super) fn check(root: &Path) -> io::Result<Vec<String>> {
     let architecture = Architecture::read(root)?;
     let mut findings = Vec::new();
     for member in members(root)? {
+        // Development crates ship in nothing that users build.
+        if architecture
+            .room(&member.room)
+            .is_some_and(|room| room.layer.is_none())
+        {
+            continue;
+        }
         let shipped = member
             .dependencies
             .iter()
@@ -77,6 +84,11 @@ mod tests {
     fn its_own_room_and_tests_may_name_it() {
         assert!(findings("bag", "[dependencies]\nmcap = \"1\"\nrusqlite = \"0\"\n").is_empty());
         assert!(findings("time", "[dev-dependencies]\nmcap = \"1\"\n").is_empty());
+    }
+
+    #[test]
+    fn a_development_crate_may_name_it() {
+        assert!(findings("testkit", "[dependencies]\nmcap = \"1\"\n").is_empty());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use toml::{Table, Value};
 
-/// What a dependency is for.
+/// The purpose of a dependency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Part of what the crate ships, or of how it is built.

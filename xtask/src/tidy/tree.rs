@@ -30,7 +30,7 @@ impl Tree {
 
 impl Drop for Tree {
     fn drop(&mut self) {
-        // Best effort: a leftover in the temporary folder harms nobody, and a panic here would hide the test's own.
+        // Best effort: a leftover in the temporary folder does no harm, and a panic here would hide the test's own.
         drop(fs::remove_dir_all(&self.0));
     }
 }

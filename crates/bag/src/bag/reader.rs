@@ -46,6 +46,12 @@ impl BagReader {
         let mut members = Vec::new();
         let mut first_error = None;
         for (bag, layout) in bags.iter().enumerate() {
+            tracing::debug!(
+                bag = %paths.get(bag).map_or(Path::new(""), AsRef::as_ref).display(),
+                bytes = layout.size(),
+                damage = ?layout.damage,
+                "open bag"
+            );
             info.damage.extend(layout.damage.iter().cloned());
             info.file_size += layout.size();
             let unpack = layout

@@ -130,6 +130,7 @@ impl BagWriter {
             graph: RobotGraph::default(),
         };
         writer.open_next(carry_over)?;
+        tracing::info!(bag = %directory.display(), "bag created");
         let metadata = writer
             .closer
             .metadata_of_open_file(&writer.topics, &writer.current_name());
@@ -308,6 +309,7 @@ impl BagWriter {
             closed_file: old.path.clone(),
             opened_file: self.current_path(),
         };
+        tracing::info!(closed = %event.closed_file.display(), opened = %event.opened_file.display(), "bag split");
         let missing = self.account.close_file();
         self.carry_unknown(now_ns);
         self.close(old, missing);

@@ -1,4 +1,4 @@
-//! What is said while a file is fetched whole.
+//! The progress line while a whole file is fetched.
 
 use std::io::{self, Write as _};
 use std::sync::{Mutex, PoisonError};

@@ -1,63 +1,42 @@
 //! The flags of every live verb.
 
 use clap::Args;
-use timeloom_dds::{DiscoveryRange, Options};
+use timeloom_dds::Options;
 use timeloom_time::Duration;
 use timeloom_wire::environment::Environment;
 
-/// Cyclone DDS on the loopback interface and nowhere else.
-const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
-    <NetworkInterface address=\"127.0.0.1\" multicast=\"false\"/></Interfaces>\
-    <AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>\
-    <MaxAutoParticipantIndex>64</MaxAutoParticipantIndex><Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery>\
-    </Domain></CycloneDDS>";
-
-/// Where and for how long to look.
+/// Network and discovery.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Network")]
 pub(crate) struct LiveArguments {
-    /// How long to look for others at most; it ends earlier once nothing new comes
+    /// Longest time to look for other nodes; it ends earlier when nothing new is found
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     pub(crate) spin_time: Duration,
-    /// Speak on 127.0.0.1 only, whatever the environment says
+    /// Use 127.0.0.1 only, whatever the environment says
     #[arg(long)]
     pub(crate) localhost: bool,
-    /// What every ROS node takes, up to `--` or the end: -r old:=new, -p name:=value, --params-file FILE,
+    /// Arguments of a ROS node, up to `--` or the end: -r old:=new, -p name:=value, --params-file FILE,
     /// --log-level LEVEL, -e ENCLAVE
     // Taken out of the line before it is parsed (`ros_line.rs`): verbs without this flag are no nodes.
     #[arg(long)]
     ros_args: bool,
-    /// As in ros2; there is no daemon, so nothing changes
+    /// Accepted as in ros2, without effect: there is no daemon
     #[arg(long, hide = true)]
     no_daemon: bool,
 }
 
 impl LiveArguments {
-    /// Those of `--localhost` and nothing else.
-    pub(crate) fn local() -> Self {
-        Self {
-            spin_time: Duration::from_secs(2),
-            localhost: true,
-            ros_args: false,
-            no_daemon: false,
-        }
-    }
-
-    /// What the environment asks for.
+    /// The environment variables of ROS 2.
     pub(crate) fn environment() -> anyhow::Result<Environment> {
         Ok(Environment::read(&|name| std::env::var(name).ok())?)
     }
 
     /// The options of a participant over DDS.
     pub(crate) fn dds(&self, environment: &Environment) -> Options {
-        if !self.localhost {
-            return Options::from(environment);
-        }
-        Options {
-            domain: environment.domain,
-            range: DiscoveryRange::SystemDefault,
-            configuration: LOOPBACK.into(),
-            ..Options::default()
+        if self.localhost {
+            Options::loopback(environment.domain)
+        } else {
+            Options::from(environment)
         }
     }
 

@@ -7,7 +7,7 @@ use timeloom_msg::QosProfile;
 use timeloom_msg::qos::{History, Liveliness, QosDuration};
 use timeloom_wire::{EndpointInfo, EndpointKind};
 
-/// What ROS shows while it does not know the node of an endpoint.
+/// The name that ROS shows for an endpoint whose node is not known yet.
 const UNKNOWN: (&str, &str) = ("_NODE_NAME_UNKNOWN_", "_NODE_NAMESPACE_UNKNOWN_");
 
 /// The lines of one endpoint, without an empty one behind them.

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::json_text::counted;
 use crate::live::{Live, QosArguments, TypeFinder};
 
-/// What waits for the printer at most.
+/// The most samples that are queued for printing.
 const LIMITS: QueueLimits = QueueLimits {
     messages: 50_000,
     bytes: 256 << 20,
@@ -40,7 +40,7 @@ pub(crate) struct FeedArguments {
 /// How time matters to a feed.
 #[derive(Default)]
 pub(crate) struct FeedTimes {
-    /// What says when a sample came, which may be zero while it has no time; the machine, without.
+    /// The clock of reception times, zero while it has no time; default: the machine.
     pub(crate) clock: Option<Clock<Ros>>,
     /// How long a topic that is not there yet is waited for; as long as it takes, without.
     pub(crate) patience: Option<Duration>,
@@ -59,12 +59,12 @@ pub(crate) struct Feed {
 /// Counts on the way in: what our own queue drops is not the transport's loss.
 struct Intake {
     queue: Arc<SampleQueue>,
-    /// What says when a sample came; the machine, without.
+    /// The clock of reception times; default: the machine.
     clock: Option<Clock<Ros>>,
     losses: Mutex<(LossTracker, u64)>,
 }
 
-/// What came and what did not.
+/// Received and lost messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Account {
     /// How many came.
@@ -293,7 +293,7 @@ fn spec(
     })
 }
 
-/// Nodes of ROS complain of endpoints without a hash, so one is told for publishers that are no nodes.
+/// ROS nodes complain about endpoints without a hash, so one is announced for publishers that are no nodes.
 fn known_hash(type_name: &str) -> Option<TypeHash> {
     let schema = TypeFinder::new().by_name(type_name).ok()?;
     schema.type_hash().ok()
@@ -302,10 +302,7 @@ fn known_hash(type_name: &str) -> Option<TypeHash> {
 fn not_published(live: &Live, graph: &Graph, topic: &str) -> Failure {
     if graph.on(topic, EndpointKind::Subscription).next().is_some() {
         let hint = "give the type behind the topic to wait for a publisher";
-        return Failure::new(format!(
-            "nobody publishes {topic}, though it is subscribed to"
-        ))
-        .hint(hint);
+        return Failure::new(format!("{topic} has subscriptions but no publisher")).hint(hint);
     }
     live.missing(
         "topic",
@@ -320,7 +317,7 @@ mod tests {
     use timeloom_wire::Gid;
 
     #[test]
-    fn what_is_lost_on_the_way_and_what_here_are_two_numbers() {
+    fn losses_in_transport_and_in_the_queue_are_counted_apart() {
         let intake = Intake::new(&TimeBase::machine(), None);
         let missing = 3;
         let all = LIMITS.messages as u64 + 7;

@@ -44,7 +44,7 @@ enum Comparison {
     In,
 }
 
-/// What an expression is for one message.
+/// The value of an expression for one message.
 #[derive(Debug, Clone, PartialEq)]
 enum Operand {
     Bool(bool),
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_mean_what_python_means() {
+    fn expressions_have_the_meaning_of_python() {
         for yes in [
             "m.b.y > 3",
             "m.b.y == 7.0",
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_expression_is_refused_with_what_is() {
+    fn invalid_expressions_are_refused_with_the_expected_token() {
         for wrong in [
             "",
             "m.data >",

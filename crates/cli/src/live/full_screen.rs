@@ -1,4 +1,4 @@
-//! Whether a view may take the whole terminal.
+//! Checks that a view can use the whole terminal.
 
 use std::io::{self, IsTerminal as _};
 

@@ -6,7 +6,7 @@ use timeloom_time::CancelToken;
 
 type Waker = Box<dyn Fn() + Send>;
 
-/// Told once that the user has seen enough.
+/// Set once, by Ctrl-C or SIGTERM.
 #[derive(Clone)]
 pub(crate) struct Interrupt {
     token: CancelToken,
@@ -26,7 +26,7 @@ impl Interrupt {
     }
 
     fn interrupt(&self) {
-        // The order matters: whoever is woken looks at the token.
+        // In this order: a woken thread looks at the token.
         self.token.cancel();
         for wake in &*self.wakers.lock().unwrap_or_else(PoisonError::into_inner) {
             wake();

@@ -1,4 +1,4 @@
-//! What `topic list` and `service list` share: names with their types.
+//! The common part of `topic list` and `service list`: names with their types.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -11,7 +11,7 @@ use crate::verbs::info::Format;
 /// Names with their types, in order.
 pub(crate) struct NameList<'a>(BTreeMap<&'a str, Vec<&'a str>>);
 
-/// What of a list is printed.
+/// The printed part of a list.
 #[derive(Clone, Copy)]
 pub(crate) enum Shown {
     /// How many there are.
@@ -49,7 +49,7 @@ impl<'a> NameList<'a> {
         self.0.iter().map(|(name, types)| (*name, types.as_slice()))
     }
 
-    /// Prints it; `what` the things are called in JSON, and `more` is what JSON tells of each besides its name and
+    /// Prints it; `what` is the key in JSON, and `more` are the fields in JSON besides the name and
     /// types.
     pub(crate) fn print(
         &self,

@@ -16,18 +16,18 @@ use crate::live::view::{LISTING, SUBSCRIBING, View, nodes_are_known};
 use crate::live::{Interrupt, LiveArguments};
 use crate::suggestion::nearest;
 
-/// What the transport wants people to know, a line each.
+/// Notes of the transport, one line each.
 type Notes = Box<dyn Fn() -> Vec<String>>;
 
-/// We in the graph, and what we see of it.
+/// Our node and the graph around it.
 pub(crate) struct Live {
     participant: Arc<dyn Participant>,
     notes: Notes,
-    /// Those that were told at the start.
-    told: Vec<String>,
+    /// The notes that were printed at the start.
+    printed: Vec<String>,
     node: Arc<dyn Node>,
     names: Names,
-    /// What of `--ros-args` is for every node of the process.
+    /// The part of `--ros-args` for every node of the process.
     helper: RosArguments,
     use_sim_time: bool,
     environment: Environment,
@@ -111,8 +111,8 @@ impl Live {
             Backend::Dds => join_dds(arguments, &environment, enclave)?,
             Backend::Zenoh => join_zenoh(arguments, &environment, enclave)?,
         };
-        let told = notes();
-        for note in &told {
+        let printed = notes();
+        for note in &printed {
             context.printer.aside(&format!("note: {note}"));
         }
         let names = Names::new(options)?;
@@ -122,7 +122,7 @@ impl Live {
         Ok(Self {
             participant,
             notes,
-            told,
+            printed,
             node,
             names,
             helper: context.ros().for_helper(),
@@ -212,15 +212,15 @@ impl Live {
         &self.participant
     }
 
-    /// What the transport wants people to know, a line each.
+    /// Notes of the transport, one line each.
     pub(crate) fn notes(&self) -> Vec<String> {
         (self.notes)()
     }
 
-    /// What came up since the start: malformed data of peers and the like.
+    /// The notes since the start, such as malformed data of peers.
     pub(crate) fn later_notes(&self) -> Vec<String> {
         let mut notes = self.notes();
-        notes.retain(|note| !self.told.contains(note));
+        notes.retain(|note| !self.printed.contains(note));
         notes
     }
 
@@ -245,7 +245,7 @@ impl Live {
         Clock::on(&self.base())
     }
 
-    /// A topic, service or node that is not there: what there is instead.
+    /// The error for a topic, service or node that does not exist.
     pub(crate) fn missing<'a>(
         &self,
         what: &str,
@@ -256,8 +256,7 @@ impl Live {
         let hint = match nearest(name, known) {
             Some(near) => format!("did you mean {near}?"),
             None => format!(
-                "`timeloom {what} list` shows what there is, `--spin-time` looks longer, `timeloom doctor net` \
-                 looks for reasons"
+                "`timeloom {what} list` lists them, `--spin-time` looks longer, `timeloom doctor net` looks for reasons"
             ),
         };
         Failure::new(format!("no {what} {name} in domain {domain}")).hint(hint)
@@ -290,7 +289,7 @@ fn join_dds(
     Ok((participant, Box::new(notes)))
 }
 
-/// What to do when Cyclone DDS does not start, by what it says.
+/// The hint for an error of Cyclone DDS at its start.
 fn way_out(said: &str) -> Option<&'static str> {
     let known = [
         (

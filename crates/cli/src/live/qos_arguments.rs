@@ -8,7 +8,7 @@ use timeloom_wire::BEST_AVAILABLE_DURATION;
 
 use crate::live::seconds;
 
-/// What to offer, or to ask for.
+/// The offered or requested `QoS`.
 #[derive(Debug, Args, Default)]
 #[command(next_help_heading = "QoS")]
 pub(crate) struct QosArguments {
@@ -27,10 +27,10 @@ pub(crate) struct QosArguments {
     /// How many messages are kept
     #[arg(long = "qos-depth", value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     depth: Option<u64>,
-    /// Who says that the publisher is alive
+    /// Who asserts that the publisher is alive
     #[arg(long = "qos-liveliness", value_enum, value_name = "POLICY")]
     liveliness: Option<LivelinessChoice>,
-    /// How often that has to be said
+    /// How often the publisher must assert it
     #[arg(
         long = "qos-liveliness-lease-duration-seconds",
         value_name = "SECONDS",
@@ -55,7 +55,7 @@ enum ProfileChoice {
     Parameters,
     /// Reliable, transient local, the last 1000, for ten seconds
     RosoutDefault,
-    /// What matches everybody who is there
+    /// Match all endpoints of the topic
     BestAvailable,
 }
 
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_is_as_it_was() {
+    fn policies_without_a_flag_keep_their_value() {
         assert_eq!(profile(&[]), QosProfile::SENSOR_DATA);
         let reliable = profile(&["--qos-reliability", "reliable"]);
         assert_eq!(

@@ -34,7 +34,7 @@ impl Template {
         })
     }
 
-    /// What to send at that time.
+    /// The message for that time.
     pub(crate) fn payload(&self, now: impl FnOnce() -> WireTime) -> anyhow::Result<Bytes> {
         if let Some(payload) = &self.fixed {
             return Ok(payload.clone());
@@ -50,7 +50,7 @@ mod tests {
     use timeloom_msg::Definitions;
 
     #[test]
-    fn only_what_asks_for_the_time_changes() {
+    fn only_fields_with_the_time_change() {
         let schema = Definitions::builtin()
             .schema("std_msgs/msg/Header")
             .unwrap();

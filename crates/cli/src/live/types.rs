@@ -54,12 +54,12 @@ impl TypeFinder {
     ) -> anyhow::Result<Schema> {
         let name = TypeName::parse(name)?.to_string();
         let graph = live.settled();
-        let told = graph
+        let announced = graph
             .endpoints()
             .filter(|endpoint| endpoint.type_name == name && endpoint.type_hash.is_some())
             .take(MOST_ASKED)
             .find_map(|endpoint| self.of_endpoint(live, endpoint).ok());
-        told.ok_or(unknown)
+        announced.ok_or(unknown)
     }
 
     /// The layouts of a service, as far as they are known here.

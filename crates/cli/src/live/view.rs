@@ -7,14 +7,14 @@ use timeloom_wire::{Graph, GraphEvent, GraphWatch, NodeName, Participant};
 
 use crate::live::Interrupt;
 
-/// Nothing new for so long means that all have told what they have.
+/// After this time without news, the graph is complete.
 const QUIET: Duration = Duration::from_millis(200);
 /// How long a listing looks at least: a participant on a busy machine may need a second to announce its endpoints.
 pub(crate) const LISTING: Duration = Duration::from_millis(1200);
 /// How long a verb looks at least that subscribes afterwards: while it looks, it misses messages.
 pub(crate) const SUBSCRIBING: Duration = Duration::from_millis(500);
 
-/// What others have told us of the graph.
+/// The graph as the other participants announced it.
 pub(crate) struct View {
     graph: Arc<Mutex<Graph>>,
     changed: Event,

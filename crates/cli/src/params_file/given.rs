@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_empty_says_nothing() {
+    fn empty_values_are_ignored() {
         let value = ParameterValue::String(String::new());
         let (mut text, mut regex, mut list) = (None, None, Vec::new());
         given(&value).text(&mut text).unwrap();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named() {
+    fn values_of_a_wrong_type_are_named() {
         let value = ParameterValue::Integer(-1);
         let error = given(&value).number(&mut None::<u64>).unwrap_err();
         let text = error.to_string();

@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// How many messages; 0 for all
     #[arg(short, long, value_name = "COUNT", default_value = "0")]
     num_messages: u64,
-    /// Begin so many seconds after the first message
+    /// Start this many seconds after the first message
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     start_offset: Option<Duration>,
     /// Wait until each topic has this many subscriptions

@@ -1,7 +1,7 @@
 //! `timeloom clock`: the time of a simulation or a playback.
 
+mod clock_listener;
 mod drive;
-mod ear;
 mod echo;
 mod lag;
 mod publish;
@@ -16,11 +16,11 @@ EXAMPLES
   timeloom clock echo                        what /clock shows, how fast it goes, whose it is
   timeloom clock publish -r 0.5              a /clock at half speed, with keys and services to control it
   timeloom clock lag                         how far behind /clock the nodes are that stamp messages
-  timeloom clock drive pause                 pauses whoever publishes /clock: a player, or `clock publish`
+  timeloom clock drive pause                 pauses the publisher of /clock: a player, or `clock publish`
 
 More than one owner of /clock is warned of, by name.";
 
-/// Look at /clock, publish it, and control whoever does: echo, publish, lag, drive
+/// Look at /clock, publish it, control its publisher: echo, publish, lag, drive
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {

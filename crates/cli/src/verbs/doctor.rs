@@ -1,13 +1,10 @@
-//! `timeloom doctor`: what is wrong, and what to do about it.
+//! `timeloom doctor`: health checks, printed.
 
 mod bag;
-mod checks;
-mod findings;
-mod interfaces;
 mod machine;
 mod net;
 mod report;
-mod topic_health;
+mod text;
 
 use clap::{Args, Subcommand};
 
@@ -20,7 +17,7 @@ EXAMPLES
   timeloom doctor bag my_bag                    a bag: every message is read and decoded
   timeloom doctor net                           the network, the domain, and topics whose QoS does not match";
 
-/// Find out what is wrong with this machine, a bag, the network: bag, net
+/// Check this machine, a bag or the network for problems: bag, net
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {

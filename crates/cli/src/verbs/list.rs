@@ -37,13 +37,13 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum What {
-    /// How bags are stored
+    /// Storages of bags
     Storage,
-    /// How payloads are encoded
+    /// Encodings of payloads
     Converter,
-    /// How files and messages are compressed
+    /// Compression of files and messages
     Compressor,
-    /// How they are unpacked
+    /// Decompression of files and messages
     Decompressor,
     /// The built-in message types
     Interfaces,

@@ -18,7 +18,7 @@ EXAMPLES
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Made when it is not there
+    /// Created if it does not exist
     #[arg(value_name = "DIRECTORY")]
     directory: PathBuf,
 }

@@ -36,7 +36,7 @@ EXAMPLES
 A running player is controlled by the services of rosbag2 too: ~/pause, resume, toggle_paused, is_paused, get_rate,
 set_rate, play, play_next, burst, seek, stop, and by ~/get_clock_publish_frequency and ~/set_clock_publish_frequency
 (of the types GetRate and SetRate); `timeloom clock drive` calls them. With --use-sim-time all that is about time is
-refused: control whoever publishes /clock.
+refused: control the node that publishes /clock.
 
 KEYS
   SPACE pause, resume    → next message    ← message before    ↑ ↓ rate ×1.1, ÷1.1    < > half, double    1 rate 1
@@ -61,13 +61,13 @@ pub(crate) struct Arguments {
     /// Call recorded services again, instead of publishing their events
     #[arg(long)]
     publish_service_requests: bool,
-    /// Send recorded goals again, instead of publishing what was said about them
+    /// Send recorded goals again, instead of publishing their events
     #[arg(long)]
     send_actions_as_client: bool,
-    /// Whose events count as calls [default: `service_introspection`]
+    /// The events that count as calls [default: `service_introspection`]
     #[arg(long, value_enum, value_name = "SOURCE")]
     service_requests_source: Option<Source>,
-    /// How often the line with position and rate is drawn, per second; 0 for never [default: 10]
+    /// Updates per second of the line with position and rate; 0 for never [default: 10]
     #[arg(long, value_name = "HERTZ", allow_hyphen_values = true)]
     progress_bar_update_rate: Option<f64>,
     #[command(flatten)]
@@ -86,10 +86,10 @@ enum Order {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 #[value(rename_all = "snake_case")]
 enum Source {
-    /// Those of the servers
+    /// Events of the servers
     #[default]
     ServiceIntrospection,
-    /// Those of the clients
+    /// Events of the clients
     ClientIntrospection,
 }
 

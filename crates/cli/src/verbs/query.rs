@@ -24,7 +24,7 @@ EXAMPLES
 TABLES
   bags, topics, messages, losses, loss_times, lineage, latency, and one for each topic: a topic's name stands in double quotes";
 
-/// Ask many bags with SQL: topics are tables, fields are columns
+/// Query many bags with SQL: topics are tables, fields are columns
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     /// Form of the output; that of the file's name unless given
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<QueryFormat>,
-    /// Where to write; stdout unless given
+    /// Output file [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Memory for sorts, joins and groups, such as 512M or 4G; what does not fit goes to temporary files

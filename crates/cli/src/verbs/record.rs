@@ -12,7 +12,7 @@ mod view;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use timeloom_node::recorder::{Control, Note, NoteSeverity, Notifier, Recorder, Services};
+use timeloom_node::recorder::{Control, Note, Notifier, Recorder, Services};
 use timeloom_node::{Names, RosNode, Severity};
 use timeloom_time::{Duration, Event};
 
@@ -26,7 +26,7 @@ use crate::verbs::info::Format;
 /// How often the view is drawn and the recorder looked at.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// What the recorder's threads have to say, until the main thread says it.
+/// Notes of the recorder's threads, until the main thread prints them.
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<Vec<Note>>>);
 
@@ -40,13 +40,13 @@ impl Notes {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Says all of it above the view.
+    /// Prints all of them above the view.
     fn print(&self, view: &mut View, context: &mut Context) {
         for note in self.take() {
             view.clear();
             match note.severity {
-                NoteSeverity::Info => context.printer.aside(&note.text),
-                NoteSeverity::Warning | NoteSeverity::Error => context.printer.warning(&note.text),
+                Severity::Debug | Severity::Info => context.printer.aside(&note.text),
+                _ => context.printer.warning(&note.text),
             }
         }
     }
@@ -68,14 +68,14 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
     node.set_reporter(move |severity, text| {
         if severity >= Severity::Warn {
             said.add(Note {
-                severity: NoteSeverity::Warning,
+                severity: Severity::Warn,
                 text: text.to_owned(),
             });
         }
     });
-    let told = notes.clone();
+    let reported = notes.clone();
     let mut options = setup.options(&node)?;
-    options.reporter = Some(Arc::new(move |note: &Note| told.add(note.clone())));
+    options.reporter = Some(Arc::new(move |note: &Note| reported.add(note.clone())));
     let directory = options.output.clone();
     let recorder = Recorder::start(
         Arc::clone(live.participant()),
@@ -103,7 +103,7 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
     Ok(Outcome::lost_if(lost))
 }
 
-/// Shows what happens until somebody ends it, or it ends by itself.
+/// Shows the state until the recording is stopped or ends by itself.
 fn watch(
     arguments: &Arguments,
     live: &Live,
@@ -164,7 +164,7 @@ fn open_keyboard(
         };
         if let Err(error) = recorder.control(&control) {
             notes.add(Note {
-                severity: NoteSeverity::Warning,
+                severity: Severity::Warn,
                 text: error.to_string(),
             });
         }

@@ -29,7 +29,7 @@ Other files are not touched. What the recorder had lost or left out is kept, and
 is unknown: `timeloom info -v` shows both. Exit code 3: something that was in the files is gone for good, the count is
 printed.";
 
-/// Get back all that a damaged bag holds: cut files, missing summaries, broken metadata
+/// Rescue the messages of a damaged bag: cut files, missing summaries, broken metadata
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     Ok(Outcome::lost_if(lost > 0 || report.is_lossy()))
 }
 
-/// What was missing already when the bag was recorded, and what is not known; the bag keeps it.
+/// The losses and unknown messages of the recording itself, which the new bag keeps.
 fn recorded_account(account: &TopicStatistics) -> Vec<String> {
     let mut lines = Vec::new();
     if account.messages_lost() > 0 {

@@ -24,9 +24,9 @@ EXAMPLES
   timeloom view my_bag -r 0.5 -l --start +10s    half as fast, again and again, from the tenth second on
   timeloom view my_bag --publish --clock         publish it on the ROS graph as well, steered from the browser
   timeloom view                                  a running robot: its topics, rates and losses
-  timeloom view --on-demand                      the same, listening only to what somebody looks at
+  timeloom view --on-demand                      the same, subscribing only to topics that a client shows
   timeloom view my_bag --port 0                  any free port; the address is printed on stdout
-  timeloom view my_bag --address 0.0.0.0         for other machines too: whoever reaches it sees and steers it
+  timeloom view my_bag --address 0.0.0.0         for other machines too: everyone who reaches it can control it
 
 In Foxglove, Lichtblick and PlotJuggler open a connection (\"Foxglove WebSocket\") to ws://127.0.0.1:8765. Foxglove's
 own playback bar plays, pauses, seeks and sets the rate; elsewhere the player's services do. A bag is played in this
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     /// The bags, played as one; without any, the running robot is shown
     #[arg(value_name = "BAG")]
     bags: Vec<PathBuf>,
-    /// Show the running robot; what happens without a bag
+    /// Show the running robot; the default without a bag
     #[arg(long, conflicts_with = "bags")]
     live: bool,
     #[command(flatten)]

@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::Sandbox;
 
 #[test]
-fn paths_that_are_no_bags() {
+fn paths_without_a_bag() {
     let sandbox = Sandbox::new();
     sandbox.write("junk.mcap", "this is no bag at all");
     sandbox.write("notes.txt", "this is no bag at all");
@@ -49,7 +49,7 @@ fn paths_that_are_no_bags() {
 }
 
 #[test]
-fn metadata_that_is_no_metadata() {
+fn invalid_metadata() {
     let sandbox = Sandbox::new();
     let bag = sandbox.copy("mcap_services_only", "deep");
     fs::write(bag.join("metadata.yaml"), "[".repeat(20_000)).unwrap();

@@ -161,7 +161,7 @@ fn without_a_clock_it_says_so() {
     assert_eq!(run.code, 1, "{run}");
     assert!(
         run.stderr
-            .contains("nobody publishes /clock, and there is no player"),
+            .contains("no node publishes /clock, and there is no player"),
         "{run}"
     );
     let run = robot.run(&["clock", "publish", "--start", "0.0"]);

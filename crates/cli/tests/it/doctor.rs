@@ -37,14 +37,14 @@ fn every_golden_bag_is_well() {
 }
 
 #[test]
-fn simulated_time_is_no_wrong_clock() {
+fn simulated_time_is_not_reported_as_a_wrong_clock() {
     let sandbox = Sandbox::new();
     let text = sandbox.ok("doctor bag BAGS/mcap_simtime");
     assert!(!text.contains("before they were sent"), "{text}");
 }
 
 #[test]
-fn a_bag_without_its_end_is_told_with_the_way_out() {
+fn a_truncated_bag_is_reported_with_the_remedy() {
     let sandbox = Sandbox::new();
     let cut = sandbox.copy("mcap_plain", "cut").join("mcap_plain_0.mcap");
     let file = fs::File::options().write(true).open(cut).unwrap();
@@ -59,7 +59,7 @@ fn a_bag_without_its_end_is_told_with_the_way_out() {
 }
 
 #[test]
-fn payloads_that_do_not_fit_their_type_are_told() {
+fn undecodable_payloads_are_reported() {
     let sandbox = Sandbox::new();
     let path = sandbox.path("odd.mcap");
     let mut writer = McapWriter::create(&path, McapOptions::default(), None).unwrap();

@@ -113,7 +113,7 @@ fn play_names_a_subscription_whose_qos_does_not_fit() {
 }
 
 #[test]
-fn what_cannot_be_played_is_exit_code_3() {
+fn unplayable_topics_exit_with_3() {
     let robot = Robot::new();
     let path = robot.sandbox.path("bag");
     let mut writer =

@@ -20,25 +20,23 @@ fn help_goes_to_stdout() {
       view         Show bags and running robots in a browser, in Foxglove and its relatives
       info         Show what a bag holds, without reading its messages
       cat          Print messages as JSON, with filters and limits
-      query        Ask many bags with SQL: topics are tables, fields are columns
+      query        Query many bags with SQL: topics are tables, fields are columns
       convert      Rewrite bags: slice, filter, rename, split, compress, merge, change the storage;
                    export to CSV and JSON lines
       diff         Compare two bags: topics, types, QoS, counts, losses, and messages field by field
       check        Check a bag against a contract: topics, types, QoS, rates, gaps, stamps, values,
                    losses; learn one
       reindex      Rebuild metadata.yaml from the files of a bag
-      recover      Get back all that a damaged bag holds: cut files, missing summaries, broken metadata
+      recover      Rescue the messages of a damaged bag: cut files, missing summaries, broken metadata
       trace        Lineage of messages: which inputs made an output, how late, what broke: live, report,
                    path, check, diff, export
       sync         Relate a sensor's clock to the host's: fit, calibrate, convert, retime, simulate,
                    watch, relay, pf, pf-device
-      clock        Look at /clock, publish it, and control whoever does: echo, publish, lag, drive
+      clock        Look at /clock, publish it, control its publisher: echo, publish, lag, drive
       topic        Look at the topics of a running robot, and publish: list, info, echo, hz, bw, pub
       node         Look at the nodes of a running robot: list, info
       service      Look at the services of a running robot, and call them: list, call
-      doctor       Find out what is wrong with this machine, a bag, the network: bag, net
-      bench        Compare with other tools, publish the loads of rosbag2's benchmarks, check what
-                   became of every message
+      doctor       Check this machine, a bag or the network for problems: bag, net
       list         List storages, compressors and known interfaces
       completions  Print the tab completion of a shell
       manual       Write the man pages of all verbs into a directory

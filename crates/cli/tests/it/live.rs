@@ -73,7 +73,7 @@ fn topics_and_nodes_are_listed() {
 }
 
 #[test]
-fn info_shows_endpoints_as_ros2_does_and_what_does_not_match() {
+fn info_shows_endpoints_as_ros2_does_and_mismatches() {
     let robot = Robot::new();
     let _publisher = robot.publisher(
         "/scan",
@@ -174,7 +174,7 @@ fn ctrl_c_ends_with_a_summary() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn missing_topics_nodes_and_services_are_named() {
     let robot = Robot::new();
     let _publisher = robot.publisher("/chatter", &[]);
     let near = robot.until(&["topic", "echo", "/chattr"], |run| {

@@ -6,7 +6,7 @@ use timeloom_wire::{NodeName, Participant as _, PublishOptions, TopicSpec};
 use crate::robot::{Robot, STRING, participant};
 
 #[test]
-fn payloads_that_are_cut_or_absurd_are_told_and_do_not_end_the_stream() {
+fn malformed_payloads_are_reported_and_do_not_end_the_stream() {
     let robot = Robot::new();
     let participant = participant(robot.domain);
     let node = participant
@@ -59,7 +59,7 @@ fn payloads_that_are_cut_or_absurd_are_told_and_do_not_end_the_stream() {
 }
 
 #[test]
-fn a_topic_of_two_types_is_told_and_one_of_them_can_be_chosen() {
+fn one_type_of_a_topic_with_two_can_be_chosen() {
     let robot = Robot::new();
     let _text = robot.publisher("/mixed", &[]);
     let number = [

@@ -46,7 +46,7 @@ fn is_shown(step: &Step, run: &Run, domain: u32) -> bool {
 }
 
 #[test]
-fn every_command_of_the_page_shows_what_it_prints() {
+fn every_command_of_the_page_prints_the_shown_output() {
     let robot = Robot::new();
     let participant = Arc::new(participant(robot.domain));
     let node = RosNode::new(participant, NodeOptions::new("talker")).unwrap();

@@ -3,7 +3,7 @@
 use crate::robot::Robot;
 
 #[test]
-fn echo_shows_what_is_asked_for() {
+fn echo_shows_the_selected_fields() {
     let robot = Robot::new();
     let _publisher = robot.publisher("/chatter", &[]);
     let echo = |more: &[&str]| {
@@ -68,7 +68,7 @@ fn a_wait_for_a_publisher_ends_with_the_timeout() {
 }
 
 #[test]
-fn wrong_filters_name_what_is_wrong() {
+fn invalid_filters_are_refused_with_the_reason() {
     let robot = Robot::new();
     let _publisher = robot.publisher("/chatter", &[]);
     robot.until(&["topic", "list"], |run| run.stdout.contains("/chatter"));

@@ -43,7 +43,7 @@ fn drain(lines: &Receiver<String>, all: &mut Vec<u64>) {
 }
 
 #[test]
-fn echo_says_exactly_what_is_missing() {
+fn echo_counts_missing_messages_exactly() {
     let robot = Robot::new();
     let Some(mut peer) = Peer::new(robot.domain) else {
         return;
@@ -72,7 +72,7 @@ fn echo_says_exactly_what_is_missing() {
 }
 
 #[test]
-fn hz_counts_what_is_missing() {
+fn hz_counts_missing_messages() {
     let robot = Robot::new();
     let Some(mut peer) = Peer::new(robot.domain) else {
         return;

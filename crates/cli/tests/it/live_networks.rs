@@ -31,7 +31,7 @@ const PUBLISH_AND_LIST: &str = "
     kill $publisher";
 
 #[test]
-fn without_any_interface_the_way_out_is_told() {
+fn without_an_interface_the_error_has_a_hint() {
     let Some(run) = in_namespace("$TIMELOOM topic list") else {
         return;
     };

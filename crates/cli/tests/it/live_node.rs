@@ -178,7 +178,7 @@ fn rates_can_be_in_simulated_time() {
 }
 
 #[test]
-fn two_foreign_clocks_are_named_by_who_follows_them() {
+fn a_follower_of_two_clocks_names_them() {
     let robot = Robot::new();
     let (Some(mut peer), Some(mut other)) = (Peer::new(robot.domain), Peer::new(robot.domain))
     else {

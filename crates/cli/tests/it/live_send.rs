@@ -110,7 +110,7 @@ fn a_publisher_has_the_name_and_the_qos_it_is_given() {
 }
 
 #[test]
-fn wrong_flags_are_told_before_the_network_is_touched() {
+fn wrong_flags_are_refused_before_the_network_is_touched() {
     let robot = Robot::new();
     for (flags, words) in [
         (&["-r", "0"][..], "a number above 0"),
@@ -141,7 +141,7 @@ fn a_latched_message_is_there_for_late_joiners_while_it_is_kept_alive() {
 }
 
 #[test]
-fn what_is_asked_for_and_not_offered_is_told() {
+fn missing_services_and_topics_are_named() {
     let robot = Robot::new();
     let _publisher = robot.publisher("/scan", &["--qos-reliability", "best_effort"]);
     let arguments = [
@@ -202,7 +202,7 @@ fn a_service_is_called_again_and_again_until_ctrl_c() {
 }
 
 #[test]
-fn ctrl_c_ends_a_call_that_nobody_answers() {
+fn ctrl_c_ends_an_unanswered_call() {
     let robot = Robot::new();
     let participant = Arc::new(participant(robot.domain));
     let node = RosNode::new(participant, NodeOptions::new("lazy")).unwrap();

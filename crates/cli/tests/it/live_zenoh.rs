@@ -135,7 +135,7 @@ fn live_variables_of_dds_are_noted_with_zenoh() {
 }
 
 #[test]
-fn live_a_wrong_override_is_told() {
+fn live_a_wrong_override_is_reported() {
     let mut robot = Robot::new();
     robot.sandbox.set("ZENOH_CONFIG_OVERRIDE", "mode=\"boss\"");
     let list = robot.sandbox.run("topic list");

@@ -5,8 +5,6 @@
 )]
 
 mod bad_input;
-mod bench;
-mod bench_live;
 mod cat;
 mod check;
 mod clock_live;
@@ -34,6 +32,7 @@ mod live_send;
 mod live_types;
 #[cfg(feature = "zenoh")]
 mod live_zenoh;
+mod logging;
 mod options_file;
 mod play_in_step_live;
 mod play_live;

@@ -202,7 +202,7 @@ fn a_foreign_peer_hears_the_clock_up_to_the_end() {
 }
 
 #[test]
-fn a_parameter_file_says_what_to_play() {
+fn a_parameter_file_selects_the_bag() {
     let Some(mut stage) = Stage::new() else {
         return;
     };

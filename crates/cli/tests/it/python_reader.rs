@@ -53,7 +53,7 @@ fn reads_whole_bags_topics_and_times() {
 }
 
 #[test]
-fn says_what_is_lost_in_a_damaged_bag() {
+fn reports_losses_of_a_damaged_bag() {
     let sandbox = Sandbox::new();
     let bag = sandbox.copy("mcap_plain", "cut");
     let file = std::fs::read_dir(&bag)

@@ -20,7 +20,7 @@ fn run(sandbox: &Sandbox, words: &str) -> Run {
 }
 
 #[test]
-fn every_command_of_the_page_shows_what_it_prints() {
+fn every_command_of_the_page_prints_the_shown_output() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/verbs/query.md");
     let sandbox = Sandbox::new();
     prepare(&sandbox);

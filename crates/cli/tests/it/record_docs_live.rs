@@ -9,7 +9,7 @@ use crate::record_robot::Robot;
 use crate::support::Run;
 
 #[test]
-fn the_live_commands_of_the_page_show_what_they_print() {
+fn the_live_commands_of_the_page_print_the_shown_output() {
     let Some(mut robot) = Robot::new() else {
         return;
     };

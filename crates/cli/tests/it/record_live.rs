@@ -207,7 +207,7 @@ fn sigterm_in_the_middle_closes_the_bag() {
 }
 
 #[test]
-fn what_a_starved_recorder_misses_is_lost_in_transport() {
+fn messages_missed_by_a_starved_recorder_are_lost_in_transport() {
     let Some(mut robot) = Robot::new() else {
         return;
     };
@@ -238,7 +238,7 @@ fn what_a_starved_recorder_misses_is_lost_in_transport() {
 }
 
 #[test]
-fn after_a_kill_recover_says_exactly_what_there_is() {
+fn after_a_kill_recover_counts_the_messages_exactly() {
     let Some(mut robot) = Robot::new() else {
         return;
     };

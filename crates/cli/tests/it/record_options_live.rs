@@ -96,7 +96,7 @@ fn parameters_of_rosbag2_record_as_flags_do_and_flags_count_more() {
 }
 
 #[test]
-fn selections_take_what_they_name() {
+fn selections_record_the_named_topics() {
     let Some(mut robot) = Robot::new() else {
         return;
     };

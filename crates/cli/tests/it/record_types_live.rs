@@ -23,7 +23,7 @@ fn schema(name: &str) -> Arc<Schema> {
 }
 
 #[test]
-fn the_publisher_tells_the_definition_and_what_nobody_tells_is_recorded_raw() {
+fn definitions_come_from_the_publisher_and_unknown_types_are_recorded_raw() {
     let Some(mut robot) = Robot::new() else {
         return;
     };

@@ -59,7 +59,7 @@ fn a_healthy_run_has_everything_that_was_published() {
 }
 
 #[test]
-fn what_is_missing_on_the_way_is_counted_per_writer() {
+fn messages_lost_in_transport_are_counted_per_writer() {
     let Some(mut robot) = ZenohRobot::new() else {
         return;
     };
@@ -97,7 +97,7 @@ fn what_is_missing_on_the_way_is_counted_per_writer() {
 }
 
 #[test]
-fn what_a_starved_recorder_misses_is_lost_in_transport() {
+fn messages_missed_by_a_starved_recorder_are_lost_in_transport() {
     let Some(mut robot) = ZenohRobot::new() else {
         return;
     };
@@ -216,7 +216,7 @@ fn sigterm_in_the_middle_closes_the_bag() {
 }
 
 #[test]
-fn what_is_not_of_ros_is_told_and_ends_nothing() {
+fn foreign_zenoh_data_is_reported_and_ends_nothing() {
     let Some(mut robot) = ZenohRobot::new() else {
         return;
     };

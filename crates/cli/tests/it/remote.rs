@@ -10,7 +10,7 @@ use crate::support::{Sandbox, bags, stored};
 use crate::trace_bag;
 
 #[test]
-fn golden_bags_on_s3_print_what_they_print_here() {
+fn golden_bags_on_s3_print_the_same_as_local_ones() {
     let Some(s3) = S3::new() else {
         return;
     };
@@ -85,7 +85,7 @@ fn a_folder_without_metadata_is_read_and_said_so() {
 }
 
 #[test]
-fn what_goes_wrong_on_s3_is_said_with_a_way_out() {
+fn errors_of_s3_have_hints() {
     let Some(s3) = S3::new() else {
         return;
     };
@@ -203,7 +203,7 @@ fn a_bag_that_changes_while_it_is_read_is_a_failure_and_no_loss() {
 }
 
 #[test]
-fn the_page_of_the_guide_shows_what_is_printed() {
+fn the_commands_of_the_guide_print_the_shown_output() {
     let Some(s3) = S3::new() else {
         return;
     };

@@ -52,7 +52,7 @@ fn metadata_is_rebuilt() {
 }
 
 #[test]
-fn reindex_says_what_is_missing() {
+fn reindex_reports_missing_parts() {
     let sandbox = Sandbox::new();
     let bag = sandbox.copy("mcap_split_dur", "cut");
     cut(&bag.join("mcap_split_dur_2.mcap"), 20_000);
@@ -158,7 +158,7 @@ fn single_files_and_databases_are_recovered() {
 }
 
 #[test]
-fn what_cannot_be_repaired_is_told() {
+fn unrepairable_bags_are_reported() {
     let sandbox = Sandbox::new();
     sandbox.write("junk.mcap", "junk");
     sandbox.write("dir/notes.txt", "no bag");
@@ -200,7 +200,7 @@ fn what_cannot_be_repaired_is_told() {
 }
 
 #[test]
-fn of_a_recording_that_never_ended_it_is_said_that_nobody_knows_the_rest() {
+fn the_rest_of_an_interrupted_recording_is_unknown() {
     for storage in [
         StorageOptions::Mcap(McapOptions::default()),
         StorageOptions::Sqlite3(SqliteOptions::default()),

@@ -117,13 +117,13 @@ fn a_player_takes_parameters_and_a_log_level() {
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run}");
     let run = play(&["--log-file-name", "x"]);
     assert!(
-        run.stderr.contains("--log-file-name x changes nothing"),
+        run.stderr.contains("--log-file-name x has no effect"),
         "{run}"
     );
 }
 
 #[test]
-fn what_is_wrong_is_refused_before_anything_happens() {
+fn wrong_arguments_are_refused_before_anything_happens() {
     let sandbox = Sandbox::new();
     sandbox.copy("mcap_plain", "bag");
     sandbox.write("wrong.yaml", "/**: {ros__parameters: {play.rat: 2.0}}");

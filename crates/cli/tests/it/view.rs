@@ -223,7 +223,7 @@ fn only_this_machine_is_served_and_the_limits_are_those_of_the_flags() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_options_are_refused() {
     let sandbox = Sandbox::new();
     for (arguments, words) in [
         (

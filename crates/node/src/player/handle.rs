@@ -58,6 +58,7 @@ impl PlayerHandle {
         control: Control,
         reply: impl FnOnce(Result<Answer, Refusal>) + Send + 'static,
     ) {
+        tracing::info!(?control, "player");
         self.0.mailbox.post(Letter {
             control,
             reply: Box::new(reply),

@@ -66,6 +66,7 @@ impl Player {
         reporter: Reporter,
     ) -> Result<Self> {
         let base = node.participant().time_base();
+        tracing::info!(messages = bags.info().message_count(), "playing");
         let Parts {
             playback,
             loader,

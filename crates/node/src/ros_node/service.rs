@@ -103,6 +103,7 @@ struct Hand(Arc<Core>);
 impl RequestHandler for Hand {
     fn request(&self, request: Request, _server: &dyn ServiceServer) {
         let core = &self.0;
+        tracing::debug!(service = core.name, "request");
         match &core.handler {
             Handler::Now(_) => {
                 let answering = Arc::clone(core);

@@ -193,6 +193,7 @@ impl Control {
             return;
         }
         self.link = link;
+        tracing::info!(host = self.settings.host, ?link, "lidar");
         let mut work = self.shared.work();
         work.status.link = link;
         work.status.device = self.session.info().clone();

@@ -184,7 +184,7 @@ impl Parser {
         }
     }
 
-    /// What stands between parentheses; the first was read.
+    /// The expression in parentheses; the opening one was read.
     fn enclosed(&mut self) -> Result<Expression, String> {
         self.deeper()?;
         let inner = self.any()?;

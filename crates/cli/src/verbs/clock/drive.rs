@@ -1,4 +1,4 @@
-//! `timeloom clock drive`: controls whoever has the time.
+//! `timeloom clock drive`: controls the publisher of `/clock`.
 
 use bytes::Bytes;
 use clap::{Args, ValueEnum};
@@ -8,7 +8,7 @@ use timeloom_node::ServiceTypes;
 use timeloom_time::Duration;
 use timeloom_wire::{Caller, EndpointKind, Graph};
 
-use super::ear::{CLOCK, Ear, owners};
+use super::clock_listener::{CLOCK, ClockListener, owners};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::{Live, LiveArguments, full_name, seconds};
@@ -28,12 +28,12 @@ EXAMPLES
   timeloom clock drive burst 100 --node /rosbag2_player
 
 It is the node that publishes /clock, or the only node with the services of a player. Exit code 1: it refused. A player
-with --use-sim-time refuses all that is about time: control whoever publishes /clock.";
+with --use-sim-time refuses everything about time: control the publisher of /clock.";
 
 /// How long `status` waits for what `/clock` shows.
 const GLANCE: Duration = Duration::from_secs(2);
 
-/// Control whoever publishes /clock: a player or `clock publish`, of Timeloom or of ros2 bag
+/// Control the publisher of /clock: a player or `clock publish`, of Timeloom or of ros2 bag
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     /// A rate, a frequency, a time, or a number of messages
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     value: Option<String>,
-    /// The node, if it cannot be told which
+    /// The node, if there are several
     #[arg(long, value_name = "NODE")]
     node: Option<String>,
     /// How long to wait for it
@@ -61,15 +61,15 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Order {
-    /// Whose time it is, what it shows, whether it stands, how fast it goes
+    /// Show the publisher of /clock, the time, the rate, and whether it is paused
     Status,
     /// Stop time
     Pause,
-    /// Let time go on
+    /// Resume time
     Resume,
     /// Pause, or resume
     Toggle,
-    /// Change how fast time goes, to VALUE times as fast
+    /// Set the rate of time to VALUE
     Rate,
     /// Publish /clock VALUE times a second; 0 for not at all
     Frequency,
@@ -79,9 +79,9 @@ enum Order {
     Next,
     /// Publish VALUE messages at once, or all with 0; only when paused
     Burst,
-    /// Begin to play
+    /// Start to play
     Play,
-    /// End playing
+    /// Stop playing
     Stop,
 }
 
@@ -268,15 +268,15 @@ fn resolve(
         .ok_or_else(far)?)
 }
 
-/// What `/clock` shows, in nanoseconds; none if nothing comes in time.
+/// The time of `/clock` in nanoseconds; none if no sample arrives in time.
 fn shown(live: &Live, timeout: Duration, context: &mut Context) -> anyhow::Result<Option<i64>> {
-    let ear = Ear::open(live)?;
+    let listener = ClockListener::open(live)?;
     let clock = live.clock();
     let until = clock.now().saturating_add(timeout);
     let mut ticks = Vec::new();
     // Waits end early when something else happens, such as a match.
     while ticks.is_empty() && clock.now() < until && !live.interrupt().happened() {
-        ticks = ear.wait(until - clock.now(), context);
+        ticks = listener.wait(until - clock.now(), context);
     }
     Ok(ticks.last().map(|tick| tick.time.nanos()))
 }
@@ -313,7 +313,7 @@ fn target(arguments: &Arguments, live: &Live) -> anyhow::Result<String> {
             return Err(Failure::new(text).into());
         }
         ([], []) => {
-            let text = "nobody publishes /clock, and there is no player";
+            let text = "no node publishes /clock, and there is no player";
             let hint = "`timeloom play BAG --clock` or `timeloom clock publish`";
             return Err(Failure::new(text).hint(hint).into());
         }
@@ -360,7 +360,7 @@ impl Remote<'_> {
         let caller = Caller::new(self.live.node(), &spec, &self.live.base())?;
         if !caller.wait_for_server(self.timeout) {
             let text = format!("no service {service}");
-            let hint = "`timeloom service list` shows what there is";
+            let hint = "`timeloom service list` shows the services";
             return Err(Failure::new(text).hint(hint).into());
         }
         let mut request = types.request.default_value()?;

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 use timeloom_time::Duration;
 
-use super::ear::{CLOCK, Ear, Tick, is_named, owner_of};
+use super::clock_listener::{CLOCK, ClockListener, Tick, is_named, owner_of};
 use crate::context::Context;
 use crate::live::{Live, LiveArguments};
 use crate::outcome::Outcome;
@@ -40,12 +40,12 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let live = Live::join(&arguments.live, context)?;
-    let ear = Ear::open(&live)?;
+    let listener = ClockListener::open(&live)?;
     let (mut last, mut printed) = (None, 0);
     let mut silence_told = false;
     let mut named = BTreeSet::new();
     while !live.interrupt().happened() && arguments.limit.is_none_or(|limit| printed < limit) {
-        let ticks = ear.wait(PAUSE, context);
+        let ticks = listener.wait(PAUSE, context);
         if ticks.is_empty() && last.is_none() && !silence_told {
             silence_told = true;
             let text = format!("nothing on {CLOCK} yet");
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         }
         context.printer.flush()?;
     }
-    ear.report(context);
+    listener.report(context);
     Ok(Outcome::Done)
 }
 

@@ -12,7 +12,7 @@ use timeloom_wire::{
     adapt_to_offers,
 };
 
-use super::ear::{CLOCK, Ear, owner_of, owners};
+use super::clock_listener::{CLOCK, ClockListener, owner_of, owners};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::{Live, LiveArguments, SimClock, TypeFinder, seconds};
@@ -102,7 +102,7 @@ impl Receiver for Stamps {
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let live = Live::join(&arguments.live, context)?;
     let sim = SimClock::new(&live)?;
-    let ear = Ear::open(&live)?;
+    let listener = ClockListener::open(&live)?;
     let cancel = WaitOptions::new().cancel(live.interrupt().token());
     let _started = sim
         .clock()
@@ -120,7 +120,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let until = clock.now().saturating_add(arguments.duration);
     let mut ticks = 0_u64;
     while clock.now() < until && !live.interrupt().happened() {
-        ticks += ear.wait(until - clock.now(), context).len() as u64;
+        ticks += listener.wait(until - clock.now(), context).len() as u64;
     }
     drop(subscriptions);
     let found = lags.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -1,11 +1,35 @@
-//! What was found, for people and for programs.
+//! The network and the domain, as text and as JSON.
+
+use std::io::Write;
 
 use serde_json::json;
+use timeloom_doctor::{Interface, WANTED_RECEIVE_BUFFER};
 use timeloom_wire::environment::{Backend, Environment};
 
-use super::findings::{Findings, Seen, WANTED_BUFFER};
-use crate::context::Context;
+use super::text::Sentences;
 use crate::json_text::{counted, grouped};
+
+/// The state of the network.
+pub(super) struct Network {
+    pub(super) environment: Environment,
+    pub(super) interfaces: Vec<Interface>,
+    /// The kernel's limit of receive buffers, where it matters.
+    pub(super) rmem_max: Option<u64>,
+    /// The range of discovery.
+    pub(super) range: String,
+    /// The domain, if it could be joined.
+    pub(super) seen: Option<Seen>,
+}
+
+/// The participants of a domain.
+pub(super) struct Seen {
+    pub(super) transport: String,
+    pub(super) nodes: Vec<String>,
+    pub(super) topics: usize,
+    pub(super) participants: usize,
+    /// The number of participants of each vendor.
+    pub(super) vendors: Vec<String>,
+}
 
 /// The ports that DDS uses for discovery: multicast, then those of the first participant.
 fn ports(domain: u32) -> (u32, u32, u32) {
@@ -23,15 +47,15 @@ fn where_it_listens(environment: &Environment) -> String {
     }
 }
 
-fn what_is_set(findings: &Findings) -> String {
+fn what_is_set(network: &Network) -> String {
     let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "not set".to_owned());
-    let environment = &findings.environment;
+    let environment = &network.environment;
     match environment.backend {
         Backend::Dds => {
             let peers = &environment.static_peers;
             format!(
                 "discovery range {}, static peers {}, CYCLONEDDS_URI {}",
-                findings.range,
+                network.range,
                 if peers.is_empty() {
                     "none".to_owned()
                 } else {
@@ -59,32 +83,21 @@ fn what_is_set(findings: &Findings) -> String {
 }
 
 /// As text.
-pub(super) fn print(findings: &Findings, context: &mut Context) -> anyhow::Result<()> {
-    print_machine(findings, context)?;
-    let out = context.printer.data();
-    if let Some(seen) = &findings.seen {
+pub(super) fn print(network: &Network, out: &mut dyn Write) -> std::io::Result<()> {
+    print_machine(network, out)?;
+    if let Some(seen) = &network.seen {
         writeln!(out, "{}", seen_line(seen))?;
         for name in &seen.nodes {
             writeln!(out, "  {name}")?;
         }
     }
-    for text in &findings.advice {
-        writeln!(out, "Advice: {text}")?;
-    }
-    for text in &findings.problems {
-        writeln!(out, "Problem: {text}")?;
-    }
-    if findings.problems.is_empty() {
-        writeln!(out, "No problem found")?;
-    }
     Ok(())
 }
 
-fn print_machine(findings: &Findings, context: &mut Context) -> anyhow::Result<()> {
-    let environment = &findings.environment;
-    let out = context.printer.data();
+fn print_machine(network: &Network, out: &mut dyn Write) -> std::io::Result<()> {
+    let environment = &network.environment;
     writeln!(out, "Interfaces:")?;
-    for interface in &findings.interfaces {
+    for interface in &network.interfaces {
         let state = if interface.up { "up" } else { "down" };
         let multicast = if interface.multicast {
             "multicast"
@@ -99,16 +112,16 @@ fn print_machine(findings: &Findings, context: &mut Context) -> anyhow::Result<(
         let name = &interface.name;
         writeln!(out, "  {name}: {state}, {multicast}, {addresses}")?;
     }
-    if let Some(limit) = findings.rmem_max {
+    if let Some(limit) = network.rmem_max {
         writeln!(
             out,
             "Receive buffers: rmem_max is {} bytes; Cyclone DDS asks for {} and gets {}",
             grouped(limit),
-            grouped(WANTED_BUFFER),
-            grouped(limit.min(WANTED_BUFFER))
+            grouped(WANTED_RECEIVE_BUFFER),
+            grouped(limit.min(WANTED_RECEIVE_BUFFER))
         )?;
     }
-    let transport = findings.seen.as_ref();
+    let transport = network.seen.as_ref();
     let transport = transport.map_or("not joined", |seen| seen.transport.as_str());
     let listens = where_it_listens(environment);
     writeln!(out, "Domain: {} ({transport}){listens}", environment.domain)?;
@@ -116,7 +129,7 @@ fn print_machine(findings: &Findings, context: &mut Context) -> anyhow::Result<(
         out,
         "Environment: RMW_IMPLEMENTATION {}, {}",
         environment.rmw.as_deref().unwrap_or("not set"),
-        what_is_set(findings)
+        what_is_set(network)
     )?;
     for note in &environment.notes {
         writeln!(out, "  {note}")?;
@@ -139,9 +152,9 @@ fn seen_line(seen: &Seen) -> String {
 }
 
 /// As one object.
-pub(super) fn json(findings: &Findings) -> serde_json::Value {
-    let environment = &findings.environment;
-    let interfaces: Vec<_> = findings
+pub(super) fn json(network: &Network, sentences: &Sentences) -> serde_json::Value {
+    let environment = &network.environment;
+    let interfaces: Vec<_> = network
         .interfaces
         .iter()
         .map(|interface| {
@@ -154,23 +167,23 @@ pub(super) fn json(findings: &Findings) -> serde_json::Value {
         })
         .collect();
     let notes: Vec<String> = environment.notes.iter().map(ToString::to_string).collect();
-    let seen = findings.seen.as_ref();
+    let seen = network.seen.as_ref();
     json!({
         "interfaces": interfaces,
-        "rmem_max": findings.rmem_max,
-        "receive_buffer": findings.rmem_max.map(|limit| limit.min(WANTED_BUFFER)),
+        "rmem_max": network.rmem_max,
+        "receive_buffer": network.rmem_max.map(|limit| limit.min(WANTED_RECEIVE_BUFFER)),
         "domain": environment.domain,
         "transport": seen.map(|seen| &seen.transport),
         "rmw_implementation": environment.rmw,
-        "discovery_range": findings.range,
+        "discovery_range": network.range,
         "static_peers": environment.static_peers,
         "environment_notes": notes,
         "participants": seen.map(|seen| seen.participants),
         "vendors": seen.map(|seen| &seen.vendors),
         "nodes": seen.map(|seen| &seen.nodes),
         "topics": seen.map(|seen| seen.topics),
-        "advice": findings.advice,
-        "problems": findings.problems,
+        "advice": sentences.advice,
+        "problems": sentences.problems,
     })
 }
 

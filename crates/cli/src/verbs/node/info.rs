@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     /// The node
     #[arg(value_name = "NODE")]
     node: String,
-    /// Hidden topics and services too
+    /// Also hidden topics and services
     #[arg(long)]
     include_hidden: bool,
     /// Form of the output
@@ -68,7 +68,7 @@ const KINDS: [(&str, &str, Listed); 6] = [
     ),
 ];
 
-/// What a section lists.
+/// The content of a section.
 #[derive(Clone, Copy)]
 enum Listed {
     /// Endpoints of a kind.

@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     /// Hidden nodes too, those with a part that starts with `_`
     #[arg(short, long)]
     all: bool,
-    /// Only how many there are
+    /// Only the number
     #[arg(short = 'c', long)]
     count_nodes: bool,
     /// Form of the output; as JSON, one line for each name

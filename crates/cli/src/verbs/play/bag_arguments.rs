@@ -36,21 +36,21 @@ pub(crate) struct BagArguments {
     /// The storage that the bags must have: mcap or sqlite3
     #[arg(short, long, value_name = "STORAGE")]
     storage: Option<String>,
-    /// How many messages are read in advance [default: 1000]
+    /// Number of messages to read ahead [default: 1000]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     read_ahead_queue_size: Option<u32>,
-    /// How many MiB are read in advance at most, however few messages that is
+    /// Maximum size of the read-ahead in MiB, whatever the number of messages
     #[arg(long, value_name = "MIB", default_value = "128", value_parser = clap::value_parser!(u32).range(1..))]
     read_ahead_mib: u32,
     #[command(flatten)]
     selection: SelectionArguments,
-    /// QoS by topic, in place of the recorded one: a YAML file as `ros2 bag play` takes it
+    /// QoS by topic instead of the recorded one: a YAML file as for `ros2 bag play`
     #[arg(long, value_name = "FILE")]
     qos_profile_overrides_path: Option<PathBuf>,
     /// Publish under another name: old:=new, for topics, services, `__node` and `__ns`; several may be given
     #[arg(short = 'm', long, num_args = 1.., value_name = "OLD:=NEW")]
     remap: Vec<Remap>,
-    /// As in ros2 bag; reading needs no settings, so nothing changes
+    /// Accepted as in ros2 bag, without effect: reading needs no settings
     #[arg(long, value_name = "FILE")]
     storage_config_file: Option<PathBuf>,
     /// The name of the node
@@ -65,13 +65,13 @@ pub(crate) struct BagArguments {
     /// The distribution whose layouts the services speak [default: `ROS_DISTRO`, else jazzy]
     #[arg(long, value_name = "NAME", value_parser = distro)]
     ros_distro: Option<Distro>,
-    /// No keys, even on a terminal
+    /// Do not read the keyboard
     #[arg(long)]
     pub(crate) disable_keyboard_controls: bool,
     /// As in ros2 bag; messages are never loaned, so nothing changes
     #[arg(long, hide = true)]
     disable_loan_message: bool,
-    /// What is printed on stderr: debug, info, warn, error or fatal [default: info]
+    /// Level of messages on stderr: debug, info, warn, error or fatal [default: info]
     #[arg(long, value_enum, value_name = "LEVEL", hide_possible_values = true)]
     log_level: Option<LogLevel>,
 }
@@ -205,7 +205,7 @@ pub(crate) fn distro(text: &str) -> Result<Distro, String> {
         .map_err(|error: timeloom_msg::Error| error.to_string())
 }
 
-/// What was asked for, else `ROS_DISTRO`, else the default.
+/// The flag, else `ROS_DISTRO`, else the default.
 pub(crate) fn distro_or_environment(asked: Option<Distro>) -> Distro {
     asked.unwrap_or_else(|| text("ROS_DISTRO").parse().unwrap_or_default())
 }

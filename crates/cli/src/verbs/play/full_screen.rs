@@ -4,7 +4,7 @@ use timeloom_node::player::{Answer, Control, PlayerHandle, Refusal};
 use timeloom_time::{Duration, Ros, Time};
 use timeloom_tui::{Ended, PlayerScreen, Theme, show};
 
-use super::session::Words;
+use super::session::NoticeQueue;
 use crate::context::Context;
 use crate::live::Live;
 
@@ -12,23 +12,23 @@ use crate::live::Live;
 pub(super) fn run(
     title: &str,
     player: &PlayerHandle,
-    words: &Words,
+    words: &NoticeQueue,
     live: &Live,
     context: &Context,
 ) -> anyhow::Result<()> {
     let clock = live.clock();
     let mut screen = PlayerScreen::new(title, Theme::new(context.printer.has_colours()));
-    let mut told = Vec::new();
+    let mut after = Vec::new();
     let update = |screen: &mut PlayerScreen| {
         for word in words.take() {
             timeloom_tui::Screen::tell(screen, word.text());
-            told.push(word);
+            after.push(word);
         }
         screen.update(player.status(), clock.now());
         !player.wait_for(Duration::ZERO) && !live.interrupt().happened()
     };
     let ended = show(&mut screen, update, |control| answer(player, control))?;
-    for word in told {
+    for word in after {
         words.say(word);
     }
     if ended == Ended::Left {
@@ -37,7 +37,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// What came of a control, in a few words.
+/// The result of a control, in a few words.
 fn answer(player: &PlayerHandle, control: Control) -> String {
     match player.control(control) {
         Ok(answer) => answer_text(answer, player),

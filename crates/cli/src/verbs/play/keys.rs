@@ -1,4 +1,4 @@
-//! What the keys of a player mean.
+//! The keys of a player.
 
 use timeloom_node::player::{Control, Mark, PlayerHandle, Status};
 use timeloom_time::{Duration, Time};
@@ -52,7 +52,7 @@ fn nice(rate: f64) -> f64 {
     }
 }
 
-/// Does what a key says; a refusal is told by `tell`.
+/// Does what a key asks for; a refusal goes to `tell`.
 pub(super) fn press(key: Key, player: &PlayerHandle, tell: impl Fn(String) + Send + 'static) {
     if let Some(control) = control(key, &player.status()) {
         player.control_then(control, move |answer| {

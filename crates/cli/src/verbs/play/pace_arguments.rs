@@ -7,7 +7,7 @@ use timeloom_time::Duration;
 use crate::failure::Failure;
 use crate::live::{full_name, seconds};
 
-/// Who is waited for, and what happens to late messages.
+/// Subscriptions to wait for, and the fate of late messages.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Pace")]
 pub(crate) struct PaceArguments {
@@ -22,29 +22,29 @@ pub(crate) struct PaceArguments {
     /// What to do when publishing cannot keep up with time
     #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
     pace: Policy,
-    /// How late a message may be with --pace drop, in seconds [default: 0.1]
+    /// Seconds that a message may be late with --pace drop [default: 0.1]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pace_tolerance: Option<Duration>,
     /// The topic that --pace lockstep waits for
     #[arg(long, value_name = "TOPIC")]
     sync_topic: Option<String>,
-    /// How far --pace lockstep may be ahead of that topic, in seconds [default: 0.1]
+    /// Seconds that --pace lockstep may be ahead of that topic [default: 0.1]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     sync_window: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum Policy {
-    /// Late messages go out at once, time does not wait; as ros2 bag does
+    /// Publish late messages at once, time does not wait; as ros2 bag does
     #[default]
     CatchUp,
-    /// Time waits for late messages: all topics slow down alike
+    /// Time waits for late messages: all topics slow down
     KeepOrder,
-    /// Messages that are too late are left out, and counted
+    /// Drop and count messages that are too late
     Drop,
     /// Time waits until each message was acknowledged
     WaitAcked,
-    /// Time waits for a topic that somebody else publishes
+    /// Time waits for a topic that another node publishes
     Lockstep,
 }
 

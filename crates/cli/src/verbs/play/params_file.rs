@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn invalid_parameters_are_named() {
         let error = |name, value| filled("bag", &[(name, value)]).unwrap_err().to_string();
         assert_eq!(error("play.rat", 2.0.into()), "unknown parameter play.rat");
         assert!(error("play.rate", "fast".into()).starts_with("parameter play.rate: "));

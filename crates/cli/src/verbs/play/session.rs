@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// How often a player without a status line is looked at.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// What to play, and how.
+/// A playback with its options.
 pub(crate) struct Session<'a> {
     pub(crate) bag: &'a BagArguments,
     pub(crate) live: &'a LiveArguments,
@@ -35,7 +35,7 @@ pub(crate) struct Session<'a> {
     pub(crate) beginning: Beginning,
 }
 
-/// What happens first.
+/// The first action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beginning {
     /// Messages go out as their time comes.
@@ -44,17 +44,17 @@ pub(crate) enum Beginning {
     Burst(u64),
 }
 
-/// What the player's threads want to be told.
+/// The notices of the player's threads.
 #[derive(Clone, Default)]
-pub(super) struct Words(Arc<Mutex<Vec<Word>>>);
+pub(super) struct NoticeQueue(Arc<Mutex<Vec<SessionNotice>>>);
 
-pub(super) enum Word {
+pub(super) enum SessionNotice {
     Notice(Notice),
     Refused(String),
     Burst(u64),
 }
 
-impl Word {
+impl SessionNotice {
     /// The same in words.
     pub(super) fn text(&self) -> String {
         match self {
@@ -65,15 +65,15 @@ impl Word {
     }
 }
 
-impl Words {
-    pub(super) fn say(&self, word: Word) {
+impl NoticeQueue {
+    pub(super) fn say(&self, word: SessionNotice) {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(word);
     }
 
-    pub(super) fn take(&self) -> Vec<Word> {
+    pub(super) fn take(&self) -> Vec<SessionNotice> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -82,13 +82,13 @@ impl Session<'_> {
     pub(crate) fn run(self, context: &mut Context) -> anyhow::Result<Outcome> {
         let live = Live::join_beside(self.live, context)?;
         let node = RosNode::new(Arc::clone(live.participant()), self.node)?;
-        let words = Words::default();
+        let words = NoticeQueue::default();
         let said = words.clone();
         let burst = self.beginning != Beginning::Play;
         let reporter = Reporter::new(move |notice| {
-            // After a burst nobody asked to wait: what has no acknowledgements is no news.
+            // A burst does not wait for acknowledgements: missing ones are no news.
             if !(burst && matches!(notice, Notice::NoAcknowledgements { .. })) {
-                said.say(Word::Notice(notice.clone()));
+                said.say(SessionNotice::Notice(notice.clone()));
             }
         });
         let player = Player::open(&node, self.reader, self.options, reporter)?;
@@ -104,7 +104,7 @@ impl Session<'_> {
             Keyboard::open(move |key| {
                 let said = said.clone();
                 keys::press(key, &pressed, move |refusal| {
-                    said.say(Word::Refused(refusal));
+                    said.say(SessionNotice::Refused(refusal));
                 });
             })?
         };
@@ -115,7 +115,7 @@ impl Session<'_> {
             let said = words.clone();
             handle.control_then(Control::Burst(count), move |answer| {
                 if let Ok(Answer::Played(count)) = answer {
-                    said.say(Word::Burst(count));
+                    said.say(SessionNotice::Burst(count));
                 }
             });
         }
@@ -157,7 +157,7 @@ impl Session<'_> {
     }
 }
 
-/// What people see of a player.
+/// The display of a player.
 struct Screen {
     line: Line,
     /// After a burst there are keys to go on with.
@@ -169,7 +169,7 @@ struct Screen {
 /// The line of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
-    /// Nobody wants it, or nobody can see it.
+    /// Switched off, or not a terminal.
     Off,
     /// It is not there now.
     Clear,
@@ -178,12 +178,12 @@ enum Line {
 }
 
 impl Screen {
-    /// Tells what there is to tell and draws the line anew.
-    fn show(&mut self, words: &Words, player: &PlayerHandle, context: &mut Context) {
+    /// Prints the notices and draws the line again.
+    fn show(&mut self, words: &NoticeQueue, player: &PlayerHandle, context: &mut Context) {
         for word in words.take() {
             self.clear();
             match word {
-                Word::Notice(notice) => {
+                SessionNotice::Notice(notice) => {
                     let incomplete = match &notice {
                         Notice::NotAcknowledged { .. }
                         | Notice::MessagesSkipped { .. }
@@ -201,8 +201,8 @@ impl Screen {
                         _ => context.printer.warning(&text),
                     }
                 }
-                Word::Refused(text) => context.printer.aside(&text),
-                Word::Burst(count) => self.burst_is_over(count, player, context),
+                SessionNotice::Refused(text) => context.printer.aside(&text),
+                SessionNotice::Burst(count) => self.burst_is_over(count, player, context),
             }
         }
         if self.line != Line::Off {

@@ -18,15 +18,15 @@ use crate::time_range::TimeRangeArguments;
     reason = "the switches of a command line, independent of each other"
 )]
 pub(crate) struct TimeArguments {
-    /// How fast time goes [default: 1.0]
+    /// Speed of time [default: 1.0]
     #[arg(short, long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     pub(super) rate: Option<PlaybackRate>,
     #[command(flatten)]
     pub(super) range: TimeRangeArguments,
-    /// Begin so many seconds after the first message
+    /// Start this many seconds after the first message
     #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "start", allow_hyphen_values = true)]
     pub(super) start_offset: Option<Duration>,
-    /// Play so many seconds of the bag; negative for all
+    /// Play this many seconds of the bag; negative for all
     #[arg(long, value_name = "SECONDS", value_parser = maybe_seconds, allow_hyphen_values = true, conflicts_with = "end")]
     pub(super) playback_duration: Option<MaybeTime>,
     /// Play up to this time, in seconds since the epoch; with a duration too, the later end counts
@@ -40,22 +40,22 @@ pub(crate) struct TimeArguments {
         conflicts_with = "end"
     )]
     pub(super) playback_until_nsec: Option<i64>,
-    /// Begin again at the end; a loop over a single moment takes a second
+    /// Start again at the end; a loop over a single moment takes a second
     #[arg(short = 'l', long = "loop")]
     pub(super) repeat: bool,
-    /// Play a part again and again: from..to, in the spellings of --start
+    /// Repeat a part: from..to, in the formats of --start
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     pub(super) loop_range: Option<LoopRange>,
     /// In a loop time goes on, instead of jumping back
     #[arg(long)]
     pub(super) loop_monotonic: bool,
-    /// Time stands at first
+    /// Start paused
     #[arg(short = 'p', long)]
     pub(super) start_paused: bool,
-    /// Wait so many seconds before the first message [default: 0]
+    /// Wait this many seconds before the first message [default: 0]
     #[arg(short, long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub(super) delay: Option<Duration>,
-    /// Begin at this time of the machine's clock: on several machines at once
+    /// Start at this time of the system clock, for example on several machines at once
     #[arg(long, value_name = "TIME")]
     pub(super) start_at: Option<TimeArgument>,
     /// Publish /clock, this often per second; a recorded /clock is left out. Its message ends in 2038
@@ -90,7 +90,7 @@ impl TimeArguments {
         self.rate.unwrap_or(PlaybackRate::REAL_TIME)
     }
 
-    /// What clap refuses among flags, refused among parameters too.
+    /// The conflicts that clap finds among flags, for parameters.
     fn check_sim_time(&self) -> Result<(), Failure> {
         let own = [
             (
@@ -139,8 +139,9 @@ impl TimeArguments {
             self.check_sim_time()?;
         }
         if self.use_sim_time && self.rate() != PlaybackRate::REAL_TIME {
-            let text = "--rate cannot be set with --use-sim-time: time is somebody else's";
-            return Err(Failure::usage(text).hint("set the rate of whoever publishes /clock"));
+            let text =
+                "--rate cannot be used with --use-sim-time: an external clock drives playback";
+            return Err(Failure::usage(text).hint("set the rate of the node that publishes /clock"));
         }
         Ok(())
     }

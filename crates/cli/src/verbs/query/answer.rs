@@ -102,7 +102,7 @@ fn terminal_width() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|width| *width > 0)
 }
 
-/// What of the bags is not in the result.
+/// The parts of the bags that are missing from the result.
 fn tell(arguments: &Arguments, findings: &Findings, context: &mut Context) {
     context.printer.warnings(&findings.damage());
     for (bag, topic, count, reason) in findings.undecoded() {

@@ -106,13 +106,13 @@ pub(super) struct SelectionArguments {
     /// The lineage of messages, too: all topics of tracking tags, for `timeloom trace`
     #[arg(long, visible_alias = "record-trace")]
     pub(super) trace: bool,
-    /// Topics that nobody publishes yet, too
+    /// Also topics without a publisher
     #[arg(long)]
     pub(super) include_unpublished_topics: bool,
-    /// Topics with a part that begins with an underscore, too
+    /// Also hidden topics: with a part that begins with an underscore
     #[arg(long)]
     pub(super) include_hidden_topics: bool,
-    /// Not topics that nobody else subscribes to
+    /// Ignore topics without another subscription
     #[arg(long)]
     pub(super) ignore_leaf_topics: bool,
 }
@@ -132,7 +132,7 @@ pub(super) struct OutputArguments {
     /// Preset of the storage; `timeloom list storage -v` shows them
     #[arg(long, value_name = "PRESET")]
     pub(super) storage_preset_profile: Option<String>,
-    /// How messages are encoded: as they come, which is cdr
+    /// Encoding of messages; only cdr
     #[arg(short = 'f', long, value_name = "FORMAT")]
     pub(super) serialization_format: Option<String>,
     /// Begin a new file at this size: bytes, or 500MB, 1GiB …
@@ -141,7 +141,7 @@ pub(super) struct OutputArguments {
     /// Begin a new file after this time: seconds, or 10m, 1h …
     #[arg(short = 'd', long, value_name = "DURATION", value_parser = duration)]
     pub(super) max_bag_duration: Option<i64>,
-    /// Keep so many files and delete the oldest
+    /// Keep this many files and delete the oldest
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) max_bag_files: Option<u32>,
     /// Begin each further file and snapshot with the last messages of latched topics
@@ -159,13 +159,13 @@ pub(super) struct OutputArguments {
     /// zstd
     #[arg(long, value_name = "FORMAT")]
     pub(super) compression_format: Option<String>,
-    /// As in ros2; here nothing waits for compression but in the cache, so nothing changes
+    /// Accepted as in ros2, without effect: messages wait for compression in the cache
     #[arg(long, value_name = "COUNT", hide_short_help = true)]
     pub(super) compression_queue_size: Option<u64>,
     /// Threads that compress chunks; 0 for as many as there are cores
     #[arg(long, value_name = "COUNT")]
     pub(super) compression_threads: Option<usize>,
-    /// As in ros2; nothing changes
+    /// Accepted as in ros2, without effect
     #[arg(
         long,
         value_name = "NICE",
@@ -184,7 +184,7 @@ pub(super) struct OutputArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Discovery and QoS")]
 pub(super) struct DiscoveryArguments {
-    /// Stay with the topics that are there at the beginning
+    /// Record only topics that exist at the start
     #[arg(long)]
     pub(super) no_discovery: bool,
     /// Changes are seen at once; a topic that was refused is tried again after this many milliseconds
@@ -203,22 +203,22 @@ pub(super) struct DiscoveryArguments {
     reason = "the independent switches of rosbag2"
 )]
 pub(super) struct BehaviourArguments {
-    /// What waits between receiving and writing at most; 0 lets each message wait until it is written
+    /// Size of the queue between receiving and writing; with 0, each message is written before the next
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(super) max_cache_size: Option<u64>,
-    /// For how long it waits at most
+    /// Maximum time to wait
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(super) max_cache_duration: Option<i64>,
-    /// What goes when the cache is full: newest, oldest or block [default: newest]
+    /// Which messages to drop when the queue is full: newest, oldest, or block to wait [default: newest]
     #[arg(long, value_name = "POLICY")]
     pub(super) drop_policy: Option<DropPolicy>,
-    /// The same for single topics
+    /// The same for one topic
     #[arg(long, num_args = 1.., value_name = "TOPIC=POLICY")]
     pub(super) topic_drop_policy: Vec<KeyValue>,
-    /// Record topics at most so often, in Hz
+    /// Highest recorded rate of a topic, in Hz
     #[arg(long, num_args = 1.., value_name = "TOPIC=HZ")]
     pub(super) topic_throttle_frequency: Vec<KeyValue>,
-    /// Keep the newest messages in the cache and write them when ~/snapshot or `s` asks for it
+    /// Keep the newest messages in the cache and write them on ~/snapshot or the key `s`
     #[arg(long)]
     pub(super) snapshot_mode: bool,
     /// Record nothing until ~/resume or the space bar
@@ -233,54 +233,54 @@ pub(super) struct BehaviourArguments {
     /// YAML file with parameters of rosbag2's recorder (`record.*`, `storage.*`) for what no flag says
     #[arg(long, value_name = "FILE")]
     pub(super) params_file: Vec<PathBuf>,
-    /// How often lost messages are published at most, in Hz; 0 for never [default: 1]
+    /// Maximum rate of published loss statistics, in Hz; 0 for never [default: 1]
     #[arg(long = "stats_max_publishing_rate", visible_aliases = ["stats-max-publishing-rate", "statistics-update-rate"],
         value_name = "HZ")]
     pub(super) statistics_rate: Option<f64>,
     /// Show topics, rates and losses in the whole terminal; ? lists the keys
     #[arg(long, conflicts_with = "disable_keyboard_controls")]
     pub(super) tui: bool,
-    /// Leave the keyboard alone
+    /// Do not read the keyboard
     #[arg(long)]
     pub(super) disable_keyboard_controls: bool,
     /// Form of the account at the end: text on stderr, or json on stdout, too, one line for each bag
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(super) format: Format,
-    /// What is printed on stderr: debug, info, warn, error or fatal [default: info]
+    /// Level of messages on stderr: debug, info, warn, error or fatal [default: info]
     #[arg(long, value_enum, value_name = "LEVEL", hide_possible_values = true)]
     pub(super) log_level: Option<LogLevel>,
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "When it ends by itself")]
+#[command(next_help_heading = "Limits")]
 pub(super) struct LimitArguments {
-    /// After this time
+    /// End after this time
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(super) max_recording_duration: Option<i64>,
-    /// At this size of all files
+    /// End at this size of all files
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(super) max_recording_size: Option<u64>,
-    /// After so many messages
+    /// End after this number of messages
     #[arg(long, value_name = "COUNT")]
     pub(super) max_recording_messages: Option<u64>,
-    /// When less than this is free on the disk
+    /// Least free space on the disk
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(super) min_free_space: Option<u64>,
-    /// When less than this part of the disk is free, in hundredths
+    /// Least free space, in percent of the disk
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=99))]
     pub(super) min_free_space_percent: Option<u8>,
-    /// What then happens [default: stop]
+    /// What to do when less space is free [default: stop]
     #[arg(long, value_enum, value_name = "ACTION")]
     pub(super) low_free_space_action: Option<LowSpace>,
 }
 
-/// What happens when the disk is nearly full.
+/// The action when the disk is nearly full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(super) enum LowSpace {
-    /// The recording ends
+    /// End the recording
     Stop,
-    /// The oldest files of the recording are deleted
+    /// Delete the oldest files of the recording
     DeleteOldestFiles,
 }
 

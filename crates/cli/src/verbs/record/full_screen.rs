@@ -17,17 +17,17 @@ pub(super) fn run(
 ) -> anyhow::Result<()> {
     let clock = live.clock();
     let mut screen = RecorderScreen::new(snapshots, Theme::new(context.printer.has_colours()));
-    let mut told = Vec::new();
+    let mut after = Vec::new();
     let update = |screen: &mut RecorderScreen| {
         for note in notes.take() {
             screen.tell(note.text.clone());
-            told.push(note);
+            after.push(note);
         }
         screen.update(recorder.status(), clock.now());
         !live.interrupt().happened() && recorder.ended().is_none()
     };
     let _ended = show(&mut screen, update, |control| answer(recorder, &control))?;
-    for note in told {
+    for note in after {
         notes.add(note);
     }
     Ok(())

@@ -66,7 +66,7 @@ const KEYS: [&str; 55] = [
     "storage.max_recording_messages",
 ];
 
-/// What the files came to.
+/// The parameters of the node, and warnings.
 pub(super) struct FilledIn {
     /// The node, with all parameters that are meant for it.
     pub(super) node: NodeOptions,
@@ -91,7 +91,7 @@ pub(super) fn fill_in(
             "use_sim_time" => given.flag(&mut arguments.behaviour.use_sim_time)?,
             "record.topic_polling_interval.sec" | "record.topic_polling_interval.nsec" => {}
             "record.node_prefix" if given.string()?.is_empty() => {}
-            "record.node_prefix" => warnings.push(format!("{key} changes nothing here")),
+            "record.node_prefix" => warnings.push(format!("{key} has no effect here")),
             "storage.start_time_ns" | "storage.end_time_ns" => no_time(&given)?,
             key if key.starts_with("record.") => record(arguments, &given)?,
             key if key.starts_with("storage.") => storage(arguments, &given)?,

@@ -26,7 +26,7 @@ fn selection(given: &SelectionArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What leaves out needs something to leave it out of.
+/// An exclusion needs a selection that it can exclude from.
 fn exclusions(given: &SelectionArguments) -> Result<(), Failure> {
     let wide = given.all || given.regex.is_some();
     let topics = wide || given.all_topics || !given.topic_types.is_empty();
@@ -66,7 +66,9 @@ fn exclusions(given: &SelectionArguments) -> Result<(), Failure> {
     ];
     for (flag, is_given, has_something, needed) in rules {
         if is_given && !has_something {
-            let text = format!("{flag} leaves out of nothing: only named things are recorded");
+            let text = format!(
+                "{flag} has no effect: only named topics, services and actions are recorded"
+            );
             return wrong(text, &format!("use it together with {needed}"));
         }
     }
@@ -83,7 +85,7 @@ fn behaviour(arguments: &Arguments) -> Result<(), Failure> {
     }
     if behaviour.snapshot_mode && behaviour.max_cache_size == Some(0) {
         return wrong(
-            "--snapshot-mode keeps messages in the cache, and --max-cache-size 0 leaves it none",
+            "--snapshot-mode keeps messages in the cache, and --max-cache-size 0 leaves no room",
             "give the cache a size",
         );
     }
@@ -96,7 +98,7 @@ fn behaviour(arguments: &Arguments) -> Result<(), Failure> {
     }
     if policies && behaviour.snapshot_mode {
         return wrong(
-            "a drop policy has nothing to decide in snapshot mode: the oldest messages make room",
+            "a drop policy has no effect in snapshot mode: the oldest messages are dropped",
             "leave one of them out",
         );
     }
@@ -109,7 +111,7 @@ fn behaviour(arguments: &Arguments) -> Result<(), Failure> {
     let guarded = limits.min_free_space.is_some() || limits.min_free_space_percent.is_some();
     if limits.low_free_space_action.is_some() && !guarded {
         return wrong(
-            "--low-free-space-action says what happens, but not when",
+            "--low-free-space-action has no effect without a limit",
             "add --min-free-space or --min-free-space-percent",
         );
     }
@@ -128,7 +130,7 @@ fn output(arguments: &Arguments) -> Result<(), Failure> {
         || output.max_bag_duration.is_some_and(|duration| duration > 0);
     if output.max_bag_files.is_some() && !splits {
         return wrong(
-            "--max-bag-files counts files, and there is only one",
+            "--max-bag-files has no effect: the bag is not split",
             "add --max-bag-size or --max-bag-duration",
         );
     }
@@ -162,7 +164,7 @@ fn warnings(arguments: &Arguments) -> Vec<String> {
     ];
     for (flag, overridden) in lists {
         if overridden {
-            warnings.push(format!("{flag} changes nothing: all are recorded"));
+            warnings.push(format!("{flag} has no effect: everything is recorded"));
         }
     }
     if arguments
@@ -170,7 +172,7 @@ fn warnings(arguments: &Arguments) -> Vec<String> {
         .compression_threads_priority
         .is_some_and(|nice| nice != 0)
     {
-        warnings.push("--compression-threads-priority changes nothing here".into());
+        warnings.push("--compression-threads-priority has no effect here".into());
     }
     warnings
 }

@@ -57,7 +57,7 @@ impl<'a> Setup<'a> {
             repeat: repeat(&arguments.output.repeat_transient_local)?,
             arguments,
         };
-        // Once now, so that what is wrong with it is told before anything is made.
+        // Once now, so that errors are reported before anything is created.
         setup.bag_options()?;
         Ok(setup)
     }
@@ -140,13 +140,13 @@ impl<'a> Setup<'a> {
     }
 }
 
-/// Who disciplines the clock of this host.
+/// The discipline of the clock of this host.
 fn host_clock(node: &RosNode) -> HostClockSource {
     let probe = HostClockProbe::new(&node.participant().time_base());
     Arc::new(move || probe.look())
 }
 
-/// Built in, installed, or told by whoever publishes.
+/// Built in, installed, or sent by the publishing node.
 fn types(node: &RosNode) -> TypeFinder {
     let participant = Arc::clone(node.participant());
     TypeFinder::new(participant, Arc::clone(node.wire()), resolver())
@@ -190,7 +190,7 @@ fn writer(arguments: &Arguments) -> anyhow::Result<WriterSettings> {
     })
 }
 
-/// What the metadata names: the flag, the environment, or what we speak by default.
+/// The distribution in the metadata: the flag, the environment, or the default.
 fn distro(arguments: &Arguments) -> String {
     let set = environment::text("ROS_DISTRO");
     match arguments.output.ros_distro {

@@ -1,4 +1,4 @@
-//! What a recording came to, in a table.
+//! The result of a recording, as a table.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use timeloom_node::recorder::{EndReason, Report, TopicStatus};
 use crate::context::Context;
 use crate::json_text::{counted, grouped};
 
-/// Says what the bag holds and what it does not; true when something was lost.
+/// Prints the account of the recording; true when messages were lost.
 pub(crate) fn print(report: &Report, context: &mut Context) -> bool {
     let total = report.total();
     if report.reason != EndReason::Asked {
@@ -78,7 +78,7 @@ pub(crate) fn json(report: &Report) -> serde_json::Value {
     })
 }
 
-/// What was lost, with all causes.
+/// The losses with all causes.
 fn losses(total: &TopicStatistics) -> Option<String> {
     let lost = total.messages_lost();
     let causes = LossCause::ALL.map(|cause| {
@@ -130,7 +130,7 @@ fn percent(share: f64) -> String {
     format!("{share:.2} %")
 }
 
-/// What is not known of a topic, in a cell: `≤12` for at most so many, `open` without a bound.
+/// The unknown messages of a topic: `≤12` for at most 12, `open` without a bound.
 fn unknown(statistics: &TopicStatistics) -> String {
     let unknown = &statistics.unknown;
     match (unknown.at_most(), unknown.is_open()) {

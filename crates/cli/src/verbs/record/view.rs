@@ -1,4 +1,4 @@
-//! What is seen while it records: a table on a terminal, a line now and then elsewhere.
+//! The display while recording: a table on a terminal, elsewhere a line now and then.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,11 +23,11 @@ pub(super) struct View {
     /// Lines that stand on the terminal.
     drawn: usize,
     line: Time<Steady>,
-    last: Option<Look>,
+    last: Option<Counts>,
 }
 
 /// The counts at one moment, to make rates of.
-struct Look {
+struct Counts {
     at: Time<Steady>,
     topics: BTreeMap<String, (u64, u64)>,
 }
@@ -107,7 +107,7 @@ impl View {
                 );
             }
         }
-        self.last = Some(Look { at: now, topics });
+        self.last = Some(Counts { at: now, topics });
         rates
     }
 }

@@ -118,7 +118,7 @@ fn find_server(
     client: &Client,
     (service, wanted): (&str, &str),
 ) -> anyhow::Result<bool> {
-    // A wait of its own, so that a wrong type is told at once.
+    // A separate wait, so that a wrong type is reported at once.
     let is_there = |graph: &Graph| graph.on(service, EndpointKind::Server).next().is_some();
     let found = live.wait_for(Some(arguments.timeout), is_there);
     if live.interrupt().happened() {

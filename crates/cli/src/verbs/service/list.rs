@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     /// With their types
     #[arg(short = 't', long)]
     show_types: bool,
-    /// Only how many there are
+    /// Only the number
     #[arg(short = 'c', long)]
     count_services: bool,
     /// Hidden services too, those with a part that starts with `_`

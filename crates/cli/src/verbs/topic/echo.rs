@@ -66,14 +66,14 @@ pub(crate) struct Arguments {
     /// Measure `log_time` by `/clock`, not the machine's time
     #[arg(short = 's', long)]
     use_sim_time: bool,
-    /// Do not print how many messages were lost; the exit code says it all the same
+    /// Do not print the number of lost messages; the exit code is the same
     #[arg(long)]
     no_lost_messages: bool,
     #[command(flatten)]
     live: LiveArguments,
 }
 
-/// What is shown of a message.
+/// The part of a message that is shown.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 #[expect(
@@ -91,7 +91,7 @@ struct ShownArguments {
     /// same line
     #[arg(short = 'i', long)]
     include_message_info: bool,
-    /// At most so many elements of arrays and letters of texts; everything unless given
+    /// Maximum number of array elements and of characters that are shown [default: all]
     #[arg(
         short = 'l',
         long,
@@ -234,7 +234,7 @@ fn schema(
     }
 }
 
-/// What is printed of a message; nothing if it is filtered out.
+/// The text of a message; none if it is filtered out.
 fn text(
     arguments: &Arguments,
     schema: Option<&Schema>,
@@ -289,7 +289,7 @@ fn text(
     }))
 }
 
-/// What is known of a message besides its content, by the names of ROS.
+/// The metadata of a message, by the names of ROS.
 fn info(message: &Message<'_>, sample: &Sample, received: u64) -> String {
     json!({
         "source_timestamp": message.publish_time_ns,
@@ -301,7 +301,7 @@ fn info(message: &Message<'_>, sample: &Sample, received: u64) -> String {
 }
 
 impl ShownArguments {
-    /// What is wanted of a message; `whole` makes the line of all of it.
+    /// The selected part of a message; `whole` formats all of it.
     fn text(&self, value: Value, whole: impl Fn(&Value) -> String) -> String {
         let mut part = match &self.field {
             None => value,

@@ -15,7 +15,7 @@ EXAMPLES
   timeloom topic info /scan -v                  each of them with its node and QoS; what does not match, and why
   timeloom topic info /scan --format json";
 
-/// Show who publishes and subscribes to a topic
+/// Show the publishers and subscriptions of a topic
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {

@@ -1,9 +1,9 @@
-//! What people do not want to see of a message: pixels, points, long texts.
+//! Long fields of a message that are abbreviated: pixels, points, long texts.
 
 use timeloom_msg::Value;
 use timeloom_msg::value::{Array, Struct};
 
-/// What is replaced by its type and length.
+/// The fields that are replaced by their type and length.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LeftOut {
     pub(super) arrays: bool,

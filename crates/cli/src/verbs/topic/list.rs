@@ -33,10 +33,10 @@ pub(crate) struct Arguments {
     /// As in ros2; nothing here depends on time
     #[arg(short = 's', long, hide = true)]
     use_sim_time: bool,
-    /// Only how many there are
+    /// Only the number
     #[arg(short = 'c', long)]
     count_topics: bool,
-    /// Hidden topics too, those with a part that starts with `_`
+    /// Also hidden topics, with a part that starts with `_`
     #[arg(long)]
     include_hidden_topics: bool,
     /// Form of the output; as JSON, one line for each topic
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     Ok(Outcome::Done)
 }
 
-/// What is published, and what is subscribed to, as `ros2 topic list -v` has it.
+/// Published and subscribed topics, as in `ros2 topic list -v`.
 fn print_verbose(names: &NameList<'_>, graph: &Graph, context: &mut Context) -> anyhow::Result<()> {
     let out = context.printer.data();
     for (title, what, kind) in [

@@ -1,4 +1,4 @@
-//! What `hz` and `bw` share: a line a second over the last messages.
+//! The common part of `hz` and `bw`: a line per second over the last messages.
 
 use timeloom_msg::Schema;
 use timeloom_time::{Clock, Duration, System};
@@ -15,7 +15,7 @@ use crate::outcome::Outcome;
 
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// What to measure.
+/// The measured quantity.
 pub(super) struct Measurement<'a> {
     pub(super) feed: &'a FeedArguments,
     pub(super) live: &'a LiveArguments,
@@ -64,7 +64,7 @@ pub(super) fn measure(
     let Some(feed) = Feed::open_timed(measurement.feed, &live, times, context)? else {
         return Ok(Outcome::Done);
     };
-    let mut sieve = Sieve::new(measurement.filter, &live, &feed)?;
+    let mut sieve = SampleFilter::new(measurement.filter, &live, &feed)?;
     let mut window = Window::new(usize::try_from(measurement.window)?);
     let (clock, now) = (live.clock(), Clock::<System>::on(&live.base()));
     let mut next = clock.now().saturating_add(INTERVAL);
@@ -114,12 +114,12 @@ pub(super) fn measure(
 }
 
 /// Lets the messages through that are to be measured.
-struct Sieve<'a> {
+struct SampleFilter<'a> {
     filter: Option<(&'a MessageFilter, Schema)>,
     undecoded: u64,
 }
 
-impl<'a> Sieve<'a> {
+impl<'a> SampleFilter<'a> {
     fn new(filter: Option<&'a MessageFilter>, live: &Live, feed: &Feed) -> anyhow::Result<Self> {
         let mut sieve = Self {
             filter: None,

@@ -27,7 +27,7 @@ EXAMPLES
 The message is JSON or YAML; what is not said keeps its default; a time may be `now` and a header `auto`.
 With --once or -t the first message waits for a subscription, and the end for its acknowledgement.";
 
-/// How often the number of subscriptions is looked at: publishers are told, but a wait must end at Ctrl-C too.
+/// How often the number of subscriptions is read: the wait must end at Ctrl-C too.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 /// How long reliable subscriptions may take to acknowledge the last message.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -66,10 +66,10 @@ pub(crate) struct Arguments {
     /// Stay for this long after the last message, for late joiners
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
     keep_alive: Duration,
-    /// Print every message of this number as JSON; 0 prints none
+    /// Print every n-th message as JSON; 0 prints none
     #[arg(short, long, value_name = "NUMBER", default_value = "0")]
     print: u64,
-    /// The name of the node that publishes; a hidden one, without
+    /// The name of the publishing node [default: a hidden one]
     #[arg(short, long, value_name = "NAME")]
     node_name: Option<String>,
     /// Let `now` and `auto` be the time of `/clock`, not the machine's; the first message waits for it
@@ -145,7 +145,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     finish(arguments, &live, &*publisher, &sent, &topic, context)
 }
 
-/// What was sent.
+/// The messages that were sent.
 #[derive(Debug, Default)]
 struct Sent {
     messages: u64,

@@ -26,15 +26,15 @@ use crate::outcome::Outcome;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Where a bag is played: in the graph, or in this process alone.
-struct Place {
+struct Participants {
     player: Arc<dyn Participant>,
-    /// Who calls the player's services.
+    /// The client of the player's services.
     viewer: Arc<dyn Participant>,
     interrupt: Interrupt,
     _live: Option<Live>,
 }
 
-impl Place {
+impl Participants {
     fn find(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Self> {
         if arguments.playback.publish {
             let live = Live::join_beside(&arguments.network, context)?;
@@ -55,15 +55,15 @@ impl Place {
     }
 }
 
-/// What the player wants people to know.
+/// Notices of the player.
 #[derive(Clone, Default)]
 struct Notices(Arc<Mutex<Vec<Notice>>>);
 
 impl Notices {
     fn reporter(&self) -> Reporter {
-        let told = self.clone();
+        let notices_of = self.clone();
         Reporter::new(move |notice| {
-            let mut notices = told.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut notices = notices_of.0.lock().unwrap_or_else(PoisonError::into_inner);
             notices.push(notice.clone());
         })
     }
@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let contents = BagContents::new(title.as_str(), &reader, |topic| {
         decoders.schema(topic).cloned()
     });
-    let place = Place::find(arguments, context)?;
+    let place = Participants::find(arguments, context)?;
     let tap = PlayerTap::default();
     let named = context.node(NodeOptions::new("rosbag2_player"))?;
     let node = RosNode::new(tap.participant(Arc::clone(&place.player)), named)?;

@@ -16,17 +16,17 @@ use crate::json_text::counted;
 use crate::live::{Live, SimClock};
 use crate::outcome::Outcome;
 
-/// What of a robot is shown.
+/// The part of a robot that is shown.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Running robot")]
 pub(crate) struct RobotArguments {
-    /// Listen only to topics that a client looks at; the others have no rate and no account of losses
+    /// Subscribe only to topics that a client shows; the others have no rate and no account of losses
     #[arg(long)]
     on_demand: bool,
     /// Show topics with a part that begins with _ too
     #[arg(long)]
     include_hidden_topics: bool,
-    /// Messages carry the time of /clock, and clients are told that time
+    /// Use the time of /clock for messages and clients
     #[arg(short = 's', long)]
     use_sim_time: bool,
 }

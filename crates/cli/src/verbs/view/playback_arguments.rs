@@ -1,4 +1,4 @@
-//! How a bag is played.
+//! The playback options of `view`.
 
 use clap::Args;
 use timeloom_bag::storage::FileInfo;
@@ -18,15 +18,15 @@ use crate::verbs::play::bag_arguments::distro_or_environment;
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(next_help_heading = "Playback")]
 pub(crate) struct PlaybackArguments {
-    /// How fast time goes
+    /// Speed of time
     #[arg(short, long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     rate: Option<PlaybackRate>,
     #[command(flatten)]
     range: TimeRangeArguments,
-    /// Begin again at the end
+    /// Start again at the end
     #[arg(short = 'l', long = "loop")]
     repeat: bool,
-    /// Time stands at first
+    /// Start paused
     #[arg(short = 'p', long)]
     start_paused: bool,
     /// Publish on the ROS graph as well, as `timeloom play` does
@@ -35,7 +35,7 @@ pub(crate) struct PlaybackArguments {
     /// Publish /clock, this often per second
     #[arg(long, value_name = "HERTZ", num_args = 0..=1, default_missing_value = "40", value_parser = hertz, requires = "publish")]
     clock: Option<Duration>,
-    /// End when all was played, instead of waiting for somebody to go back
+    /// Exit at the end of the bag instead of waiting for a seek
     #[arg(long, conflicts_with = "repeat")]
     pub(super) exit_at_end: bool,
 }

@@ -18,7 +18,7 @@ const PORT: u16 = 8765;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct ServerArguments {
-    /// The port; 0 is any free one
+    /// The port; 0 for any free one
     #[arg(long, value_name = "PORT", default_value_t = PORT)]
     port: u16,
     /// The address to listen on; others than this machine reach it only if it is not 127.0.0.1
@@ -27,10 +27,10 @@ pub(crate) struct ServerArguments {
     /// Web pages that may connect besides this machine's, Foxglove's and Lichtblick's, such as `https://studio.example.org`
     #[arg(long, value_name = "ORIGIN", num_args = 1.., value_delimiter = ',')]
     allow_origin: Vec<String>,
-    /// How many clients there may be
+    /// Maximum number of clients
     #[arg(long, value_name = "COUNT", default_value = "32", value_parser = clap::value_parser!(u16).range(1..=1000))]
     max_clients: u16,
-    /// How many MiB may wait for a client; what is more is left out, oldest first, and counted
+    /// Queue of each client in MiB; when it is full, the oldest messages are dropped and counted
     #[arg(long, value_name = "MIB", default_value = "32", value_parser = clap::value_parser!(u16).range(1..=4096))]
     client_queue_mib: u16,
     /// Open the page in a browser
@@ -57,7 +57,7 @@ impl ServerArguments {
         let url = server.url();
         if !self.address.is_loopback() {
             let text = format!(
-                "{} is not this machine alone: whoever reaches {} sees and steers {what}",
+                "{} is not only this machine: everyone who reaches {} can see and control {what}",
                 self.address,
                 server.address()
             );
@@ -76,7 +76,7 @@ impl ServerArguments {
     }
 }
 
-/// A port that somebody has, with the way out.
+/// A port that is in use, with the way out.
 fn explained(error: timeloom_view::Error) -> anyhow::Error {
     match error {
         timeloom_view::Error::Listen { address, source } => {

@@ -1,0 +1,71 @@
+//! Results to stdout, everything else to stderr.
+
+use std::fmt;
+use std::io::{self, Write as _};
+
+use clap::ValueEnum;
+use serde_json::Value as Json;
+
+/// Form of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Format {
+    /// A table
+    #[default]
+    Text,
+    /// One JSON value
+    Json,
+}
+
+/// How a run ended that did not fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Done,
+    /// Messages are missing, and all of them are accounted for.
+    Missing,
+    /// Messages are damaged, out of order or not accounted for.
+    Unaccounted,
+}
+
+impl Outcome {
+    pub(crate) fn missing_if(missing: bool) -> Self {
+        if missing { Self::Missing } else { Self::Done }
+    }
+}
+
+/// Arguments or a profile that cannot be used: exit code 2.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// A result in the form that was asked for.
+pub(crate) fn result(
+    format: Format,
+    text: impl FnOnce() -> String,
+    json: impl FnOnce() -> Json,
+) -> io::Result<()> {
+    let text = match format {
+        Format::Text => text(),
+        Format::Json => format!("{:#}\n", json()),
+    };
+    io::stdout().write_all(text.as_bytes())
+}
+
+/// A line on stderr; a closed stderr is no reason to stop.
+pub(crate) fn note(text: &str) {
+    let _written = writeln!(io::stderr(), "{text}");
+}
+
+/// A number above zero on the command line.
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    number
+        .filter(|number| number.is_finite() && *number > 0.0)
+        .ok_or_else(|| "a number above 0 is expected".to_owned())
+}
