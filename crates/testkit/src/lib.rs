@@ -5,4 +5,9 @@
 pub mod bench;
 pub mod mcap;
 pub mod mutation;
+mod python;
 pub mod transport;
+mod wait;
+
+pub use python::python;
+pub use wait::until;
