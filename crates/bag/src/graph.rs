@@ -50,7 +50,7 @@ impl EndpointRole {
 /// A publisher, subscription, server or client of a node, and when it was there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphEndpoint {
-    /// What tells it from all others: its gid in hexadecimal digits.
+    /// Its unique id: the gid in hexadecimal digits.
     pub id: String,
     /// The full name of its node; empty when it was never known.
     pub node: String,
@@ -60,7 +60,7 @@ pub struct GraphEndpoint {
     pub topic: String,
     /// The type of the topic or service.
     pub type_name: String,
-    /// The hash of the type; empty when the peer did not tell it.
+    /// The hash of the type; empty when the peer did not announce it.
     pub type_hash: String,
     /// What it offers or requests.
     pub qos: QosProfile,

@@ -1,4 +1,5 @@
-//! Where bags are: what lists names and opens files. Folders of this machine here, object storage elsewhere.
+//! Places that bags are read from: they list names and open files. Local directories are here, object storage is in
+//! `timeloom-remote`.
 
 mod local;
 
@@ -15,7 +16,7 @@ use crate::{Result, Source};
 /// A path is whatever the place understands: a path of this machine, or an address such as `s3://bucket/bag`. Names are
 /// joined to it with `/`. Calls block until the place has answered.
 pub trait Place: Send + Sync {
-    /// What is at a path; an error when there is nothing.
+    /// The entry at a path; an error when there is none.
     fn kind(&self, path: &Path) -> Result<PlaceKind>;
 
     /// Size of the file at a path; `None` when there is no file of that name.
@@ -46,7 +47,7 @@ pub fn is_address(path: &Path) -> bool {
     })
 }
 
-/// What is at a path.
+/// An entry of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaceKind {
     /// A file.
@@ -94,7 +95,7 @@ impl LocalCopy {
         &self.path
     }
 
-    /// Whether nobody else can know this file, let alone change it.
+    /// Whether the file has no name that another process could open.
     pub(crate) fn is_private(&self) -> bool {
         self.keep.is_some()
     }

@@ -31,7 +31,7 @@ pub struct MessageDefinition {
     pub text: String,
 }
 
-/// All that a bag says about a topic, apart from its messages.
+/// A topic of a bag: its name, its type and how its messages are stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct TopicInfo {
     /// Full name, for example `/imu/data`.

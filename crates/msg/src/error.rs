@@ -1,6 +1,6 @@
 //! The one error type of this crate.
 
-/// What can go wrong when names, definitions, `QoS` or payloads are read or written.
+/// An error of reading or writing names, definitions, `QoS` or payloads.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -137,6 +137,22 @@ pub enum Error {
         name: String,
         /// The path that was asked for.
         path: String,
+    },
+    /// JSON has a field that the message type does not have.
+    #[error("{name} has no field `{path}`: it has {}", known.join(", "))]
+    UnknownField {
+        /// The message type.
+        name: String,
+        /// The field, as a dotted path.
+        path: String,
+        /// The fields of the type.
+        known: Vec<String>,
+    },
+    /// The text of a message cannot be parsed.
+    #[error("the message is neither JSON nor YAML: {reason}")]
+    MessageText {
+        /// Where it is not JSON.
+        reason: String,
     },
     /// A definition file could not be read.
     #[error("cannot read {path}: {reason}")]

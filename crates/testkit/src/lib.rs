@@ -1,4 +1,4 @@
-//! What the tests and benchmarks of every room share.
+//! Helpers for the tests and benchmarks of all crates.
 //!
 //! This crate is not published: rooms name it under `[dev-dependencies]` only.
 

@@ -31,7 +31,7 @@ pub struct BagLayout {
     pub metadata: Option<BagMetadata>,
     /// The files in the order of the recording.
     pub files: Vec<BagFile>,
-    /// What is wrong, in words.
+    /// Descriptions of damage.
     pub damage: Vec<String>,
     size: u64,
 }

@@ -16,6 +16,21 @@ use crate::{
 ///
 /// Topics of the same name and type share one id. Files are opened when their time comes, so that a bag of a thousand
 /// files needs the memory of those that overlap. A file that cannot be read is named in [`FileInfo::damage`].
+///
+/// ```no_run
+/// use std::path::Path;
+/// use timeloom_bag::{BagReader, Query, StorageReader};
+///
+/// let mut reader = BagReader::open(Path::new("my_bag"))?;
+/// // One topic from a time on; without a query, everything.
+/// let mut query = reader.query_for(&["/imu/data"]);
+/// query.start_ns = Some(1_794_733_131_000_000_000);
+/// reader.start(&query)?;
+/// while let Some(message) = reader.next_message()? {
+///     println!("{}: {} bytes", message.log_time_ns, message.data.len());
+/// }
+/// # Ok::<(), timeloom_bag::Error>(())
+/// ```
 pub struct BagReader {
     place: Arc<dyn Place>,
     bags: Vec<BagLayout>,

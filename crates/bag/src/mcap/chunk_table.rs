@@ -1,4 +1,4 @@
-//! Where the messages of a file are: its chunks, and the runs of messages outside of chunks.
+//! The blocks with the messages of a file: its chunks, and the runs of messages outside of chunks.
 
 /// A stretch of the file that is read as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub(crate) struct Block {
 pub(crate) enum BlockKind {
     /// A chunk record.
     Chunk,
-    /// A chunk record that was cut off; only what is there counts.
-    OpenChunk,
+    /// A chunk record that was cut off; the part that is there is read.
+    TruncatedChunk,
     /// Bare records.
     Records,
 }

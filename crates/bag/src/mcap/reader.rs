@@ -8,8 +8,8 @@ use super::chunk_table::ChunkTable;
 use super::cursor::{Blocks, Cursor};
 use super::decode::Unpacker;
 use super::extra::Extra;
-use super::open_chunk::NO_TOPIC;
 use super::options::McapLimits;
+use super::read_chunk::NO_TOPIC;
 use super::record::{Channel, MAGIC, Schema};
 use super::scan::scan;
 use super::summary::{NoSummary, Summary, read_summary};
@@ -101,7 +101,7 @@ impl McapReader {
         self.lost_messages
     }
 
-    /// Bytes of records that cannot be read, as far as the file tells.
+    /// Bytes of unreadable records, as far as they are known.
     pub fn lost_bytes(&self) -> u64 {
         self.lost_bytes
     }

@@ -18,7 +18,7 @@ use crate::{Error, Result};
 /// Runs of bare records are cut into blocks of about this size.
 const RUN: u64 = 1 << 20;
 
-/// What a walk found.
+/// The result of a walk.
 #[derive(Default)]
 pub(crate) struct Scan {
     pub(crate) schemas: Vec<Schema>,
@@ -222,7 +222,7 @@ impl Scanner {
     ) -> Result<Vec<u8>> {
         let body = walk.body(offset, length)?.to_vec();
         let mut records = Vec::new();
-        super::open_chunk::unpack_chunk(
+        super::read_chunk::unpack_chunk(
             walk.source(),
             &mut self.unpacker,
             limits,
@@ -268,7 +268,7 @@ impl Scanner {
             offset,
             length: available + 9,
             channels: 0..0,
-            kind: BlockKind::OpenChunk,
+            kind: BlockKind::TruncatedChunk,
         };
         let mut whole = Records::new(&records);
         for _ in &mut whole {}

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 /// A larger summary is not read; the file is scanned instead.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// What the summary says.
+/// The contents of the summary.
 #[derive(Default)]
 pub(crate) struct Summary {
     /// The section as it is in the file; blocks point into it.

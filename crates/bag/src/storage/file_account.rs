@@ -4,7 +4,7 @@ use crate::metadata::TopicRecord;
 use crate::metadata::saved_account::SavedAccount;
 use crate::{BagMetadata, LossCause, TopicAccount, TopicInfo, TopicStatistics};
 
-/// What a file says of the messages that it does not hold.
+/// The account of the messages that are missing in a file.
 ///
 /// A finished file has it in its embedded metadata. A file that was never finished has what its writer saved meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

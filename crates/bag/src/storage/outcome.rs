@@ -1,4 +1,4 @@
-//! What became of messages that a writer took.
+//! The outcome of a write.
 
 use crate::{Error, LossCause, TopicId};
 
@@ -25,7 +25,7 @@ pub struct Unwritten {
 #[derive(Debug, Default)]
 #[must_use = "messages may be lost"]
 pub struct WriteOutcome {
-    /// What was not written, per topic and cause.
+    /// Messages that were not written, by topic and cause.
     pub unwritten: Vec<Unwritten>,
     /// The first reason.
     pub error: Option<Error>,

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_was_expected() {
+    fn errors_name_the_expected_token() {
         assert_eq!(
             error("int32"),
             "line 7 of p/msg/T: expected a field name, found nothing"

@@ -3,6 +3,17 @@
 use super::{Durability, History, Liveliness, QosDuration, Reliability};
 
 /// All `QoS` policies of a publisher or subscription.
+///
+/// ```
+/// use timeloom_msg::QosProfile;
+/// use timeloom_msg::qos::{QosSpelling, parse_profiles, profiles_to_yaml};
+///
+/// let profile = QosProfile { depth: 100, ..QosProfile::SENSOR_DATA };
+/// let text = profiles_to_yaml(&[profile], QosSpelling::Names);
+/// assert!(text.contains("reliability: best_effort"));
+/// assert_eq!(parse_profiles(&text)?, [profile]);
+/// # Ok::<(), timeloom_msg::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct QosProfile {
     /// How many samples are kept.

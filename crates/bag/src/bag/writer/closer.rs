@@ -36,7 +36,7 @@ pub(super) struct DeletedFile {
     pub(super) accounts: Vec<TopicStatistics>,
 }
 
-/// What the thread is asked to do.
+/// A job of the thread.
 enum Job {
     Close(Box<ClosingFile>),
     /// Answer when all before it is done.
@@ -47,7 +47,7 @@ enum Job {
     CustomData(String, String),
 }
 
-/// What the thread tells the writer.
+/// A report of the thread to the writer.
 #[derive(Default)]
 struct News {
     outcome: WriteOutcome,
@@ -70,7 +70,7 @@ pub(super) struct Settings {
     pub(super) max_files: usize,
 }
 
-/// The thread that finishes files, and what it tells.
+/// The thread that finishes files, and its reports.
 pub(super) struct Closer {
     jobs: Sender<Job>,
     thread: JoinHandle<Closed>,

@@ -120,7 +120,7 @@ pub(crate) fn add_file(
     metadata.duration_ns = end.map_or(0, |end| end.saturating_sub(metadata.starting_time_ns));
 }
 
-/// Takes messages back that files counted as missing and later ones found again.
+/// Takes back messages that earlier files counted as missing and later files found.
 pub(crate) fn take_back(metadata: &mut BagMetadata) {
     for record in &mut metadata.topics {
         record.take_back_found();

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
+use timeloom_text::grouped;
 
 use crate::failure::Failure;
-use crate::json_text::grouped;
 
 /// What became of the messages of one topic.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use timeloom_msg::qos::Reliability;
+use timeloom_text::{counted, grouped};
 use timeloom_time::{Duration, WaitOptions};
 
 use super::direct::{self, DirectArguments};
@@ -10,7 +11,6 @@ use super::producers::{self, Producer};
 use super::profile::Profile;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::json_text::{counted, grouped};
 use crate::live::{Live, LiveArguments, hertz, seconds};
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;

@@ -1,11 +1,11 @@
 //! What is published: groups of publishers, as rosbag2's benchmarks describe them.
 
 use timeloom_msg::QosProfile;
+use timeloom_text::nearest;
 
 use super::payload::Content;
 use super::profile_document;
 use crate::failure::Failure;
-use crate::suggestion::nearest;
 
 /// The profiles that need no file, by name.
 const BUILT_IN: [(&str, &str); 6] = [

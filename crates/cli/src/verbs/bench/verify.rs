@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value as Json, json};
 use timeloom_bag::{BagReader, Query, StorageReader as _, TopicInfo, UnknownMessages};
+use timeloom_text::{counted, grouped};
 
 use super::ledger::Ledger;
 use super::payload::{Content, Payload};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::json_text::{counted, grouped};
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
 

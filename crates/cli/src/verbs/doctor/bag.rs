@@ -6,12 +6,12 @@ use clap::Args;
 use serde_json::json;
 use timeloom_bag::storage::StorageReader as _;
 use timeloom_bag::{BagInfo, Query, TopicInfo};
+use timeloom_text::{counted, grouped};
 
 use super::topic_health::TopicHealth;
 use crate::context::Context;
 use crate::damage;
-use crate::decode::Decoders;
-use crate::json_text::{counted, grouped};
+use crate::decode::decoder;
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
 
@@ -65,7 +65,7 @@ fn examine(bag: &Path, context: &Context) -> anyhow::Result<Examination> {
     let info = context.bags.info(bag)?;
     let mut reader = context.bags.open(bag)?;
     let held = reader.info().clone();
-    let decoders = Decoders::new(&held.topics, &held.ros_distro);
+    let decoder = decoder(&held);
     let mut health = vec![TopicHealth::default(); held.topics.len()];
     let mut problems = info.damage.clone();
     let mut progress = context.progress("read");
@@ -77,7 +77,8 @@ fn examine(bag: &Path, context: &Context) -> anyhow::Result<Examination> {
             Ok(Some(message)) => {
                 count += 1;
                 if let Some(topic) = health.get_mut(message.topic.index()) {
-                    topic.take(&message, &decoders.decode(&message));
+                    let value = decoder.decode(&message);
+                    topic.take(&message, &value.map_err(|error| error.to_string()));
                 }
                 progress.update(count as f64 / total as f64, count);
             }

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use timeloom_text::counted;
 use timeloom_wire::{EndpointInfo, EndpointKind, Graph};
-
-use crate::json_text::counted;
 
 /// Who an endpoint belongs to, for people.
 fn owner(info: &EndpointInfo) -> String {

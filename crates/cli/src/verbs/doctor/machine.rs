@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use rustix::process::{Resource, getrlimit};
 use serde_json::json;
 use timeloom_node::host_clock::{HostClock, HostClockProbe};
+use timeloom_text::grouped;
 use timeloom_time::{Clock, Duration, System, TimeBase};
 
 use super::findings::WANTED_BUFFER;
 use crate::context::Context;
-use crate::json_text::grouped;
 use crate::live::LiveArguments;
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;

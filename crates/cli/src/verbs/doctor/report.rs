@@ -1,11 +1,11 @@
 //! What was found, for people and for programs.
 
 use serde_json::json;
+use timeloom_text::{counted, grouped};
 use timeloom_wire::environment::{Backend, Environment};
 
 use super::findings::{Findings, Seen, WANTED_BUFFER};
 use crate::context::Context;
-use crate::json_text::{counted, grouped};
 
 /// The ports that DDS uses for discovery: multicast, then those of the first participant.
 fn ports(domain: u32) -> (u32, u32, u32) {

@@ -16,6 +16,15 @@ use crate::definition::{ActionDefinition, MessageDefinition, ServiceDefinition};
 use crate::{Error, InterfaceKind, Result, Schema, TypeName};
 
 /// Definitions of messages by type name, with the parts of services and actions among them.
+///
+/// ```
+/// use timeloom_msg::Definitions;
+///
+/// let imu = Definitions::builtin().schema("sensor_msgs/msg/Imu")?;
+/// assert_eq!(imu.root().fields()[0].name(), "header");
+/// assert!(Definitions::builtin().schema("my_msgs/msg/Own").is_err());
+/// # Ok::<(), timeloom_msg::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Definitions {
     messages: BTreeMap<TypeName, Arc<MessageDefinition>>,
