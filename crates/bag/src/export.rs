@@ -15,7 +15,7 @@ use self::csv_directory::CsvDirectory;
 use crate::convert::{OnDamage, Progress};
 use crate::{BagReader, Decoder, Error, Message, Query, Result, StorageReader as _, TopicInfo};
 
-/// Where exported messages go.
+/// The output of an export.
 pub enum ExportTarget<'a> {
     /// A new directory with one CSV file per topic, since each type has its own columns.
     CsvDirectory(&'a Path),
@@ -25,18 +25,18 @@ pub enum ExportTarget<'a> {
     Stream(&'a mut dyn Write),
 }
 
-/// What is exported, and how.
+/// Options of an export.
 #[derive(Debug, Clone, Default)]
 pub struct ExportOptions {
     /// The topics and times.
     pub query: Query,
-    /// How times are written.
+    /// The format of times.
     pub times: TimeFormat,
     /// The reaction to a damaged input.
     pub on_damage: OnDamage,
 }
 
-/// What an export did.
+/// The result of an export.
 #[derive(Debug, Default)]
 pub struct ExportReport {
     /// Messages written; a line of JSON with an error counts.
@@ -54,7 +54,7 @@ pub struct ExportReport {
 pub struct Undecoded {
     /// The topic.
     pub topic: String,
-    /// How many messages.
+    /// Number of messages.
     pub messages: u64,
     /// The reason for the first of them.
     pub reason: String,
@@ -129,10 +129,10 @@ pub fn export(
     Ok(report)
 }
 
-/// What became of one message.
+/// The outcome of one message.
 struct Written {
     in_output: bool,
-    /// Why it could not be decoded.
+    /// The reason why it could not be decoded.
     problem: Option<String>,
 }
 

@@ -87,7 +87,7 @@ pub struct TopicEntry {
     pub offered_qos_profiles: String,
     /// The account of the topic, if the bag has one.
     pub statistics: Option<TopicStatistics>,
-    /// When messages of the topic were lost or left out.
+    /// The times at which messages of the topic were lost or left out.
     pub timeline: LossTimeline,
     /// Payload bytes, when they are known or were counted.
     pub size_bytes: Option<u64>,
@@ -111,14 +111,14 @@ pub struct ServiceEntry {
     pub response_count: Option<u64>,
     /// The account of its events, if the bag has one.
     pub statistics: Option<TopicStatistics>,
-    /// When events were lost or left out.
+    /// The times at which events were lost or left out.
     pub timeline: LossTimeline,
     /// Payload bytes of the events, when they are known or were counted.
     pub size_bytes: Option<u64>,
 }
 
 impl ServiceEntry {
-    /// What `ros2 bag info --sort count` compares: requests and responses once they were counted, else events.
+    /// The sort key of `ros2 bag info --sort count`: requests and responses once they were counted, else events.
     fn count(&self) -> u64 {
         match (self.request_count, self.response_count) {
             (Some(requests), Some(responses)) => requests + responses,

@@ -72,7 +72,7 @@ pub struct TopicRecord {
     pub message_count: u64,
     /// The account of the topic: a key of version 10 that this crate writes for every version.
     pub statistics: Option<TopicStatistics>,
-    /// When messages of the topic went missing.
+    /// The times at which messages of the topic were lost or left out.
     pub timeline: LossTimeline,
     /// Of a file: messages in it that files before it count as missing. All other counts are 0.
     pub found_again: TopicStatistics,

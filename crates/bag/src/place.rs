@@ -22,7 +22,7 @@ pub trait Place: Send + Sync {
     /// Size of the file at a path; `None` when there is no file of that name.
     fn size(&self, path: &Path) -> Result<Option<u64>>;
 
-    /// Says that these files will most likely be opened soon; a place that has to wait for answers asks for all at once.
+    /// Announces files that will most likely be opened soon; a remote place requests all of them at once.
     fn expect(&self, _paths: &[PathBuf]) {}
 
     /// The files directly in a folder. A place that cannot list gives an error.
@@ -90,7 +90,7 @@ impl LocalCopy {
         }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -81,8 +81,8 @@ impl RecoverReport {
     }
 }
 
-/// Recovers a bag: every damaged file is rewritten beside the original with all that can be read, and takes its name;
-/// the original stays as `<file>.damaged`. Then the metadata is rebuilt. A file that is whole but that `ros2 bag` does
+/// Recovers a bag: every damaged file is rewritten beside the original with everything that can be read, and takes its name;
+/// the original is kept as `<file>.damaged`. Then the metadata is rebuilt. A file that is whole but that `ros2 bag` does
 /// not read in full ([`FileInfo::compatibility`](crate::storage::FileInfo::compatibility)) is rewritten too.
 ///
 /// Files that are whole stay as they are. A single file is recovered in the same way, without metadata.

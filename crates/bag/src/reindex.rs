@@ -23,8 +23,8 @@ pub struct ReindexReport {
 
 /// Rebuilds `metadata.yaml` of a bag directory with version 9 or 10 from all its messages.
 ///
-/// Every message is read and checked, so the counts, times and sizes are exact. What was lost or left out comes from the
-/// accounts that the files keep of themselves; what only the old metadata knows is kept.
+/// Every message is read and checked, so the counts, times and sizes are exact. Lost and left out messages come from the
+/// accounts that the files keep of themselves; other fields of the old metadata are kept.
 ///
 /// ```no_run
 /// let report = timeloom_bag::reindex("my_bag".as_ref(), 9)?;

@@ -16,7 +16,7 @@ pub trait Source: Send {
     /// The file that the bytes come from, as people know it.
     fn path(&self) -> &Path;
 
-    /// How many bytes there are.
+    /// Size in bytes.
     fn size(&self) -> u64;
 
     /// Fills `buffer` from `offset`; an error when there are fewer bytes.

@@ -123,14 +123,14 @@ impl TopicStatistics {
         found
     }
 
-    /// Takes back all that `found` counts.
+    /// Takes back the messages that `found` counts.
     pub fn find_all(&mut self, found: &Self) {
         for cause in MissingCause::all() {
             self.find(cause, found.missing(cause));
         }
     }
 
-    /// The same account without the messages that are in the bag: what is missing and what is not known.
+    /// The same account without recorded messages: missing and unknown ones only.
     #[must_use]
     pub fn missing_only(&self) -> Self {
         Self {

@@ -79,7 +79,7 @@ pub trait StorageWriter: Send {
     /// Declares a topic and returns its dense id; the same topic again gives the same id.
     fn add_topic(&mut self, topic: &TopicInfo) -> Result<TopicId>;
 
-    /// Takes a batch. `now_ns` is any steady time of the caller; it only decides when buffered messages are sealed.
+    /// Writes a batch. `now_ns` is any steady time of the caller; it only decides when buffered messages are sealed.
     fn write(&mut self, batch: &[Message<'_>], now_ns: i64) -> WriteOutcome;
 
     /// Seals what is buffered if it is older than the configured age at `now_ns`.
@@ -148,7 +148,7 @@ impl ExtraCounts {
         *self == Self::default()
     }
 
-    /// Takes away those that another count has, as far as there are any.
+    /// Subtracts another count, down to zero.
     pub(crate) fn remove(&mut self, other: Self) {
         self.attachments = self.attachments.saturating_sub(other.attachments);
         self.metadata_records = self.metadata_records.saturating_sub(other.metadata_records);

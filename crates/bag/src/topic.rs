@@ -38,7 +38,7 @@ pub struct TopicInfo {
     pub name: String,
     /// Full type, for example `sensor_msgs/msg/Imu`.
     pub type_name: String,
-    /// How the payload is encoded, nearly always `cdr`.
+    /// Encoding of the payload, nearly always `cdr`.
     pub serialization_format: String,
     /// The offered `QoS` profiles as YAML text, exactly as the bag has them; empty when there are none.
     pub offered_qos_profiles: String,

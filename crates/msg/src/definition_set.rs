@@ -1,4 +1,4 @@
-//! A set of definitions that know each other.
+//! A set of interface definitions.
 
 mod ament;
 mod builtin;
@@ -53,7 +53,7 @@ impl Definitions {
             .for_each(|message| self.insert(message));
     }
 
-    /// Adds all definitions of `other`; those win where both have the same name.
+    /// Adds all definitions of `other`; they replace those of the same name.
     pub fn extend(&mut self, other: &Self) {
         for (name, message) in &other.messages {
             self.messages.insert(name.clone(), Arc::clone(message));

@@ -29,9 +29,9 @@ pub enum Error {
         name: String,
         /// The line, counted from 1.
         line: u32,
-        /// What the grammar asks for at this place.
+        /// The expected token.
         expected: String,
-        /// What is there instead.
+        /// The token that was found.
         found: String,
     },
     /// A definition is larger or deeper than anything that ROS uses.
@@ -51,7 +51,7 @@ pub enum Error {
     UnknownType {
         /// The missing type.
         wanted: String,
-        /// Who asked for it.
+        /// The type that uses it.
         user: String,
     },
     /// No place that was searched has a usable definition of a type.
@@ -107,7 +107,7 @@ pub enum Error {
         what: &'static str,
         /// How many bytes it takes at least.
         needed: u64,
-        /// How many bytes are left.
+        /// Number of bytes left.
         available: usize,
     },
     /// A payload holds a value that its type does not allow.

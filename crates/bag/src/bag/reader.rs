@@ -124,7 +124,7 @@ impl BagReader {
         &self.bags
     }
 
-    /// Where the bags are.
+    /// The place that the bags are read from.
     pub fn place(&self) -> &Arc<dyn Place> {
         &self.place
     }
@@ -164,7 +164,7 @@ impl BagReader {
         self.merge.location()
     }
 
-    /// What was found in each file when it was opened, with its path.
+    /// The description of each file, with its path.
     pub fn files(&self) -> impl Iterator<Item = (&Path, &FileInfo)> {
         self.merge
             .members()

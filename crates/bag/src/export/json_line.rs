@@ -8,7 +8,7 @@ use timeloom_msg::value::{Array, JsonStyle};
 use super::TimeFormat;
 use crate::Message;
 
-/// What a line holds besides the topic and the times.
+/// The content of a line besides the topic and the times.
 #[derive(Debug, Clone, Copy)]
 pub enum LineContent<'a> {
     /// The decoded message, as `message`.
@@ -46,7 +46,7 @@ pub fn json_line(
         times.json(message.publish_time_ns),
     );
     // Writing to a string does not fail.
-    let _ = write!(line, ",\"log_time\":{log},\"publish_time\":{publish},");
+    let _ok = write!(line, ",\"log_time\":{log},\"publish_time\":{publish},");
     match content {
         LineContent::Value(value) => {
             line.push_str("\"message\":");

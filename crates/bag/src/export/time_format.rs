@@ -2,7 +2,7 @@
 
 use timeloom_text::{rfc3339, seconds};
 
-/// How times are written.
+/// The format of times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TimeFormat {
     /// Nanoseconds since the epoch, as an integer.

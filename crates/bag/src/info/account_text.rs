@@ -1,4 +1,4 @@
-//! What is missing in a bag, per topic, for people.
+//! Missing messages of a bag as text, per topic.
 
 use timeloom_text::{calendar_time, percent};
 
@@ -29,7 +29,7 @@ fn all(info: &BagInfo) -> impl Iterator<Item = Named<'_>> {
     })
 }
 
-/// What was lost and what was left out, by topic and cause.
+/// Lost and left out messages, by topic and cause.
 pub(super) fn missing(info: &BagInfo) -> Vec<String> {
     let mut lines = Vec::new();
     for Named {
@@ -65,7 +65,7 @@ pub(super) fn missing(info: &BagInfo) -> Vec<String> {
     lines
 }
 
-/// What is not known, of the bag and by topic.
+/// Unknown messages, of the bag and by topic.
 pub(super) fn unknown(info: &BagInfo) -> Vec<String> {
     let mut lines = Vec::new();
     if info.interrupted {

@@ -7,7 +7,7 @@ use timeloom_text::{calendar_time, seconds, size};
 use super::{BagInfo, ServiceEntry, TopicEntry, account_text};
 use crate::TopicStatistics;
 
-/// What the text shows beyond what `ros2 bag info` of Jazzy shows.
+/// Options of the text, beyond `ros2 bag info` of Jazzy.
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -22,13 +22,13 @@ pub struct InfoLayout {
     pub names_only: bool,
     /// Show the size of each topic, once it is known.
     pub size_contribution: bool,
-    /// Show what was lost or left out, when, and what is not known, for bags that say so.
+    /// Show lost, left out and unknown messages, for bags with an account.
     pub losses: bool,
-    /// Show what is wrong with the bag, and what other readers do not read of it.
+    /// Show damage, and data that other readers do not read.
     pub damage: bool,
 }
 
-/// Order of topics and services in the text; those that are equal stay as the bag has them.
+/// Order of topics and services in the text; equal ones keep the order of the bag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SortTopics {
     /// As the bag has them.

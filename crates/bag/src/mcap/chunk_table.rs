@@ -7,16 +7,16 @@ pub(crate) struct Block {
     pub(crate) start: i64,
     /// Log time of its last message.
     pub(crate) end: i64,
-    /// Where it begins in the file.
+    /// Its offset in the file.
     pub(crate) offset: u64,
     /// Its length in the file.
     pub(crate) length: u64,
-    /// Where the list of its channels lies in the summary; empty when it is not known.
+    /// Its range in the list of channels of the summary; empty when it is not known.
     pub(crate) channels: std::ops::Range<usize>,
     pub(crate) kind: BlockKind,
 }
 
-/// How a block is stored.
+/// The form of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKind {
     /// A chunk record.

@@ -34,7 +34,7 @@ impl IndexedChunk {
         self.index_length > 0
     }
 
-    /// Whether it states that it holds no message; libmcap 1.3.0 itself wrote such chunks, with the latest time as start.
+    /// Whether it has no messages by its index; libmcap 1.3.0 itself wrote such chunks, with the latest time as start.
     fn is_empty(&self) -> bool {
         let (start, end) = self.times;
         !self.is_indexed() && (end == 0 && matches!(start, 0 | -1))

@@ -199,7 +199,7 @@ impl Checksum {
     }
 }
 
-/// How many there are of each kind.
+/// Counts by kind.
 pub(super) fn count(extras: &[Extra]) -> ExtraCounts {
     let attachments = extras
         .iter()

@@ -1,4 +1,4 @@
-//! How MCAP files are written and read: rosbag2's presets and keys, and the limits that protect a reader.
+//! Options of MCAP files: rosbag2's presets and keys, and the limits that protect a reader.
 
 use std::path::Path;
 

@@ -40,11 +40,11 @@ pub struct McapReader {
     extras: Vec<Extra>,
     lost_extras: ExtraCounts,
     has_summary: bool,
-    /// Whether the file has its end: it was neither cut off nor left open.
+    /// Whether the file is complete: neither truncated nor left open.
     has_end: bool,
-    /// Where the saved accounts are, oldest first; only a scan finds them.
+    /// Offsets of the saved accounts, oldest first; only a scan finds them.
     accounts: Vec<(u64, u64)>,
-    /// Where the records with the graph of the robot are, oldest first.
+    /// Offsets of the records with the graph of the robot, oldest first.
     graph: Vec<(u64, u64)>,
 }
 
@@ -277,7 +277,7 @@ impl McapReader {
     }
 }
 
-/// Whether the summary leads to every message: its numbers must agree, and messages outside of chunks need a scan.
+/// Whether the summary covers every message: its numbers must agree, and messages outside of chunks need a scan.
 fn is_complete(summary: &Summary) -> bool {
     let Some(statistics) = &summary.statistics else {
         return false;

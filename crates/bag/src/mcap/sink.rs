@@ -189,7 +189,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Takes back what was appended behind `position`.
+    /// Truncates the file to `position`.
     pub(crate) fn cut_back(&mut self, position: u64) -> Result<()> {
         let cut = self.file.set_len(position);
         cut.and_then(|()| self.file.seek(SeekFrom::Start(position)))

@@ -87,7 +87,7 @@ pub(crate) struct WriteChunk {
     pub(crate) crc: u32,
     /// Message index records.
     pub(crate) index: Vec<u8>,
-    /// What the chunk holds, by topic, ascending.
+    /// Messages and bytes of the chunk by topic, ascending.
     pub(crate) tallies: Vec<Tally>,
     /// Set by packing; `None` without messages, and then only the definitions are written.
     pub(crate) span: Option<Span>,

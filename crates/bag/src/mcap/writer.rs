@@ -29,7 +29,7 @@ pub struct McapWriter {
     channels: Vec<Channel>,
     by_name: HashMap<String, TopicId>,
     chunk: Box<WriteChunk>,
-    /// When the first message of the open chunk came.
+    /// Time of the first message of the open chunk.
     opened_ns: i64,
     chunk_size: usize,
     takes_large: bool,

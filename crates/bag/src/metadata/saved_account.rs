@@ -38,14 +38,14 @@ impl AccountText {
         if account.messages_lost_in_transport > 0 {
             let lost = account.messages_lost_in_transport;
             // Writing to a string does not fail.
-            let _ = write!(out, "\n    messages_lost_in_transport: {lost}");
+            let _ok = write!(out, "\n    messages_lost_in_transport: {lost}");
         }
         emit_entries(out, &missing_entries(account));
         if !since_saved.is_empty() {
             let width = since_saved.interval_seconds();
-            let _ = write!(out, "\n    {BY_TIME}:\n      {INTERVAL}: {width}");
+            let _ok = write!(out, "\n    {BY_TIME}:\n      {INTERVAL}: {width}");
             for (cause, text) in since_saved.to_texts() {
-                let _ = write!(out, "\n      {}: ", cause.name());
+                let _ok = write!(out, "\n      {}: ", cause.name());
                 yaml::emit_text(out, &text);
             }
         }
@@ -64,14 +64,14 @@ fn emit_entries(out: &mut String, entries: &[(String, Node)]) {
     }
 }
 
-/// What is read back from the saved accounts of a file, in their order.
+/// The saved accounts of a file, merged in their order.
 #[derive(Default)]
 pub(crate) struct SavedAccount {
     pub(crate) topics: Vec<TopicRecord>,
 }
 
 impl SavedAccount {
-    /// Takes a later save: its counts replace those before, its times are added.
+    /// Adds a later save: its counts replace earlier ones, its times are added.
     pub(crate) fn absorb(&mut self, text: &str) -> Result<()> {
         let document = yaml::parse(text)?;
         let Some(list) = document.get(TOPICS) else {

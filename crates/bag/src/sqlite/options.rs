@@ -1,4 +1,4 @@
-//! How a database is written: rosbag2's presets and its configuration file.
+//! Options of a database writer: rosbag2's presets and its configuration file.
 
 use std::path::Path;
 

@@ -119,7 +119,7 @@ impl LossTimeline {
         })
     }
 
-    /// The part between two log times, both included, and how many messages of intervals that are only partly inside.
+    /// The part between two log times, both included, and the number of messages in intervals that are only partly inside.
     pub fn within(&self, start_ns: i64, end_ns: i64) -> (Self, u64) {
         let mut inside = Self {
             doublings: self.doublings,
@@ -146,7 +146,7 @@ impl LossTimeline {
                 let space = if text.is_empty() { "" } else { " " };
                 let second = interval.start_ns / SECOND;
                 // Writing to a string does not fail.
-                let _ = write!(text, "{space}{second}x{}", interval.messages);
+                let _ok = write!(text, "{space}{second}x{}", interval.messages);
             }
             if !text.is_empty() {
                 texts.push((cause, text));

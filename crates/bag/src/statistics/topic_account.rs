@@ -7,9 +7,9 @@ use super::{LossTimeline, MissingCause, TopicStatistics};
 /// The account of a topic: how many, and when.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct TopicAccount {
-    /// How many messages were recorded, lost, left out, and what is not known.
+    /// Counts of recorded, lost, left out and unknown messages.
     pub statistics: TopicStatistics,
-    /// When messages were lost or left out.
+    /// The times at which messages were lost or left out.
     pub timeline: LossTimeline,
     /// Messages in this file that files before it count as missing: they came late. All other counts are 0.
     #[serde(skip)]

@@ -11,7 +11,7 @@ use crate::{BagMetadata, LossCause, TopicAccount, TopicInfo, TopicStatistics};
 pub struct FileAccount {
     /// The topics with their accounts; of an interrupted file, only what is missing.
     pub topics: Vec<TopicRecord>,
-    /// Whether the recorder did not finish the file: what came after the last saved account is not known. A recovered
+    /// Whether the recorder did not finish the file: losses after the last saved account are unknown. A recovered
     /// file keeps this.
     pub interrupted: bool,
 }

@@ -4,7 +4,7 @@ use super::{ArrayShape, BaseType, Constant, Field, FieldType, Literal, Primitive
 use crate::name::is_identifier;
 use crate::{InterfaceKind, Result, TypeName};
 
-/// What a line declares.
+/// The declaration on a line.
 pub(super) enum Member {
     Field(Field),
     Constant(Constant),

@@ -8,7 +8,7 @@ use crate::{Error, Result};
 /// Longest accepted package or type name: DDS type names are 255 bytes at most.
 const MAX_PART: usize = 255;
 
-/// What rosidl derives from a service, from the services of an action, and from the action itself.
+/// Suffixes of types that rosidl derives from a service, from the services of an action, and from the action itself.
 const SERVICE_PARTS: [&str; 3] = ["_Request", "_Response", "_Event"];
 const ACTION_SERVICES: [&str; 2] = ["_SendGoal", "_GetResult"];
 const ACTION_PARTS: [&str; 4] = ["_Goal", "_Result", "_Feedback", "_FeedbackMessage"];

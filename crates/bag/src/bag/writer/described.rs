@@ -17,7 +17,7 @@ pub(super) fn add_open_file(metadata: &mut BagMetadata, topics: &[TopicInfo], na
     }
 }
 
-/// Takes the file back that [`add_open_file`] added.
+/// Removes the file that [`add_open_file`] added.
 pub(super) fn remove_open_file(metadata: &mut BagMetadata) {
     metadata.relative_file_paths.pop();
     metadata.files.pop();
@@ -127,7 +127,7 @@ pub(crate) fn take_back(metadata: &mut BagMetadata) {
     }
 }
 
-/// Takes the first file and its account out of the metadata; gives how many messages it had.
+/// Removes the first file and its account from the metadata; returns the number of its messages.
 ///
 /// The account goes on in the file that carries it; the times stay.
 pub(super) fn forget_first_file(metadata: &mut BagMetadata, accounts: &[TopicStatistics]) -> u64 {

@@ -1,4 +1,4 @@
-//! How a bag is written.
+//! Options of a bag writer.
 
 use std::borrow::Cow;
 use std::path::Path;
