@@ -63,7 +63,7 @@ impl Decoder {
         let decoded = schema.decode(message.data);
         decoded.map_err(|source| Error::Decode {
             type_name: schema.name().to_string(),
-            source,
+            source: Box::new(source),
         })
     }
 

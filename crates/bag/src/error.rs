@@ -193,14 +193,14 @@ pub enum Error {
     },
     /// The messages of a topic cannot be decoded: no usable definition of their type was found.
     #[error(transparent)]
-    Definition(#[from] timeloom_msg::Error),
+    Definition(Box<timeloom_msg::Error>),
     /// A message does not have the layout of its type.
     #[error("cannot decode {type_name}: {source}")]
     Decode {
         /// The type.
         type_name: String,
         /// What is wrong with the payload.
-        source: timeloom_msg::Error,
+        source: Box<timeloom_msg::Error>,
     },
     /// A background thread of the writer ended before its work was done.
     #[error("the {thread} thread of the bag writer is gone")]
@@ -212,6 +212,12 @@ pub enum Error {
 
 /// Shorthand for this crate's results.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl From<timeloom_msg::Error> for Error {
+    fn from(error: timeloom_msg::Error) -> Self {
+        Self::Definition(Box::new(error))
+    }
+}
 
 impl Error {
     /// Whether the bag itself is damaged. Reading can continue behind the damage, but not after an error of the place.

@@ -124,7 +124,7 @@ fn number_lines(screen: &PlayerScreen, status: &Status) -> Vec<Line<'static>> {
     first.push(Span::raw(format!(
         "   cache {} messages, {}   starved {}",
         grouped(status.read_ahead_messages as u64),
-        size(status.read_ahead_bytes as u64),
+        size(status.read_ahead_bytes),
         grouped(status.starved)
     )));
     let mut second = Vec::new();
