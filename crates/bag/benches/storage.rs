@@ -5,10 +5,7 @@
     clippy::unwrap_used,
     reason = "a benchmark may stop at the first error"
 )]
-#![expect(
-    clippy::cast_possible_truncation,
-    reason = "pseudo-random bytes and places"
-)]
+#![expect(clippy::cast_possible_truncation, reason = "bytes of a pattern")]
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -52,19 +49,13 @@ impl Load {
     /// `counts` is messages per topic, topics, size; they come interleaved by time.
     fn new(groups: &[(u32, u32, usize)], compressible: bool) -> Self {
         let largest = groups.iter().map(|group| group.2).max().unwrap();
-        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-        let mut random = || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state
-        };
+        let mut random = fastrand::Rng::with_seed(1);
         let pool: Vec<u8> = (0..largest + (8 << 20))
             .map(|i| {
                 if compressible {
-                    ((i >> 18) % 251) as u8 ^ (random() & 3) as u8
+                    ((i >> 18) % 251) as u8 ^ random.u8(..4)
                 } else {
-                    (random() >> 32) as u8
+                    random.u8(..)
                 }
             })
             .collect();
@@ -75,7 +66,7 @@ impl Load {
                 for topic in 0..*topics {
                     let time =
                         i64::from(k) * (1_000_000_000 / i64::from(*count)) + i64::from(topic);
-                    let at = (random() as usize) % (pool.len() - size);
+                    let at = random.usize(..pool.len() - size);
                     schedule.push((first + topic, 1_700_000_000_000_000_000 + time, at, *size));
                 }
             }
@@ -353,13 +344,10 @@ fn reading(bench: &mut Bench<Stdout>, directory: &Path, scale: u32) {
         reader.info().end_time_ns.unwrap(),
     );
     let seeks = 200;
-    let mut state = 88_172_645_463_325_252_u64;
+    let mut random = fastrand::Rng::with_seed(1);
     let spent = measure(|| {
         for _ in 0..seeks {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            let time = start + (state % (end - start).cast_unsigned()).cast_signed();
+            let time = random.i64(start..end);
             reader
                 .start(&Query {
                     start_ns: Some(time),

@@ -8,7 +8,7 @@ pub(crate) use message::{MessageCompressor, UnpackingReader};
 
 use crate::{Error, Result};
 
-/// What is compressed, apart from what the storage does inside.
+/// Compression of messages or files, beside that of the storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CompressionMode {

@@ -44,7 +44,7 @@ impl ConvertOutput {
     }
 }
 
-/// What to do where the input is damaged.
+/// The reaction to a damaged input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnDamage {
     /// Stop with the error.
@@ -54,7 +54,7 @@ pub enum OnDamage {
     Skip,
 }
 
-/// How far a conversion is.
+/// The progress of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Messages read so far.
@@ -65,7 +65,7 @@ pub struct Progress {
     pub log_time_ns: i64,
 }
 
-/// What a conversion did.
+/// The result of a conversion.
 #[derive(Debug, Default)]
 pub struct ConvertReport {
     /// Messages read.
@@ -74,13 +74,24 @@ pub struct ConvertReport {
     pub messages_written: Vec<u64>,
     /// Attachments and metadata records of the inputs that an output does not hold, by output.
     pub not_carried_over: Vec<ExtraCounts>,
-    /// What was wrong with the inputs, in words.
+    /// Descriptions of damage of the inputs.
     pub damage: Vec<String>,
 }
 
 /// Reads the inputs as one bag in log-time order and writes the outputs.
 ///
 /// `progress` is called about every thousand messages. Any message that cannot be written is an error.
+///
+/// ```no_run
+/// use timeloom_bag::BagOptions;
+/// use timeloom_bag::convert::{ConvertOutput, OnDamage, convert};
+///
+/// let mut output = ConvertOutput::new("only_imu", BagOptions::default());
+/// output.topics = Box::new(|topic, _messages| topic.name.starts_with("/imu"));
+/// let report = convert(&["monday", "tuesday"], vec![output], OnDamage::Fail, &mut |_| {})?;
+/// println!("{} of {} messages", report.messages_written[0], report.messages_read);
+/// # Ok::<(), timeloom_bag::Error>(())
+/// ```
 pub fn convert<P: AsRef<Path>>(
     inputs: &[P],
     outputs: Vec<ConvertOutput>,

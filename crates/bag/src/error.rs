@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What went wrong with a bag; every text names the file and the numbers.
+/// An error of reading or writing a bag; every text names the file and the numbers.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -12,7 +12,7 @@ pub enum Error {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What was tried, as a verb.
+        /// The operation, as a verb.
         action: &'static str,
         /// The reason of the operating system.
         source: io::Error,
@@ -171,7 +171,7 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// The input of a conversion is damaged and nobody asked to skip that.
+    /// The input of a conversion is damaged, and the options do not skip damage.
     #[error("the input is damaged: {reason}")]
     Damaged {
         /// What is wrong with it.
@@ -191,6 +191,17 @@ pub enum Error {
         /// The reason, which names the address.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The messages of a topic cannot be decoded: no usable definition of their type was found.
+    #[error(transparent)]
+    Definition(Box<timeloom_msg::Error>),
+    /// A message does not have the layout of its type.
+    #[error("cannot decode {type_name}: {source}")]
+    Decode {
+        /// The type.
+        type_name: String,
+        /// What is wrong with the payload.
+        source: Box<timeloom_msg::Error>,
+    },
     /// A background thread of the writer ended before its work was done.
     #[error("the {thread} thread of the bag writer is gone")]
     ThreadGone {
@@ -202,8 +213,14 @@ pub enum Error {
 /// Shorthand for this crate's results.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+impl From<timeloom_msg::Error> for Error {
+    fn from(error: timeloom_msg::Error) -> Self {
+        Self::Definition(Box::new(error))
+    }
+}
+
 impl Error {
-    /// Whether it speaks of the bag: reading may go on behind a damaged stretch, but not where the place itself failed.
+    /// Whether the bag itself is damaged. Reading can continue behind the damage, but not after an error of the place.
     pub fn is_damage(&self) -> bool {
         !matches!(self, Self::Place { .. })
     }

@@ -13,7 +13,7 @@ pub const GRAPH_KEY: &str = "graph";
 /// The version of the text that is written. A reader refuses a later one.
 pub const GRAPH_VERSION: u32 = 1;
 
-/// What an endpoint does.
+/// The role of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndpointRole {
@@ -50,19 +50,19 @@ impl EndpointRole {
 /// A publisher, subscription, server or client of a node, and when it was there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GraphEndpoint {
-    /// What tells it from all others: its gid in hexadecimal digits.
+    /// Its unique id: the gid in hexadecimal digits.
     pub id: String,
     /// The full name of its node; empty when it was never known.
     pub node: String,
-    /// What it does.
+    /// Its role.
     pub role: EndpointRole,
     /// The full name of the topic or service.
     pub topic: String,
     /// The type of the topic or service.
     pub type_name: String,
-    /// The hash of the type; empty when the peer did not tell it.
+    /// The hash of the type; empty when the peer did not announce it.
     pub type_hash: String,
-    /// What it offers or requests.
+    /// The `QoS` that it offers or requests.
     pub qos: QosProfile,
     /// Log time at which the recorder first saw it.
     pub appeared_ns: i64,
@@ -77,10 +77,10 @@ impl GraphEndpoint {
     }
 }
 
-/// The endpoints that a recorder saw, with the times at which they came and went.
+/// The endpoints that a recorder saw, with the times at which they appeared and vanished.
 ///
-/// A bag holds it as a series of texts: the first of each file has all endpoints that are there, the others have what
-/// changed. Each file is therefore complete from its own beginning on.
+/// A bag holds it as a series of texts: the first one of each file has all endpoints of that moment, the others have the
+/// changes. Each file is therefore complete from its own beginning on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RobotGraph {
     endpoints: BTreeMap<String, GraphEndpoint>,
@@ -134,7 +134,7 @@ impl RobotGraph {
         self.endpoints.is_empty()
     }
 
-    /// How many endpoints there are.
+    /// Number of endpoints.
     pub fn len(&self) -> usize {
         self.endpoints.len()
     }

@@ -1,9 +1,8 @@
-//! What a bag holds, for people and for programs.
+//! The contents of a bag, as text and as JSON.
 
 mod account_text;
 mod render;
 mod service_events;
-mod size;
 
 pub use render::{InfoLayout, SortTopics, render};
 
@@ -23,7 +22,17 @@ use crate::{
     StorageReader, TopicAccount, TopicInfo, TopicStatistics,
 };
 
-/// What a bag holds; [`render`] makes it text, serde makes it JSON.
+/// The contents of a bag; [`render`] makes it text, serde makes it JSON.
+///
+/// ```no_run
+/// use std::path::Path;
+/// use timeloom_bag::BagInfo;
+/// use timeloom_bag::info::{InfoLayout, render};
+///
+/// let info = BagInfo::open(Path::new("my_bag"))?;
+/// print!("{}", render(&info, &InfoLayout::default()));
+/// # Ok::<(), timeloom_bag::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BagInfo {
     /// The files, as the metadata names them.
@@ -54,9 +63,9 @@ pub struct BagInfo {
     pub custom_data: Vec<(String, String)>,
     /// Whether the recorder was killed, or files are lost: messages may be missing, and topics that are not listed.
     pub interrupted: bool,
-    /// What is wrong with the bag, in words; empty when it looks whole.
+    /// Descriptions of damage; empty when no damage was found.
     pub damage: Vec<String>,
-    /// What `ros2 bag` does not read although it is there, in words; `recover` mends it.
+    /// Descriptions of data that `ros2 bag` does not read although it is there; `recover` repairs it.
     pub compatibility: Vec<String>,
 }
 
@@ -78,7 +87,7 @@ pub struct TopicEntry {
     pub offered_qos_profiles: String,
     /// The account of the topic, if the bag has one.
     pub statistics: Option<TopicStatistics>,
-    /// When messages of the topic were lost or left out.
+    /// The times at which messages of the topic were lost or left out.
     pub timeline: LossTimeline,
     /// Payload bytes, when they are known or were counted.
     pub size_bytes: Option<u64>,
@@ -102,14 +111,14 @@ pub struct ServiceEntry {
     pub response_count: Option<u64>,
     /// The account of its events, if the bag has one.
     pub statistics: Option<TopicStatistics>,
-    /// When events were lost or left out.
+    /// The times at which events were lost or left out.
     pub timeline: LossTimeline,
     /// Payload bytes of the events, when they are known or were counted.
     pub size_bytes: Option<u64>,
 }
 
 impl ServiceEntry {
-    /// What `ros2 bag info --sort count` compares: requests and responses once they were counted, else events.
+    /// The sort key of `ros2 bag info --sort count`: requests and responses once they were counted, else events.
     fn count(&self) -> u64 {
         match (self.request_count, self.response_count) {
             (Some(requests), Some(responses)) => requests + responses,
@@ -121,7 +130,7 @@ impl ServiceEntry {
 impl BagInfo {
     /// Reads the metadata and the summaries of the files, never the messages.
     ///
-    /// What the metadata claims and the files do not hold is listed in [`damage`](Self::damage).
+    /// Contradictions between metadata and files are listed in [`damage`](Self::damage).
     pub fn open(path: &Path) -> Result<Self> {
         Self::open_in(Arc::new(LocalPlace), path)
     }
@@ -204,7 +213,7 @@ impl BagInfo {
         let mut info = Self::from_metadata(&metadata, size_bytes);
         let counted = found.topics.iter().zip(&found.message_counts);
         for ((topic, count), account) in counted.zip(reader.accounts()) {
-            // What an unfinished file holds, only its messages tell.
+            // The contents of an unfinished file are known from its messages only.
             let whole = account.as_ref().map(|it| it.statistics);
             let whole = whole.filter(|it| !it.unknown.interrupted);
             let size = whole.map(|it| it.bytes_written);

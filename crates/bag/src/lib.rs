@@ -5,7 +5,9 @@ mod compression;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod convert;
+mod decoder;
 mod error;
+pub mod export;
 pub mod graph;
 pub mod info;
 pub mod mcap;
@@ -19,11 +21,14 @@ pub mod sqlite;
 mod statistics;
 pub mod storage;
 mod topic;
+/// The YAML tree of rosbag2's files, for the other crates of the workspace. It is not part of the public interface.
+#[doc(hidden)]
 pub mod yaml;
 
 pub use bag::{BagOptions, BagReader, BagWriter, StorageOptions};
 pub use compression::{CompressionMode, compress_file};
 pub use convert::convert;
+pub use decoder::Decoder;
 pub use error::{Error, Result};
 pub use graph::{EndpointRole, GraphEndpoint, RobotGraph};
 pub use info::BagInfo;

@@ -2,7 +2,6 @@
 
 mod account_record;
 mod carry_over;
-mod chunk;
 mod chunk_table;
 mod compatibility;
 mod cursor;
@@ -11,15 +10,16 @@ mod extra;
 mod fields;
 mod graph_record;
 mod index_log;
-mod open_chunk;
 mod options;
 mod pipeline;
+mod read_chunk;
 mod reader;
 mod record;
 mod scan;
 mod sink;
 mod summary;
 mod summary_writer;
+mod write_chunk;
 mod writer;
 
 pub(crate) use carry_over::CarryOver;

@@ -7,9 +7,9 @@ use crate::TopicId;
 pub struct Message<'a> {
     /// Topic within the writer or reader at hand.
     pub topic: TopicId,
-    /// When it was received, nanoseconds since the epoch.
+    /// Time of reception, in nanoseconds since the epoch.
     pub log_time_ns: i64,
-    /// When it was sent, nanoseconds since the epoch; equal to `log_time_ns` where the storage does not keep it.
+    /// Time of publication, in nanoseconds since the epoch; equal to `log_time_ns` if the storage does not keep it.
     pub publish_time_ns: i64,
     /// Sequence number of the publisher, 0 when not known.
     pub sequence: u32,

@@ -72,7 +72,7 @@ pub struct TopicRecord {
     pub message_count: u64,
     /// The account of the topic: a key of version 10 that this crate writes for every version.
     pub statistics: Option<TopicStatistics>,
-    /// When messages of the topic went missing.
+    /// The times at which messages of the topic were lost or left out.
     pub timeline: LossTimeline,
     /// Of a file: messages in it that files before it count as missing. All other counts are 0.
     pub found_again: TopicStatistics,
@@ -113,7 +113,7 @@ impl FileRecord {
         }
     }
 
-    /// The mark of a file that was closed without a topic: nothing else tells it from one that is being written.
+    /// The mark of a file that was closed without a topic: without it, it looks like a file that is being written.
     pub(crate) fn closed_mark() -> (String, Node) {
         (OPEN.to_owned(), Node::Plain("false".into()))
     }
@@ -154,7 +154,7 @@ impl TopicRecord {
         })
     }
 
-    /// Takes back what files before counted as missing and later ones found again, once all of them are merged.
+    /// Takes back messages that earlier files counted as missing and later files found, once all files are merged.
     pub(crate) fn take_back_found(&mut self) {
         let Some(mut account) = self.account() else {
             return;
@@ -173,7 +173,7 @@ impl BagMetadata {
             .then(|| self.starting_time_ns.saturating_add(self.duration_ns))
     }
 
-    /// Whether this is what a writer leaves that was killed: the last file has no messages yet.
+    /// Whether the writer was killed: the last file has no messages yet.
     ///
     /// A file that was closed and holds nothing, as on a full disk, has an account of what was lost.
     pub fn is_unfinished(&self) -> bool {
@@ -186,12 +186,12 @@ impl BagMetadata {
         self.is_open() || self.files.last().is_some_and(open)
     }
 
-    /// Whether this is what a writer leaves that came to its end.
+    /// Whether the writer finished the bag.
     pub(crate) fn is_finished(&self) -> bool {
         !self.files.is_empty() && !self.is_unfinished()
     }
 
-    /// Whether this is what a writer of this crate leaves that was killed, or that is still writing.
+    /// Whether a writer of this crate was killed, or is still writing.
     pub(crate) fn is_open(&self) -> bool {
         self.files.last().is_some_and(FileRecord::is_open)
     }

@@ -1,4 +1,5 @@
-//! Where bags are: what lists names and opens files. Folders of this machine here, object storage elsewhere.
+//! Places that bags are read from: they list names and open files. Local directories are here, object storage is in
+//! `timeloom-remote`.
 
 mod local;
 
@@ -15,13 +16,13 @@ use crate::{Result, Source};
 /// A path is whatever the place understands: a path of this machine, or an address such as `s3://bucket/bag`. Names are
 /// joined to it with `/`. Calls block until the place has answered.
 pub trait Place: Send + Sync {
-    /// What is at a path; an error when there is nothing.
+    /// The entry at a path; an error when there is none.
     fn kind(&self, path: &Path) -> Result<PlaceKind>;
 
     /// Size of the file at a path; `None` when there is no file of that name.
     fn size(&self, path: &Path) -> Result<Option<u64>>;
 
-    /// Says that these files will most likely be opened soon; a place that has to wait for answers asks for all at once.
+    /// Announces files that will most likely be opened soon; a remote place requests all of them at once.
     fn expect(&self, _paths: &[PathBuf]) {}
 
     /// The files directly in a folder. A place that cannot list gives an error.
@@ -46,7 +47,7 @@ pub fn is_address(path: &Path) -> bool {
     })
 }
 
-/// What is at a path.
+/// An entry of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaceKind {
     /// A file.
@@ -89,12 +90,12 @@ impl LocalCopy {
         }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether nobody else can know this file, let alone change it.
+    /// Whether the file has no name that another process could open.
     pub(crate) fn is_private(&self) -> bool {
         self.keep.is_some()
     }

@@ -81,11 +81,17 @@ impl RecoverReport {
     }
 }
 
-/// Recovers a bag: every damaged file is rewritten beside the original with all that can be read, and takes its name;
-/// the original stays as `<file>.damaged`. Then the metadata is rebuilt. A file that is whole but that `ros2 bag` does
+/// Recovers a bag: every damaged file is rewritten beside the original with everything that can be read, and takes its name;
+/// the original is kept as `<file>.damaged`. Then the metadata is rebuilt. A file that is whole but that `ros2 bag` does
 /// not read in full ([`FileInfo::compatibility`](crate::storage::FileInfo::compatibility)) is rewritten too.
 ///
 /// Files that are whole stay as they are. A single file is recovered in the same way, without metadata.
+///
+/// ```no_run
+/// let report = timeloom_bag::recover("my_bag".as_ref(), 9)?;
+/// println!("{} messages, {} lost", report.messages(), report.lost_messages());
+/// # Ok::<(), timeloom_bag::Error>(())
+/// ```
 pub fn recover(path: &Path, metadata_version: u32) -> Result<RecoverReport> {
     let single = !path.is_dir();
     let files = if single {

@@ -10,21 +10,27 @@ use crate::{
     TopicAccount, TopicInfo, TopicStatistics, UnknownMessages,
 };
 
-/// What a rebuild found.
+/// The result of a rebuild.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReindexReport {
     /// The metadata that was written.
     pub metadata: BagMetadata,
-    /// What is wrong with the files, in words.
+    /// Descriptions of damage.
     pub damage: Vec<String>,
-    /// What `ros2 bag` does not read of them, in words: [`recover`](crate::recover()) rewrites such files.
+    /// Descriptions of data that `ros2 bag` does not read: [`recover`](crate::recover()) rewrites such files.
     pub compatibility: Vec<String>,
 }
 
 /// Rebuilds `metadata.yaml` of a bag directory with version 9 or 10 from all its messages.
 ///
-/// Every message is read and checked, so the counts, times and sizes are exact. What was lost or left out comes from the
-/// accounts that the files keep of themselves; what only the old metadata knows is kept.
+/// Every message is read and checked, so the counts, times and sizes are exact. Lost and left out messages come from the
+/// accounts that the files keep of themselves; other fields of the old metadata are kept.
+///
+/// ```no_run
+/// let report = timeloom_bag::reindex("my_bag".as_ref(), 9)?;
+/// println!("{:?}", report.damage);
+/// # Ok::<(), timeloom_bag::Error>(())
+/// ```
 pub fn reindex(directory: &Path, version: u32) -> Result<ReindexReport> {
     rebuild(directory, version, false)
 }
@@ -55,7 +61,7 @@ pub(crate) fn rebuild(
     }
     take_back(&mut rebuild.metadata);
     rebuild.keep_old(old.as_ref());
-    rebuild.say_what_is_unknown();
+    rebuild.mark_unknown();
     write_metadata_file(directory, &rebuild.metadata)?;
     Ok(ReindexReport {
         metadata: rebuild.metadata,
@@ -69,12 +75,12 @@ struct Rebuild {
     /// The newest metadata inside the files, for what is not in the messages.
     embedded: Option<BagMetadata>,
     damage: Vec<String>,
-    /// Whether it is not known what else a file held.
+    /// Whether a file may have held more.
     interrupted: bool,
     compatibility: Vec<String>,
 }
 
-/// What one file holds, by topic.
+/// The contents of one file, by topic.
 type FileContent = Vec<(TopicInfo, TopicAccount)>;
 
 impl Rebuild {
@@ -217,7 +223,7 @@ impl Rebuild {
         &mut topics[at]
     }
 
-    /// Takes over what neither messages nor accounts of files tell.
+    /// Takes over what neither messages nor accounts of files contain.
     fn keep_old(&mut self, old: Option<&BagMetadata>) {
         let embedded = self.embedded.take();
         let Some(base) = old.or(embedded.as_ref()) else {
@@ -269,8 +275,8 @@ impl Rebuild {
         }
     }
 
-    /// What one file does not know is not known of any topic of the bag.
-    fn say_what_is_unknown(&mut self) {
+    /// Unknown messages of one file are unknown for every topic of the bag.
+    fn mark_unknown(&mut self) {
         if self.interrupted {
             self.metadata.set_interrupted();
             for record in &mut self.metadata.topics {
@@ -281,7 +287,7 @@ impl Rebuild {
     }
 }
 
-/// What is known of a file: its own account, or, where that is missing or not complete, that of the finished bag.
+/// The account of a file: its own, or, if that is missing or incomplete, that of the finished bag.
 pub(crate) fn known_account(
     info: &FileInfo,
     old: Option<&BagMetadata>,
@@ -307,7 +313,7 @@ pub(crate) fn known_account(
     own
 }
 
-/// What the metadata of a bag says of one of its files.
+/// The account of one file in the metadata of its bag.
 fn account_in(metadata: &BagMetadata, file: &str) -> Option<FileAccount> {
     let plain = file.strip_suffix(".zstd").unwrap_or(file);
     let is_it = |known: &&FileRecord| known.path == file || known.path == plain;

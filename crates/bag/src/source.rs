@@ -16,7 +16,7 @@ pub trait Source: Send {
     /// The file that the bytes come from, as people know it.
     fn path(&self) -> &Path;
 
-    /// How many bytes there are.
+    /// Size in bytes.
     fn size(&self) -> u64;
 
     /// Fills `buffer` from `offset`; an error when there are fewer bytes.
@@ -41,7 +41,7 @@ pub trait Source: Send {
         })
     }
 
-    /// What is wrong with the way the bytes are stored, in words.
+    /// Descriptions of damage of the stored bytes.
     fn damage(&self) -> Option<String> {
         None
     }
@@ -72,7 +72,7 @@ impl FileSource {
         })
     }
 
-    /// The same bytes under the name of what they are a copy of.
+    /// The same bytes under the name of the original file.
     #[must_use]
     pub fn named(mut self, name: &Path) -> Self {
         self.path = name.to_path_buf();

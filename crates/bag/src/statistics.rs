@@ -20,6 +20,18 @@ use serde::Serialize;
 ///
 /// The law: published = recorded + lost in transport + lost in recorder + left out + unknown.
 /// [`merge`](Self::merge) is associative and commutative and keeps the law.
+///
+/// ```
+/// use timeloom_bag::{LossCause, MissingCause, TopicStatistics};
+///
+/// let mut account = TopicStatistics::default();
+/// account.record(1_000, 80);
+/// account.miss(MissingCause::Transport, 2);
+/// account.miss(MissingCause::Recorder(LossCause::Queue), 1);
+/// assert_eq!(account.messages_published(), 4);
+/// assert_eq!(account.messages_lost(), 3);
+/// assert_eq!(account.percent_lost(), 75.0);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct TopicStatistics {
     /// Messages in the bag.
@@ -30,7 +42,7 @@ pub struct TopicStatistics {
     pub lost_in_recorder: RecorderLoss,
     /// Messages that are not in the bag on purpose.
     pub left_out: LeftOut,
-    /// What is not known; it is in none of the other counts.
+    /// Messages that may have been published, in none of the other counts.
     pub unknown: UnknownMessages,
     /// Payload bytes in the bag.
     pub bytes_written: u64,
@@ -72,7 +84,7 @@ impl TopicStatistics {
         }
     }
 
-    /// Whether a message is missing, or it is not known whether one is.
+    /// Whether messages are missing or unknown.
     pub fn is_incomplete(&self) -> bool {
         self.messages_lost() > 0 || self.messages_left_out() > 0 || !self.unknown.is_none()
     }
@@ -98,7 +110,7 @@ impl TopicStatistics {
         }
     }
 
-    /// Takes back messages that were missing by `cause` and came after all; gives how many, at most what is missing.
+    /// Takes back messages that were counted as missing by `cause` and arrived later; returns how many were taken back.
     pub fn find(&mut self, cause: MissingCause, messages: u64) -> u64 {
         let missing = self.missing(cause);
         let found = missing.min(messages);
@@ -111,14 +123,14 @@ impl TopicStatistics {
         found
     }
 
-    /// Takes back all that `found` counts.
+    /// Takes back the messages that `found` counts.
     pub fn find_all(&mut self, found: &Self) {
         for cause in MissingCause::all() {
             self.find(cause, found.missing(cause));
         }
     }
 
-    /// The same account without the messages that are in the bag: what is missing and what is not known.
+    /// The same account without recorded messages: missing and unknown ones only.
     #[must_use]
     pub fn missing_only(&self) -> Self {
         Self {

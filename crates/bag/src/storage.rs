@@ -1,4 +1,4 @@
-//! What a storage must do: one trait to write a file, one to read it.
+//! The storage traits: one writes a file, one reads it.
 
 mod file_account;
 mod outcome;
@@ -79,7 +79,7 @@ pub trait StorageWriter: Send {
     /// Declares a topic and returns its dense id; the same topic again gives the same id.
     fn add_topic(&mut self, topic: &TopicInfo) -> Result<TopicId>;
 
-    /// Takes a batch. `now_ns` is any steady time of the caller; it only decides when buffered messages are sealed.
+    /// Writes a batch. `now_ns` is any steady time of the caller; it only decides when buffered messages are sealed.
     fn write(&mut self, batch: &[Message<'_>], now_ns: i64) -> WriteOutcome;
 
     /// Seals what is buffered if it is older than the configured age at `now_ns`.
@@ -113,7 +113,7 @@ pub trait StorageWriter: Send {
     ) -> (FileSummary, WriteOutcome);
 }
 
-/// What a finished file holds.
+/// The contents of a finished file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileSummary {
     /// Account of each topic by dense id; lost messages of the storage are in it.
@@ -148,7 +148,7 @@ impl ExtraCounts {
         *self == Self::default()
     }
 
-    /// Takes away those that another count has, as far as there are any.
+    /// Subtracts another count, down to zero.
     pub(crate) fn remove(&mut self, other: Self) {
         self.attachments = self.attachments.saturating_sub(other.attachments);
         self.metadata_records = self.metadata_records.saturating_sub(other.metadata_records);
@@ -161,7 +161,7 @@ impl ExtraCounts {
     }
 }
 
-/// What a file says about itself when it is opened, without reading its messages.
+/// The description of a file, known when it is opened, without reading its messages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileInfo {
     /// Topics by dense id.
@@ -178,13 +178,13 @@ pub struct FileInfo {
     pub account: Option<FileAccount>,
     /// `ros_distro` that the storage itself states.
     pub ros_distro: String,
-    /// What the file holds besides messages.
+    /// Attachments and metadata records.
     pub extras: ExtraCounts,
     /// Size on disk.
     pub file_size: u64,
-    /// What is wrong with the file, in words; empty when it is whole.
+    /// Descriptions of damage; empty when the file is whole.
     pub damage: Vec<String>,
-    /// What `ros2 bag` does not read although it is there, in words; `recover` and `convert` mend it.
+    /// Descriptions of data that `ros2 bag` does not read although it is there; `recover` and `convert` repair it.
     pub compatibility: Vec<String>,
 }
 
@@ -204,7 +204,7 @@ impl FileInfo {
 ///
 /// A damaged stretch is reported once as an error; reading goes on behind it with the next call.
 pub trait StorageReader: Send {
-    /// What the file holds.
+    /// The description of the file.
     fn info(&self) -> &FileInfo;
 
     /// Reads the graph of the robot; empty when the file has none.

@@ -31,14 +31,14 @@ pub struct MessageDefinition {
     pub text: String,
 }
 
-/// All that a bag says about a topic, apart from its messages.
+/// A topic of a bag: its name, its type and how its messages are stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct TopicInfo {
     /// Full name, for example `/imu/data`.
     pub name: String,
     /// Full type, for example `sensor_msgs/msg/Imu`.
     pub type_name: String,
-    /// How the payload is encoded, nearly always `cdr`.
+    /// Encoding of the payload, nearly always `cdr`.
     pub serialization_format: String,
     /// The offered `QoS` profiles as YAML text, exactly as the bag has them; empty when there are none.
     pub offered_qos_profiles: String,

@@ -4,7 +4,7 @@ mod emit;
 mod parse;
 
 pub use emit::emit;
-pub(crate) use emit::emit_map_at;
+pub(crate) use emit::{emit_map_at, emit_text};
 pub use parse::parse;
 
 /// A YAML value. Maps keep their order; aliases and tags are refused by [`parse`].

@@ -1,9 +1,9 @@
 //! Attachments and metadata records that an output does not hold.
 
 use timeloom_bag::storage::ExtraCounts;
+use timeloom_text::counted;
 
 use crate::context::Context;
-use crate::json_text::counted;
 
 /// How many there are, in words.
 pub(crate) fn described(extras: ExtraCounts) -> String {

@@ -2,9 +2,9 @@
 
 use timeloom_msg::Schema;
 use timeloom_msg::schema::{Element, StructType};
+use timeloom_text::nearest;
 
 use crate::failure::Failure;
-use crate::suggestion::nearest;
 
 /// Refuses a path that no message of this type can have; the length of sequences is not known before.
 pub(crate) fn check(schema: &Schema, topic: &str, path: &str) -> Result<(), Failure> {

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use timeloom_node::{NodeOptions, ParameterValue};
+use timeloom_text::nearest;
 
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::log_level::LogLevel;
-use crate::suggestion::nearest;
 
 pub(crate) use self::given::Given;
 

@@ -2,9 +2,8 @@
 
 use std::io::{self, Write as _};
 
+use timeloom_text::grouped;
 use timeloom_time::{Clock, Duration, Steady, Time};
-
-use crate::json_text::grouped;
 
 const INTERVAL: Duration = Duration::from_millis(100);
 const BAR: usize = 24;
@@ -46,10 +45,7 @@ impl Progress {
         }
         self.drawn = true;
         let bar = bar(self.label, done as f64 / all.max(1) as f64);
-        self.write(&format!(
-            "\r\x1b[K{bar}  {}",
-            crate::verbs::record::summary::bytes(done)
-        ));
+        self.write(&format!("\r\x1b[K{bar}  {}", timeloom_text::size(done)));
     }
 
     /// Whether the line may be drawn again; work that is done at once needs none.

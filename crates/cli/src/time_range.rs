@@ -2,6 +2,7 @@
 
 use clap::Args;
 use timeloom_bag::storage::FileInfo;
+use timeloom_text::seconds;
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -76,15 +77,4 @@ impl TimeRange {
             log_time_ns.saturating_sub(start) as f64 / span as f64
         }
     }
-}
-
-/// Nanoseconds as seconds with nine digits.
-pub(crate) fn seconds(nanoseconds: i64) -> String {
-    let sign = if nanoseconds < 0 { "-" } else { "" };
-    let value = nanoseconds.unsigned_abs();
-    format!(
-        "{sign}{}.{:09}",
-        value / 1_000_000_000,
-        value % 1_000_000_000
-    )
 }

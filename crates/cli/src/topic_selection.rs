@@ -2,9 +2,9 @@
 
 use fancy_regex::Regex;
 use timeloom_bag::TopicInfo;
+use timeloom_text::nearest;
 
 use crate::failure::Failure;
-use crate::suggestion::nearest;
 
 /// Whether hidden topics, those with a part that starts with `_`, are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

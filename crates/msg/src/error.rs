@@ -1,6 +1,6 @@
 //! The one error type of this crate.
 
-/// What can go wrong when names, definitions, `QoS` or payloads are read or written.
+/// An error of reading or writing names, definitions, `QoS` or payloads.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -29,9 +29,9 @@ pub enum Error {
         name: String,
         /// The line, counted from 1.
         line: u32,
-        /// What the grammar asks for at this place.
+        /// The expected token.
         expected: String,
-        /// What is there instead.
+        /// The token that was found.
         found: String,
     },
     /// A definition is larger or deeper than anything that ROS uses.
@@ -51,7 +51,7 @@ pub enum Error {
     UnknownType {
         /// The missing type.
         wanted: String,
-        /// Who asked for it.
+        /// The type that uses it.
         user: String,
     },
     /// No place that was searched has a usable definition of a type.
@@ -107,7 +107,7 @@ pub enum Error {
         what: &'static str,
         /// How many bytes it takes at least.
         needed: u64,
-        /// How many bytes are left.
+        /// Number of bytes left.
         available: usize,
     },
     /// A payload holds a value that its type does not allow.
@@ -137,6 +137,22 @@ pub enum Error {
         name: String,
         /// The path that was asked for.
         path: String,
+    },
+    /// JSON has a field that the message type does not have.
+    #[error("{name} has no field `{path}`: it has {}", known.join(", "))]
+    UnknownField {
+        /// The message type.
+        name: String,
+        /// The field, as a dotted path.
+        path: String,
+        /// The fields of the type.
+        known: Vec<String>,
+    },
+    /// The text of a message cannot be parsed.
+    #[error("the message is neither JSON nor YAML: {reason}")]
+    MessageText {
+        /// Where it is not JSON.
+        reason: String,
     },
     /// A definition file could not be read.
     #[error("cannot read {path}: {reason}")]

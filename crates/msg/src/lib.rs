@@ -2,7 +2,7 @@
 
 pub mod cdr;
 pub mod definition;
-mod definitions;
+mod definition_set;
 mod distro;
 mod error;
 mod idl;
@@ -16,7 +16,7 @@ pub mod type_description;
 mod type_hash;
 pub mod value;
 
-pub use definitions::{AmentIndex, DefinitionSource, Definitions, FoundDefinition};
+pub use definition_set::{AmentIndex, DefinitionSource, Definitions, FoundDefinition};
 pub use distro::Distro;
 pub use error::{Error, Result};
 pub use name::{InterfaceKind, TypeName};

@@ -1,6 +1,6 @@
-//! One way from the name of a type to its layout.
+//! From the name of a type to its layout, in one order of precedence.
 
-use crate::definitions::AmentIndex;
+use crate::definition_set::AmentIndex;
 use crate::{Definitions, Distro, Error, Result, Schema, TypeHash, TypeName};
 
 /// Finds the layout of a type, in one order wherever a definition is needed:
@@ -30,14 +30,14 @@ pub struct TypeResolver {
     distro: Option<Distro>,
 }
 
-/// What is known about a type whose layout is wanted.
+/// A request for the layout of a type.
 #[derive(Debug, Clone, Copy)]
 pub struct TypeRequest<'a> {
     /// The full name, such as `sensor_msgs/msg/Imu`.
     pub name: &'a str,
     /// The RIHS01 hash of the type that the data has.
     pub hash: Option<TypeHash>,
-    /// What is stored with the data; `None` when the data comes from the wire.
+    /// The definition that is stored with the data; `None` when the data comes from the wire.
     pub stored: Option<StoredDefinition<'a>>,
 }
 
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stored_text_wins_over_what_is_built_in() {
+    fn the_stored_text_is_preferred_to_built_in_types() {
         let found = TypeResolver::default()
             .resolve(&stored("std_msgs/msg/String", "int8 other\n"))
             .unwrap();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_text_uses_and_does_not_define_is_built_in() {
+    fn types_missing_in_the_stored_text_are_built_in() {
         let resolver = TypeResolver::default();
         let text = "std_msgs/Header header\nint8 x\n";
         let mut request = stored("p/msg/T", text);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn service_and_action_events_need_no_text_of_what_rosidl_adds() {
+    fn service_and_action_events_need_no_text_for_generated_parts() {
         let resolver = TypeResolver::default();
         let event = resolver
             .resolve(&stored("p/srv/S_Event", "int8 a\n---\nint8 b\n"))

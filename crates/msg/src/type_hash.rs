@@ -10,6 +10,16 @@ use crate::{Error, Result, TypeDescription};
 const PREFIX: &str = "RIHS01_";
 
 /// The RIHS01 hash of a type: SHA-256 over its type description.
+///
+/// ```
+/// use timeloom_msg::{Definitions, TypeHash};
+///
+/// let hash = Definitions::builtin().schema("std_msgs/msg/String")?.type_hash()?;
+/// let text = hash.to_string();
+/// assert!(text.starts_with("RIHS01_df668c74"));
+/// assert_eq!(text.parse::<TypeHash>()?, hash);
+/// # Ok::<(), timeloom_msg::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeHash([u8; 32]);
 

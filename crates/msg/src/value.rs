@@ -3,7 +3,9 @@
 mod access;
 mod array;
 mod columns;
+mod csv;
 mod default;
+mod from_json;
 mod json;
 mod text;
 
@@ -11,12 +13,25 @@ use std::sync::Arc;
 
 pub use array::Array;
 pub use columns::Columns;
+pub use from_json::{MessageFromJson, parse_message_text};
 pub use json::{BytesStyle, JsonStyle};
 pub use text::{Text, WideText};
 
 use crate::schema::StructType;
 
 /// The value of a field or of a whole message.
+///
+/// ```
+/// use timeloom_msg::{Definitions, Value};
+///
+/// let schema = Definitions::builtin().schema("geometry_msgs/msg/Point")?;
+/// let mut point = schema.default_value()?;
+/// point.set("x", 1.5)?;
+/// assert_eq!(point.get("x"), Some(Value::Float64(1.5)));
+/// assert_eq!(point.to_json(), r#"{"x":1.5,"y":0.0,"z":0.0}"#);
+/// assert_eq!(point.to_csv(), "1.5,0.0,0.0");
+/// # Ok::<(), timeloom_msg::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// `bool`.

@@ -60,7 +60,7 @@ impl Address {
                 let url = Url::parse(&text).map_err(|e| bad(&e.to_string()))?;
                 let path = url.to_file_path();
                 path.map(Self::Local)
-                    .map_err(|()| bad("it is no path of this machine"))
+                    .map_err(|()| bad("it is not a path of this machine"))
             }
             "s3" | "s3a" => bucket(rest, &text, Store::S3),
             "gs" => bucket(rest, &text, Store::Google),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn invalid_addresses_are_refused() {
         for text in [
             "ftp://h/x",
             "s3://",

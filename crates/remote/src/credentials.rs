@@ -11,7 +11,7 @@ const INSTANCE: SocketAddr = SocketAddr::new(
     std::net::IpAddr::V4(std::net::Ipv4Addr::new(169, 254, 169, 254)),
     80,
 );
-/// A machine of a cloud answers at once; anywhere else nobody does.
+/// Inside a cloud the metadata server answers at once; elsewhere there is none.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 const AWS: [&str; 6] = [

@@ -22,7 +22,7 @@ const STEP: u64 = 1 << 20;
 const RESERVE: u64 = 64 << 20;
 /// How copies are called.
 const PREFIX: &str = "timeloom-copy-";
-/// How often a copy is begun that somebody clears away at once.
+/// How often a copy is started again after another process removed it.
 const TRIES: u32 = 3;
 
 /// A copy that is being written.
@@ -113,7 +113,7 @@ impl<'a> Download<'a> {
                 .prefix(PREFIX)
                 .tempfile_in(&self.directory);
             let file = made.map_err(|error| self.unwritten(&error))?;
-            // Held as long as the copy is needed. Somebody who clears up may have come before it.
+            // Held as long as the copy is needed. Another process may have removed the file before it was locked.
             let _held = file.as_file().try_lock();
             if file.path().exists() {
                 return Ok(file);
@@ -162,7 +162,7 @@ async fn write_stream(
         file.write_all(&piece)
             .map_err(|error| unwritten(uri, directory, &error))?;
         done += piece.len() as u64;
-        // Whoever asked for the file may have gone; the next request tells.
+        // The caller may be gone; the next request notices.
         let _gone = progress.send(done);
     }
     Ok(done)
@@ -179,7 +179,7 @@ fn keep(file: NamedTempFile) -> LocalCopy {
     LocalCopy::fetched(&path, Arc::new(file))
 }
 
-/// Removes copies of processes that were killed: nobody holds the lock on them any more.
+/// Removes copies of processes that were killed: their locks are free.
 fn remove_leftovers(directory: &Path) {
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         if !entry
@@ -192,7 +192,7 @@ fn remove_leftovers(directory: &Path) {
         let path = entry.path();
         let is_left = File::open(&path).is_ok_and(|file| file.try_lock().is_ok());
         if is_left {
-            // Somebody else may have been faster.
+            // Another process may have removed it already.
             let _removed = std::fs::remove_file(&path);
         }
     }

@@ -15,7 +15,7 @@ pub struct RemoteOptions {
     pub cache_bytes: usize,
     /// Where files are fetched to that cannot be read in parts; `None` for the temporary directory of the system.
     pub directory: Option<PathBuf>,
-    /// Is told about such a file, first with `done` 0, then again and again.
+    /// Called for such a file, first with `done` 0, then repeatedly.
     pub on_fetch: Option<FetchListener>,
 }
 
@@ -31,7 +31,7 @@ impl Default for RemoteOptions {
     }
 }
 
-/// Who is told about files that are fetched whole.
+/// A callback for files that are fetched whole.
 pub type FetchListener = Arc<dyn Fn(&Fetch<'_>) + Send + Sync>;
 
 /// A file that is being fetched whole.

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_beyond_the_file_is_not_asked_for() {
+    fn bytes_beyond_the_file_are_not_requested() {
         let size = 100 << 20;
         let mut plan = plan(&[size - 5..size + 5, size + 7..size + 9]);
         assert_eq!(plan.take(1 << 20), Some(size - 5..size));

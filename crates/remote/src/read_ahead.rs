@@ -84,7 +84,7 @@ impl ReadAhead {
         Ok(None)
     }
 
-    /// Requests a byte that nobody asked for yet; `false` when the plan does not have it.
+    /// Requests a byte that was not requested yet; `false` when it is not in the plan.
     fn reach(&mut self, at: u64, wanted: u64, around: &Surroundings<'_>) -> Result<bool> {
         let next = self.plan.next_byte().filter(|next| *next <= at);
         let distance = next.map(|next| at - next).filter(|gap| *gap <= GAP);
@@ -102,7 +102,7 @@ impl ReadAhead {
         self.request(around)
     }
 
-    /// Keeps requests under way, the more the longer nobody jumped.
+    /// Keeps requests in flight, more of them the longer reading is sequential.
     fn go_on(&mut self, around: &Surroundings<'_>) -> Result<()> {
         let depth = self.reads.saturating_sub(1).min(DEPTH);
         while self.flying.len() < depth {

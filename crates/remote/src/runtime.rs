@@ -9,12 +9,12 @@ use tokio::task::AbortHandle;
 
 use crate::{Error, Result};
 
-/// Never dropped: a runtime must not be dropped within another one, and nobody knows where the last reader goes.
+/// Never dropped: a runtime must not be dropped within another one, and the last reader may be dropped anywhere.
 static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
 
 fn runtime() -> Result<&'static Runtime> {
     let started = RUNTIME.get_or_init(|| {
-        // The cryptography of TLS; somebody else may have named one already, which is as good.
+        // The cryptography of TLS; another library may have installed one already, which works as well.
         let _known = rustls::crypto::ring::default_provider().install_default();
         Builder::new_multi_thread()
             .worker_threads(2)
@@ -44,7 +44,7 @@ impl<T: Send + 'static> Task<T> {
     pub(crate) fn start(work: impl Future<Output = T> + Send + 'static) -> Result<Self> {
         let (sender, receiver) = channel();
         let task = runtime()?.spawn(async move {
-            // Nobody waits any more: the work was for nothing, which is no failure.
+            // The caller is gone: the result is not needed.
             let _gone = sender.send(work.await);
         });
         Ok(Self {

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A small generator of random numbers (xorshift), the same on every run.
+/// Changes inputs at random, the same way on every run.
 #[derive(Clone, Debug)]
 pub struct Mutator {
-    state: u64,
+    random: fastrand::Rng,
     words: Vec<Vec<u8>>,
 }
 
@@ -14,10 +14,10 @@ pub struct Mutator {
 const NUMBERS: [u32; 8] = [0, 1, 24, 255, 65_535, 65_536, 1 << 31, u32::MAX];
 
 impl Mutator {
-    /// From a seed other than 0.
+    /// A mutator with a seed.
     pub fn new(seed: u64) -> Self {
         Self {
-            state: seed.max(1),
+            random: fastrand::Rng::with_seed(seed),
             words: Vec::new(),
         }
     }
@@ -30,10 +30,7 @@ impl Mutator {
     }
 
     fn below(&mut self, limit: usize) -> usize {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        usize::try_from(self.state % limit.max(1) as u64).unwrap_or(0)
+        self.random.usize(..limit.max(1))
     }
 
     /// Changes a few places of an input: bits, numbers, words, copies, cuts.

@@ -1,4 +1,4 @@
-//! What every transport must do, as one list of checks.
+//! The conformance suite of transports: a list of checks.
 //!
 //! A transport writes a [`Harness`] (how to make participants that see each other) and runs everything:
 //!

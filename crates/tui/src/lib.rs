@@ -7,11 +7,9 @@ mod player_screen;
 mod rate_ladder;
 mod recorder_screen;
 mod screen;
-mod spark;
 mod terminal;
 mod theme;
 mod timeline;
-mod units;
 
 pub use meter::{Meter, Reading};
 pub use player_screen::PlayerScreen;

@@ -1,5 +1,6 @@
 use std::collections::{HashMap, VecDeque};
 
+use timeloom_text::Scale;
 use timeloom_time::{Duration, Steady, Time};
 
 /// How long a rate looks back.
@@ -50,6 +51,14 @@ impl Meter {
     }
 
     /// The last half minute of the rate of messages, oldest first.
+    /// The rates of the last seconds as bars, at most `width` of them.
+    pub(crate) fn sparkline(&self, topic: &str, width: usize) -> String {
+        let history = self.history(topic);
+        let skipped = history.len().saturating_sub(width);
+        let shown = history.iter().copied().skip(skipped);
+        timeloom_text::sparkline(shown, Scale::FromZero)
+    }
+
     pub(crate) fn history(&self, topic: &str) -> Vec<f64> {
         let track = self.topics.get(topic);
         track

@@ -1,4 +1,4 @@
-//! Where the files of a bag are.
+//! The files of a bag.
 
 use std::path::{Path, PathBuf};
 
@@ -14,11 +14,11 @@ use crate::{BagMetadata, Error, Result, StorageId, StorageReader};
 /// One file of a bag.
 #[derive(Debug, Clone)]
 pub struct BagFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// How it is stored.
+    /// Its storage.
     pub storage: StorageId,
-    /// What the bag's metadata says about it.
+    /// Its record in the metadata of the bag.
     pub record: Option<FileRecord>,
 }
 
@@ -31,7 +31,7 @@ pub struct BagLayout {
     pub metadata: Option<BagMetadata>,
     /// The files in the order of the recording.
     pub files: Vec<BagFile>,
-    /// What is wrong, in words.
+    /// Descriptions of damage.
     pub damage: Vec<String>,
     size: u64,
 }
@@ -148,7 +148,7 @@ fn find_metadata(place: &dyn Place, bag: &Path) -> Result<Option<BagMetadata>> {
     read_metadata(place.open(&path)?.as_mut()).map(Some)
 }
 
-/// Where a file of the metadata may be: names with and without `.zstd` are both in use, and so are both roots.
+/// Candidate paths of a file in the metadata: names with and without `.zstd` are both in use, and so are both roots.
 fn candidates(bag: &Path, parent: Option<&Path>, relative: &Path) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     let base = relative.file_name().map(PathBuf::from);

@@ -1,6 +1,6 @@
 //! Names of the files of a bag, in both schemes of rosbag2.
 
-/// How the files of a bag are named.
+/// The naming scheme of the files of a bag.
 #[derive(Default)]
 pub enum FileNaming {
     /// `<bag>_<number>`, as rosbag2 up to Kilted.

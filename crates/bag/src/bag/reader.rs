@@ -16,6 +16,21 @@ use crate::{
 ///
 /// Topics of the same name and type share one id. Files are opened when their time comes, so that a bag of a thousand
 /// files needs the memory of those that overlap. A file that cannot be read is named in [`FileInfo::damage`].
+///
+/// ```no_run
+/// use std::path::Path;
+/// use timeloom_bag::{BagReader, Query, StorageReader};
+///
+/// let mut reader = BagReader::open(Path::new("my_bag"))?;
+/// // One topic from a time on; without a query, everything.
+/// let mut query = reader.query_for(&["/imu/data"]);
+/// query.start_ns = Some(1_794_733_131_000_000_000);
+/// reader.start(&query)?;
+/// while let Some(message) = reader.next_message()? {
+///     println!("{}: {} bytes", message.log_time_ns, message.data.len());
+/// }
+/// # Ok::<(), timeloom_bag::Error>(())
+/// ```
 pub struct BagReader {
     place: Arc<dyn Place>,
     bags: Vec<BagLayout>,
@@ -115,7 +130,7 @@ impl BagReader {
         &self.bags
     }
 
-    /// Where the bags are.
+    /// The place that the bags are read from.
     pub fn place(&self) -> &Arc<dyn Place> {
         &self.place
     }
@@ -155,7 +170,7 @@ impl BagReader {
         self.merge.location()
     }
 
-    /// What was found in each file when it was opened, with its path.
+    /// The description of each file, with its path.
     pub fn files(&self) -> impl Iterator<Item = (&Path, &FileInfo)> {
         self.merge
             .members()

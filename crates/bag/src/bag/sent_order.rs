@@ -17,6 +17,21 @@ struct Held {
 ///
 /// The reader should be in log-time order. A message that was sent earlier than one that already left the window comes
 /// late; [`late`](Self::late) counts those, so that a window that is too small is never silent.
+///
+/// ```no_run
+/// use std::path::Path;
+/// use timeloom_bag::bag::SentOrder;
+/// use timeloom_bag::{BagReader, Query};
+///
+/// let reader = BagReader::open(Path::new("my_bag"))?;
+/// let mut sent = SentOrder::new(reader, 64 << 20);
+/// sent.start(&Query::default())?;
+/// while sent.advance()? {
+///     let message = sent.message().expect("there is one after advance");
+///     println!("{}", message.publish_time_ns);
+/// }
+/// # Ok::<(), timeloom_bag::Error>(())
+/// ```
 pub struct SentOrder<R> {
     reader: R,
     window: u64,
@@ -62,7 +77,7 @@ impl<R: StorageReader> SentOrder<R> {
         Ok(())
     }
 
-    /// The reader underneath. Whoever moves it must [`start`](Self::start) anew.
+    /// The reader underneath. Call [`start`](Self::start) again after moving it.
     pub fn reader_mut(&mut self) -> &mut R {
         &mut self.reader
     }

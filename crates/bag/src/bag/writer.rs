@@ -3,6 +3,7 @@
 mod account;
 mod closer;
 pub(crate) mod described;
+mod files;
 mod graph;
 mod latched;
 mod missing;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 use self::account::Account;
 use self::closer::{Closer, ClosingFile, Settings};
+use self::files::{Files, file_name};
 use self::latched::Latched;
 use self::open_file::OpenFile;
 use crate::compression::{CompressionMode, MessageCompressor};
@@ -38,7 +40,7 @@ pub struct SplitEvent {
     pub opened_file: PathBuf,
 }
 
-/// What a finished bag holds.
+/// The contents of a finished bag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BagSummary {
     /// The final metadata, as in `metadata.yaml`.
@@ -51,30 +53,40 @@ pub struct BagSummary {
     pub deleted_messages: u64,
 }
 
-/// Writes one bag.
+/// Writes a bag.
 ///
 /// A split does not pause the caller: the old file is finished, compressed and entered into `metadata.yaml` by a thread
 /// of its own while messages go to the next file. A writer that is dropped without [`finish`](Self::finish) leaves what a
 /// crash would leave.
+///
+/// ```
+/// use timeloom_bag::{BagOptions, BagWriter, Message, TopicInfo};
+///
+/// # let directory = tempfile::tempdir().unwrap();
+/// # let path = directory.path().join("run");
+/// let options = BagOptions { max_file_size: 1 << 30, ..BagOptions::default() };
+/// let mut writer = BagWriter::create(&path, options)?;
+/// let topic = writer.add_topic(&TopicInfo::new("/imu", "sensor_msgs/msg/Imu"))?;
+/// let message = Message { topic, log_time_ns: 9, publish_time_ns: 7, sequence: 1, data: &[0, 1, 0, 0] };
+/// // Messages that could not be written are in the outcome, with their cause.
+/// assert!(writer.write(&[message], 0).is_ok());
+/// let (summary, outcome) = writer.finish()?;
+/// assert!(outcome.is_ok());
+/// assert_eq!(summary.metadata.message_count, 1);
+/// # Ok::<(), timeloom_bag::Error>(())
+/// ```
 pub struct BagWriter {
-    directory: PathBuf,
-    name: String,
     options: BagOptions,
     topics: Arc<Vec<TopicInfo>>,
     account: Account,
-    current: Option<OpenFile>,
-    files_opened: usize,
+    files: Files,
     compressor: Option<MessageCompressor>,
     closer: Closer,
     splits: Vec<SplitEvent>,
-    /// Losses of a split that no outcome has named yet.
+    /// Losses of a split that no outcome has reported yet.
     pending: WriteOutcome,
     latched: Latched,
-    /// Copies of latched messages that were written again, by dense id.
-    repeated: Vec<u64>,
-    /// Bytes of the files that are closed or being closed.
-    closed_size: u64,
-    /// The graph of the robot as far as it is there: each further file begins with it.
+    /// The graph of the robot as it is now: each further file begins with it.
     graph: RobotGraph,
 }
 
@@ -98,10 +110,6 @@ impl BagWriter {
         options.check()?;
         options.fit_pages();
         fs::create_dir_all(directory).map_err(Error::io(directory, "create"))?;
-        let name = directory.file_name().map_or_else(
-            || "bag".to_owned(),
-            |name| name.to_string_lossy().into_owned(),
-        );
         let compressor = (options.compression == CompressionMode::Message)
             .then(|| MessageCompressor::new(directory, options.compression_level))
             .transpose()?;
@@ -113,28 +121,20 @@ impl BagWriter {
         };
         let closer = Closer::start(settings, options.new_metadata())?;
         let mut writer = Self {
-            directory: directory.to_path_buf(),
-            name,
             options,
             topics: Arc::default(),
             account: Account::default(),
-            current: None,
-            files_opened: 0,
+            files: Files::new(directory),
             compressor,
             closer,
             splits: Vec::new(),
             pending: WriteOutcome::default(),
             latched: Latched::default(),
-            repeated: Vec::new(),
-            closed_size: 0,
             graph: RobotGraph::default(),
         };
         writer.open_next(carry_over)?;
         tracing::info!(bag = %directory.display(), "bag created");
-        let metadata = writer
-            .closer
-            .metadata_of_open_file(&writer.topics, &writer.current_name());
-        write_metadata_file(directory, &metadata)?;
+        writer.write_metadata()?;
         if let Some(parent) = directory
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty())
@@ -146,7 +146,7 @@ impl BagWriter {
 
     /// Declares a topic; the same topic again gives the same id.
     pub fn add_topic(&mut self, topic: &TopicInfo) -> Result<TopicId> {
-        let Some(file) = &mut self.current else {
+        let Some(file) = self.files.current_mut() else {
             return Err(Error::ThreadGone { thread: "writer" });
         };
         let topic = self.options.topic(topic);
@@ -154,7 +154,7 @@ impl BagWriter {
         if id.index() == self.topics.len() {
             Arc::make_mut(&mut self.topics).push(topic.into_owned());
             self.account.add_topic();
-            self.repeated.push(0);
+            self.latched.add_topic();
         }
         Ok(id)
     }
@@ -164,7 +164,7 @@ impl BagWriter {
         &self.topics
     }
 
-    /// Gives a topic the definition that came after its first messages; files that are opened from now on have it.
+    /// Sets the definition of a topic that was not known with its first messages; files that are opened from now on have it.
     pub fn define_topic(&mut self, topic: TopicId, definition: MessageDefinition, hash: &str) {
         if let Some(info) = Arc::make_mut(&mut self.topics).get_mut(topic.index()) {
             info.definition = definition;
@@ -181,10 +181,10 @@ impl BagWriter {
 
     /// Copies of latched messages that were written again so far, by dense id; they count as recorded, too.
     pub fn repeated(&self) -> &[u64] {
-        &self.repeated
+        self.latched.repeated()
     }
 
-    /// Takes a batch; splits where the options say so. `now_ns` is any steady time of the caller.
+    /// Writes a batch, and splits the bag where the options require it. `now_ns` is any steady time of the caller.
     pub fn write(&mut self, batch: &[Message<'_>], now_ns: i64) -> WriteOutcome {
         let mut outcome = WriteOutcome::default();
         if self.compressor.is_some() {
@@ -233,7 +233,7 @@ impl BagWriter {
     fn write_split(&mut self, batch: &[Message<'_>], now_ns: i64, outcome: &mut WriteOutcome) {
         let mut rest = batch;
         while !rest.is_empty() {
-            let count = match &self.current {
+            let count = match self.files.current() {
                 Some(file) => file.until_split(rest, &self.options),
                 None => rest.len(),
             };
@@ -254,7 +254,7 @@ impl BagWriter {
     }
 
     fn store(&mut self, batch: &[Message<'_>], now_ns: i64, outcome: &mut WriteOutcome) {
-        let Some(file) = &mut self.current else {
+        let Some(file) = self.files.current_mut() else {
             return;
         };
         if let Some(first) = batch.first() {
@@ -262,9 +262,7 @@ impl BagWriter {
         }
         let written = file.writer.write(batch, now_ns);
         file.count(batch.len(), &written);
-        if !self.latched.is_empty() {
-            self.latched.see(batch);
-        }
+        self.latched.see(batch);
         self.account.accept(batch);
         self.account.settle(&written);
         outcome.absorb(written);
@@ -280,12 +278,17 @@ impl BagWriter {
     pub fn set_custom_data(&mut self, key: &str, value: &str) -> Result<()> {
         let is_new = self.closer.set_custom_data(key, value);
         // With more files, the metadata belongs to the thread that closes them.
-        if is_new && self.files_opened == 1 {
-            let name = self.current_name();
-            let metadata = self.closer.metadata_of_open_file(&self.topics, &name);
-            write_metadata_file(&self.directory, &metadata)?;
+        if is_new && self.files.opened() == 1 {
+            self.write_metadata()?;
         }
         Ok(())
+    }
+
+    /// Writes `metadata.yaml` while the first file is open.
+    fn write_metadata(&self) -> Result<()> {
+        let name = self.files.current_name();
+        let metadata = self.closer.metadata_of_open_file(&self.topics, &name);
+        write_metadata_file(self.files.directory(), &metadata)
     }
 
     /// Goes on with a new file; the old one is finished in the background.
@@ -294,13 +297,9 @@ impl BagWriter {
     }
 
     fn split_at(&mut self, begin_ns: Option<i64>, now_ns: i64) -> Result<SplitEvent> {
-        let Some(mut old) = self.current.take() else {
+        let Some(mut old) = self.open_next(None)? else {
             return Err(Error::ThreadGone { thread: "writer" });
         };
-        if let Err(error) = self.open_next(None) {
-            self.current = Some(old);
-            return Err(error);
-        }
         // What is buffered goes to the old file now: a crash must not cost messages in the middle.
         let sealed = old.writer.tick(i64::MAX);
         self.account.settle(&sealed);
@@ -320,7 +319,7 @@ impl BagWriter {
 
     /// Begins the file that was just opened with what late joiners would get.
     fn repeat_latched(&mut self, begin_ns: Option<i64>, now_ns: i64) {
-        let Some(file) = &mut self.current else {
+        let Some(file) = self.files.current_mut() else {
             return;
         };
         let batch = self.latched.messages(begin_ns);
@@ -333,61 +332,51 @@ impl BagWriter {
         let written = file.writer.write(&batch, now_ns);
         file.count(batch.len(), &written);
         self.account.accept(&batch);
-        for message in &batch {
-            if let Some(count) = self.repeated.get_mut(message.topic.index()) {
-                *count += 1;
-            }
-        }
         self.account.settle(&written);
+        self.latched.count_repeated();
         self.pending.absorb(written);
     }
 
     fn close(&mut self, file: OpenFile, missing: Vec<TopicAccount>) {
-        self.closed_size += file.writer.file_size();
+        self.files.count_closed(&file);
         self.closer.close(ClosingFile {
             path: file.path,
             writer: file.writer,
             topics: Arc::clone(&self.topics),
             missing,
-            next: self.current.is_some().then(|| self.current_name()),
+            next: self.files.current().map(|next| file_name(&next.path)),
         });
     }
 
-    fn open_next(&mut self, carry_over: Option<&mut CarryOver>) -> Result<()> {
-        let stem = self.options.naming.stem(&self.name, self.files_opened);
-        let path = self
-            .directory
-            .join(format!("{stem}.{}", self.options.storage.id().extension()));
-        let name = path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default();
+    /// Opens the next file; returns the one before it, which is to be closed.
+    fn open_next(&mut self, carry_over: Option<&mut CarryOver>) -> Result<Option<OpenFile>> {
+        let (bag, number) = (self.files.bag_name(), self.files.opened());
+        let stem = self.options.naming.stem(bag, number);
+        let name = format!("{stem}.{}", self.options.storage.id().extension());
+        let path = self.files.directory().join(&name);
         let metadata = self.closer.metadata_of_open_file(&[], &name);
         let mut writer = self.options.storage.create(&path, &metadata, carry_over)?;
         for topic in self.topics.iter() {
             writer.add_topic(topic)?;
         }
         let graph_size = self.begin_graph(writer.as_mut());
-        self.files_opened += 1;
-        self.current = Some(OpenFile {
+        Ok(self.files.open(OpenFile {
             path,
             writer,
             first_time_ns: None,
             messages: 0,
             graph_size,
-        });
-        Ok(())
+        }))
     }
 
-    /// How many files were opened so far.
+    /// Number of files opened so far.
     pub fn files_opened(&self) -> usize {
-        self.files_opened
+        self.files.opened()
     }
 
     /// Bytes of all files so far, near enough for a limit.
     pub fn size(&self) -> u64 {
-        let open = self.current.as_ref();
-        self.closed_size + open.map_or(0, |file| file.writer.file_size())
+        self.files.size()
     }
 
     /// Deletes the oldest file that is closed, and its part of the metadata; `None` when there is none.
@@ -399,17 +388,7 @@ impl BagWriter {
 
     /// The file that is written now.
     pub fn current_path(&self) -> PathBuf {
-        self.current
-            .as_ref()
-            .map(|file| file.path.clone())
-            .unwrap_or_default()
-    }
-
-    fn current_name(&self) -> String {
-        self.current_path()
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default()
+        self.files.current_path()
     }
 
     fn collect(&mut self, outcome: &mut WriteOutcome) {
@@ -419,7 +398,7 @@ impl BagWriter {
             self.account.settle_closed(&closed);
             outcome.absorb(closed);
         }
-        let open_file = self.files_opened.saturating_sub(1);
+        let open_file = self.files.current_number();
         for file in deleted {
             self.account.delete(&file, file.carrier == open_file);
         }
@@ -432,7 +411,7 @@ impl BagWriter {
 
     /// Finishes the last file and the metadata. Blocks until all files are closed.
     pub fn finish(mut self) -> Result<(BagSummary, WriteOutcome)> {
-        if let Some(file) = self.current.take() {
+        if let Some(file) = self.files.take_last() {
             let missing = self.account.close_file();
             self.close(file, missing);
         }

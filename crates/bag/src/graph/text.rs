@@ -47,7 +47,7 @@ impl RobotGraph {
     /// Reads a text. Keys that are not known are skipped.
     ///
     /// # Errors
-    /// When it is no YAML, of a later version, or names a type or profile that it does not have.
+    /// When it is not YAML, of a later version, or refers to a type or profile that it does not define.
     pub fn parse(text: &str) -> Result<Self> {
         let document = yaml::parse(text)?;
         let version: u32 = number(&document, "version")?;
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_an_error_with_its_reason() {
+    fn invalid_graph_texts_are_errors_with_a_reason() {
         for (from, to, reason) in [
             ("version: 1", "version: 2", "use a later Timeloom"),
             ("version: 1", "colour: 1", "key version"),

@@ -1,6 +1,8 @@
-//! What is missing in a bag, per topic, for people.
+//! Missing messages of a bag as text, per topic.
 
-use super::{BagInfo, size};
+use timeloom_text::{calendar_time, percent};
+
+use super::BagInfo;
 use crate::{LossTimeline, MissingCause, TopicStatistics};
 
 /// How many stretches of losses are shown.
@@ -27,7 +29,7 @@ fn all(info: &BagInfo) -> impl Iterator<Item = Named<'_>> {
     })
 }
 
-/// What was lost and what was left out, by topic and cause.
+/// Lost and left out messages, by topic and cause.
 pub(super) fn missing(info: &BagInfo) -> Vec<String> {
     let mut lines = Vec::new();
     for Named {
@@ -63,7 +65,7 @@ pub(super) fn missing(info: &BagInfo) -> Vec<String> {
     lines
 }
 
-/// What is not known, of the bag and by topic.
+/// Unknown messages, of the bag and by topic.
 pub(super) fn unknown(info: &BagInfo) -> Vec<String> {
     let mut lines = Vec::new();
     if info.interrupted {
@@ -120,7 +122,7 @@ pub(super) fn worst_stretches(info: &BagInfo, utc_offset_seconds: i32) -> Vec<St
             "{}: {} lost within {seconds} s from {}: {}",
             stretch.name,
             stretch.lost.messages_lost(),
-            size::time(stretch.start_ns, utc_offset_seconds),
+            calendar_time(stretch.start_ns, utc_offset_seconds),
             causes(|cause| stretch.lost.missing(cause)),
         )
     };
@@ -135,27 +137,4 @@ fn causes(count: impl Fn(MissingCause) -> u64) -> String {
         .map(|(cause, messages)| format!("{messages} {}", cause.name().replace('_', " ")))
         .collect();
     words.join(", ")
-}
-
-/// A share that is not 0 never looks like 0, and one that is not all never looks like all.
-fn percent(value: f64) -> String {
-    if value > 0.0 && value < 0.05 {
-        return "< 0.1 %".into();
-    }
-    if (99.95..100.0).contains(&value) {
-        return "> 99.9 %".into();
-    }
-    format!("{value:.1} %")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_never_looks_like_none_or_all() {
-        let texts = [0.0, 0.001, 0.05, 25.53, 99.97, 100.0].map(percent);
-        let expected = ["0.0 %", "< 0.1 %", "0.1 %", "25.5 %", "> 99.9 %", "100.0 %"];
-        assert_eq!(texts, expected);
-    }
 }

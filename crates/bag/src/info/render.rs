@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
-use super::{BagInfo, ServiceEntry, TopicEntry, account_text, size};
+use timeloom_text::{calendar_time, seconds, size};
+
+use super::{BagInfo, ServiceEntry, TopicEntry, account_text};
 use crate::TopicStatistics;
 
-/// What the text shows beyond what `ros2 bag info` of Jazzy shows.
+/// Options of the text, beyond `ros2 bag info` of Jazzy.
 #[derive(Debug, Clone, Copy, Default)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -20,13 +22,13 @@ pub struct InfoLayout {
     pub names_only: bool,
     /// Show the size of each topic, once it is known.
     pub size_contribution: bool,
-    /// Show what was lost or left out, when, and what is not known, for bags that say so.
+    /// Show lost, left out and unknown messages, for bags with an account.
     pub losses: bool,
-    /// Show what is wrong with the bag, and what other readers do not read of it.
+    /// Show damage, and data that other readers do not read.
     pub damage: bool,
 }
 
-/// Order of topics and services in the text; those that are equal stay as the bag has them.
+/// Order of topics and services in the text; equal ones keep the order of the bag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SortTopics {
     /// As the bag has them.
@@ -131,7 +133,7 @@ fn head(text: &mut String, info: &BagInfo, layout: &InfoLayout) {
     );
     row(
         text,
-        format_args!("Bag size:          {}", size::size(info.size_bytes)),
+        format_args!("Bag size:          {}", size(info.size_bytes)),
     );
     row(
         text,
@@ -140,9 +142,9 @@ fn head(text: &mut String, info: &BagInfo, layout: &InfoLayout) {
     row(text, format_args!("ROS Distro:        {}", info.ros_distro));
     row(
         text,
-        format_args!("Duration:          {}s", size::seconds(info.duration_ns)),
+        format_args!("Duration:          {}s", seconds(info.duration_ns)),
     );
-    let time = |time: Option<i64>| size::time(time.unwrap_or(0), layout.utc_offset_seconds);
+    let time = |time: Option<i64>| calendar_time(time.unwrap_or(0), layout.utc_offset_seconds);
     row(
         text,
         format_args!("Start:             {}", time(info.start_time_ns)),
@@ -192,7 +194,7 @@ fn topic_line(topic: &TopicEntry, layout: &InfoLayout) -> String {
 fn size_and_format(size_bytes: Option<u64>, format: &str, layout: &InfoLayout) -> String {
     let size = size_bytes
         .filter(|_| layout.size_contribution)
-        .map(|bytes| format!(" | Size Contribution: {}", size::size(bytes)));
+        .map(|bytes| format!(" | Size Contribution: {}", size(bytes)));
     size.unwrap_or_default() + " | Serialization Format: " + format
 }
 

@@ -13,7 +13,7 @@ pub(super) struct ServiceCounts {
 }
 
 impl ServiceCounts {
-    /// Takes one event: CDR of `service_msgs/msg/ServiceEventInfo` at its start. What is no event is not counted.
+    /// Takes one event: CDR of `service_msgs/msg/ServiceEventInfo` at its start. Anything else is not counted.
     pub(super) fn take(&mut self, data: &[u8]) {
         let Some((kind, call)) = parse(data) else {
             return;

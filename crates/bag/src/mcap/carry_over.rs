@@ -1,4 +1,4 @@
-//! Takes attachments and foreign metadata records from one MCAP file to another.
+//! Copies attachments and metadata records of other programs from one MCAP file to another.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::{Error, Place, Result};
 #[derive(Default)]
 pub(crate) struct CarryOver {
     from: Vec<McapReader>,
-    /// What was not carried over.
+    /// Records that were not copied.
     pub(crate) left: ExtraCounts,
     /// Records that are damaged or could not be read, in words.
     pub(crate) damage: Vec<String>,
@@ -32,7 +32,7 @@ impl CarryOver {
         self.from.push(reader);
     }
 
-    /// Gives the last file back.
+    /// Returns the last file.
     pub(crate) fn pop(&mut self) -> Option<McapReader> {
         self.from.pop()
     }

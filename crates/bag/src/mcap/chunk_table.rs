@@ -1,4 +1,4 @@
-//! Where the messages of a file are: its chunks, and the runs of messages outside of chunks.
+//! The blocks with the messages of a file: its chunks, and the runs of messages outside of chunks.
 
 /// A stretch of the file that is read as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -7,22 +7,22 @@ pub(crate) struct Block {
     pub(crate) start: i64,
     /// Log time of its last message.
     pub(crate) end: i64,
-    /// Where it begins in the file.
+    /// Its offset in the file.
     pub(crate) offset: u64,
     /// Its length in the file.
     pub(crate) length: u64,
-    /// Where the list of its channels lies in the summary; empty when it is not known.
+    /// Its range in the list of channels of the summary; empty when it is not known.
     pub(crate) channels: std::ops::Range<usize>,
     pub(crate) kind: BlockKind,
 }
 
-/// How a block is stored.
+/// The form of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKind {
     /// A chunk record.
     Chunk,
-    /// A chunk record that was cut off; only what is there counts.
-    OpenChunk,
+    /// A chunk record that was cut off; the part that is there is read.
+    TruncatedChunk,
     /// Bare records.
     Records,
 }

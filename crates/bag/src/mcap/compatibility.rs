@@ -1,4 +1,4 @@
-//! What libmcap, hence `ros2 bag`, does not read of a file although it is whole.
+//! Parts of a whole file that libmcap, hence `ros2 bag`, does not read.
 //!
 //! All of it follows from the summary: `IndexedMessageReader` of libmcap takes chunks, channels and message indexes from
 //! it and looks nowhere else.
@@ -11,7 +11,7 @@ const INDEX_HEAD: u64 = 9 + 2 + 4;
 /// Time and offset of a message.
 const INDEX_ENTRY: u64 = 16;
 
-/// What a chunk index says of the messages of its chunk.
+/// The part of a chunk index that libmcap selects chunks by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct IndexedChunk {
     pub(super) offset: u64,
@@ -34,7 +34,7 @@ impl IndexedChunk {
         self.index_length > 0
     }
 
-    /// Whether it states that it holds no message; libmcap 1.3.0 itself wrote such chunks, with the latest time as start.
+    /// Whether it has no messages by its index; libmcap 1.3.0 itself wrote such chunks, with the latest time as start.
     fn is_empty(&self) -> bool {
         let (start, end) = self.times;
         !self.is_indexed() && (end == 0 && matches!(start, 0 | -1))
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ros2_bag_reads_whole_has_no_problem() {
+    fn files_that_ros2_bag_reads_in_full_have_no_problem() {
         assert_eq!(texts(&[], 0), "");
         assert_eq!(
             texts(&[], 7),

@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use super::chunk_table::{Block, ChunkTable};
 use super::decode::Unpacker;
-use super::open_chunk::OpenChunk;
 use super::options::McapLimits;
+use super::read_chunk::ReadChunk;
 use crate::source::Source;
 use crate::{Message, Order, Query, Result};
 
@@ -22,7 +22,7 @@ pub(crate) struct Cursor {
     topics: Vec<u32>,
     /// Next place in the order of blocks.
     place: usize,
-    open: Vec<OpenChunk>,
+    open: Vec<ReadChunk>,
     spare: Vec<usize>,
     heap: BinaryHeap<Head>,
     /// The block that is being delivered and the last directed time at which no other one matters.
@@ -174,7 +174,7 @@ impl Cursor {
             return Ok(());
         }
         let slot = self.spare.pop().unwrap_or_else(|| {
-            self.open.push(OpenChunk::default());
+            self.open.push(ReadChunk::default());
             self.open.len() - 1
         });
         let chunk = &mut self.open[slot];
@@ -217,14 +217,14 @@ impl Cursor {
                 let id = usize::from(u16::from_le_bytes([entry[0], entry[1]]));
                 self.topics
                     .get(id)
-                    .is_some_and(|topic| *topic != super::open_chunk::NO_TOPIC)
+                    .is_some_and(|topic| *topic != super::read_chunk::NO_TOPIC)
             })
     }
 
     /// Gives up the bytes of the blocks that are needed last, until the limit holds.
     fn limit_memory(&mut self, limit: usize, keep: usize) {
         while self.memory > limit {
-            let directed = |chunk: &OpenChunk| chunk.peek().map(|time| self.directed(time));
+            let directed = |chunk: &ReadChunk| chunk.peek().map(|time| self.directed(time));
             let victim = (0..self.open.len())
                 .filter(|slot| *slot != keep && self.open[*slot].memory() > 0)
                 .max_by_key(|slot| directed(&self.open[*slot]));

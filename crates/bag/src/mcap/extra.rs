@@ -1,4 +1,4 @@
-//! What an MCAP file holds besides messages: attachments, and metadata records of other programs.
+//! Attachments of an MCAP file, and metadata records of other programs.
 
 use super::fields::{Fields, put_record, put_str};
 use super::record::{RECORD_HEAD, op, record_head};
@@ -199,7 +199,7 @@ impl Checksum {
     }
 }
 
-/// How many there are of each kind.
+/// Counts by kind.
 pub(super) fn count(extras: &[Extra]) -> ExtraCounts {
     let attachments = extras
         .iter()

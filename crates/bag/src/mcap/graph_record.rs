@@ -20,7 +20,7 @@ pub(super) fn parse(body: &[u8]) -> Option<&str> {
         .flatten()
 }
 
-/// Where the records are in a run of records, and how long each is with opcode and length.
+/// Offsets of the records in a run of records, and the length of each with opcode and length field.
 pub(super) fn places(records: &[u8]) -> impl Iterator<Item = (usize, usize)> {
     Records::new(records)
         .filter(|(opcode, _, body)| *opcode == op::METADATA && parse(body).is_some())

@@ -1,8 +1,8 @@
 //! The index of all chunks of a file, kept in a few bytes per chunk and topic.
 
-use super::chunk::{Chunk, Span};
 use super::fields::{put_record, put_str};
 use super::record::op;
+use super::write_chunk::{Span, WriteChunk};
 use crate::message::size_u64;
 
 /// Chunk index records to be, packed as variable-length numbers: about 2 bytes per chunk and topic instead of 10.
@@ -23,7 +23,7 @@ impl IndexLog {
     /// Remembers a chunk at `offset` of the file.
     pub(crate) fn push(
         &mut self,
-        chunk: &Chunk,
+        chunk: &WriteChunk,
         span: Span,
         offset: u64,
         length: u64,

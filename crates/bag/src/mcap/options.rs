@@ -1,11 +1,11 @@
-//! How MCAP files are written and read: rosbag2's presets and keys, and the limits that protect a reader.
+//! Options of MCAP files: rosbag2's presets and keys, and the limits that protect a reader.
 
 use std::path::Path;
 
 use crate::yaml::{self, Node};
 use crate::{Error, Result};
 
-/// The size of a chunk that nobody asked to be another.
+/// The size of a chunk unless the options set one.
 const DEFAULT_CHUNK_SIZE: usize = 1 << 20;
 
 /// Compression of chunks.
@@ -20,7 +20,7 @@ pub enum McapCompression {
     Lz4,
 }
 
-/// How an MCAP file is written.
+/// Options of an MCAP writer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,

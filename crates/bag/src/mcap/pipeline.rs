@@ -4,9 +4,9 @@ mod loss_report;
 mod threads;
 
 use self::threads::Threads;
-use super::chunk::{Chunk, Packer};
 use super::options::{McapCompression, McapOptions};
 use super::sink::Sink;
+use super::write_chunk::{Packer, WriteChunk};
 use crate::{Error, Message, Result, WriteOutcome};
 
 /// The way of a chunk to the file.
@@ -34,7 +34,7 @@ impl Pipeline {
     }
 
     /// Sends a chunk with its definitions on its way and leaves an empty one; blocks while too many are under way.
-    pub(crate) fn submit(&mut self, chunk: &mut Box<Chunk>, outcome: &mut WriteOutcome) {
+    pub(crate) fn submit(&mut self, chunk: &mut Box<WriteChunk>, outcome: &mut WriteOutcome) {
         match self {
             Self::Inline(inline) => {
                 inline.packer.pack(chunk, &[]);
@@ -48,7 +48,7 @@ impl Pipeline {
     /// Writes a large message without copying it, if this pipeline can; the chunk must hold no message yet.
     pub(crate) fn submit_large(
         &mut self,
-        chunk: &mut Chunk,
+        chunk: &mut WriteChunk,
         topic: u16,
         message: &Message<'_>,
         outcome: &mut WriteOutcome,

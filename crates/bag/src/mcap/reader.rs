@@ -8,8 +8,8 @@ use super::chunk_table::ChunkTable;
 use super::cursor::{Blocks, Cursor};
 use super::decode::Unpacker;
 use super::extra::Extra;
-use super::open_chunk::NO_TOPIC;
 use super::options::McapLimits;
+use super::read_chunk::NO_TOPIC;
 use super::record::{Channel, MAGIC, Schema};
 use super::scan::scan;
 use super::summary::{NoSummary, Summary, read_summary};
@@ -40,11 +40,11 @@ pub struct McapReader {
     extras: Vec<Extra>,
     lost_extras: ExtraCounts,
     has_summary: bool,
-    /// Whether the file has its end: it was neither cut off nor left open.
+    /// Whether the file is complete: neither truncated nor left open.
     has_end: bool,
-    /// Where the saved accounts are, oldest first; only a scan finds them.
+    /// Offsets of the saved accounts, oldest first; only a scan finds them.
     accounts: Vec<(u64, u64)>,
-    /// Where the records with the graph of the robot are, oldest first.
+    /// Offsets of the records with the graph of the robot, oldest first.
     graph: Vec<(u64, u64)>,
 }
 
@@ -101,7 +101,7 @@ impl McapReader {
         self.lost_messages
     }
 
-    /// Bytes of records that cannot be read, as far as the file tells.
+    /// Bytes of unreadable records, as far as they are known.
     pub fn lost_bytes(&self) -> u64 {
         self.lost_bytes
     }
@@ -277,7 +277,7 @@ impl McapReader {
     }
 }
 
-/// Whether the summary leads to every message: its numbers must agree, and messages outside of chunks need a scan.
+/// Whether the summary covers every message: its numbers must agree, and messages outside of chunks need a scan.
 fn is_complete(summary: &Summary) -> bool {
     let Some(statistics) = &summary.statistics else {
         return false;

@@ -18,7 +18,7 @@ use crate::{Error, Result};
 /// Runs of bare records are cut into blocks of about this size.
 const RUN: u64 = 1 << 20;
 
-/// What a walk found.
+/// The result of a walk.
 #[derive(Default)]
 pub(crate) struct Scan {
     pub(crate) schemas: Vec<Schema>,
@@ -28,15 +28,15 @@ pub(crate) struct Scan {
     pub(crate) counts: Vec<u64>,
     /// Attachments and foreign metadata records.
     pub(crate) extras: Vec<Extra>,
-    /// Those of them that are malformed or cut off.
+    /// The malformed or truncated ones of them.
     pub(crate) lost_extras: ExtraCounts,
-    /// Where the bag's metadata records are.
+    /// Offsets of the bag's metadata records.
     pub(crate) metadata: Vec<(u64, u64)>,
-    /// Where the records with the graph of the robot are.
+    /// Offsets of the records with the graph of the robot.
     pub(crate) graph: Vec<(u64, u64)>,
     /// The accounts that the writer saved, oldest first.
     pub(crate) accounts: Vec<(u64, u64)>,
-    /// What is wrong with the file, in words.
+    /// Descriptions of damage.
     pub(crate) damage: Vec<String>,
     /// Messages that an index or a head promises and that cannot be read.
     pub(crate) lost_messages: u64,
@@ -94,7 +94,7 @@ struct Scanner {
 }
 
 impl Scanner {
-    /// Takes one complete record; `false` at the end of the data.
+    /// Processes one complete record; `false` at the end of the data.
     fn record(
         &mut self,
         walk: &mut Walk<'_>,
@@ -222,7 +222,7 @@ impl Scanner {
     ) -> Result<Vec<u8>> {
         let body = walk.body(offset, length)?.to_vec();
         let mut records = Vec::new();
-        super::open_chunk::unpack_chunk(
+        super::read_chunk::unpack_chunk(
             walk.source(),
             &mut self.unpacker,
             limits,
@@ -268,7 +268,7 @@ impl Scanner {
             offset,
             length: available + 9,
             channels: 0..0,
-            kind: BlockKind::OpenChunk,
+            kind: BlockKind::TruncatedChunk,
         };
         let mut whole = Records::new(&records);
         for _ in &mut whole {}

@@ -5,12 +5,12 @@ use std::io::{self, IoSlice, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::account_record;
-use super::chunk::Chunk;
 use super::extra::Extra;
 use super::fields::{put_record, put_str};
 use super::graph_record;
 use super::index_log::IndexLog;
 use super::record::{ChunkHead, MAGIC, Metadata, op};
+use super::write_chunk::WriteChunk;
 use crate::graph::GRAPH_NAME;
 use crate::message::size_u64;
 use crate::{BagMetadata, Error, Result, TopicStatistics, WriteOutcome};
@@ -82,7 +82,12 @@ impl Sink {
     }
 
     /// Writes a packed chunk behind its definitions, or counts every message of it as lost.
-    pub(crate) fn commit(&mut self, chunk: &Chunk, payload: &[u8], outcome: &mut WriteOutcome) {
+    pub(crate) fn commit(
+        &mut self,
+        chunk: &WriteChunk,
+        payload: &[u8],
+        outcome: &mut WriteOutcome,
+    ) {
         match self.try_commit(chunk, payload) {
             Ok(()) => {
                 for tally in &chunk.tallies {
@@ -122,7 +127,7 @@ impl Sink {
         &mut self.topics[topic]
     }
 
-    fn try_commit(&mut self, chunk: &Chunk, payload: &[u8]) -> io::Result<()> {
+    fn try_commit(&mut self, chunk: &WriteChunk, payload: &[u8]) -> io::Result<()> {
         self.head.clear();
         self.head.extend_from_slice(&self.unwritten_definitions);
         self.head.extend_from_slice(&chunk.definitions);
@@ -184,7 +189,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Takes back what was appended behind `position`.
+    /// Truncates the file to `position`.
     pub(crate) fn cut_back(&mut self, position: u64) -> Result<()> {
         let cut = self.file.set_len(position);
         cut.and_then(|()| self.file.seek(SeekFrom::Start(position)))

@@ -12,7 +12,7 @@ use crate::{Error, Result};
 /// A larger summary is not read; the file is scanned instead.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// What the summary says.
+/// The contents of the summary.
 #[derive(Default)]
 pub(crate) struct Summary {
     /// The section as it is in the file; blocks point into it.
@@ -29,7 +29,7 @@ pub(crate) struct Summary {
     pub(crate) graph: Vec<(u64, u64)>,
     /// Messages that the message indexes name; `None` without any index.
     pub(crate) indexed_messages: Option<u64>,
-    /// What `ros2 bag` does not read of the file, in words.
+    /// Descriptions of data that `ros2 bag` does not read.
     pub(crate) compatibility: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Statistics {
     pub(crate) channels: Vec<(u16, u64)>,
 }
 
-/// Why a file has to be scanned.
+/// The reason why a file has to be scanned.
 pub(crate) enum NoSummary {
     /// The writer was told to leave it out.
     Wanted,

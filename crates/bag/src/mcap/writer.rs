@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use super::account_record;
 use super::carry_over::CarryOver;
-use super::chunk::{Chunk, MESSAGE_PREFIX};
 use super::graph_record;
 use super::options::McapOptions;
 use super::pipeline::Pipeline;
 use super::record::{Channel, Schema};
 use super::sink::Sink;
 use super::summary_writer::SummaryWriter;
+use super::write_chunk::{MESSAGE_PREFIX, WriteChunk};
 use crate::message::size_u64;
 use crate::storage::{FileSummary, StorageWriter, WriteOutcome};
 use crate::{BagMetadata, Error, LossCause, Message, Result, TopicId, TopicInfo};
@@ -28,8 +28,8 @@ pub struct McapWriter {
     schemas: Vec<Schema>,
     channels: Vec<Channel>,
     by_name: HashMap<String, TopicId>,
-    chunk: Box<Chunk>,
-    /// When the first message of the open chunk came.
+    chunk: Box<WriteChunk>,
+    /// Time of the first message of the open chunk.
     opened_ns: i64,
     chunk_size: usize,
     takes_large: bool,

@@ -4,7 +4,7 @@ use crate::yaml::{self, Node};
 
 /// The profiles as rosbag2 writes them since version 9: a list with names for the policies.
 ///
-/// Text that is no list of maps is kept as the string that it is.
+/// Text that is not a list of maps is kept as a string.
 pub(crate) fn to_node(text: &str) -> Node {
     if text.is_empty() {
         return Node::Sequence(Vec::new());
@@ -68,7 +68,7 @@ fn policy(key: String, value: Node) -> (String, Node) {
 
 /// The profiles as rosbag2 writes them before version 9: a text with numbers for the policies.
 ///
-/// Text that is no list of maps is kept as it is.
+/// Text that is not a list of maps is kept as it is.
 pub(crate) fn with_numbers(text: &str) -> String {
     let Ok(Node::Sequence(profiles)) = yaml::parse(text) else {
         return text.to_owned();

@@ -11,7 +11,7 @@ impl BagMetadata {
     /// Reads a metadata text: a `metadata.yaml`, or the bare map that storages keep inside the file.
     pub fn parse(text: &str) -> Result<Self> {
         let document = yaml::parse(text)?;
-        // A bare map has a version of its own; it may keep a key of the root's name that nobody knows.
+        // A bare map has a version of its own; it may hold a key with the name of the root.
         let root = match document.get("version") {
             Some(_) => None,
             None => document.get(ROOT),

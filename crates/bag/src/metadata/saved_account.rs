@@ -1,48 +1,77 @@
 //! The account that a writer saves in a file while the file is open, so that it survives `kill -9`.
 
+use std::fmt::Write as _;
+
 use super::TopicRecord;
 use super::read::{items, string};
 use super::statistics_yaml::{
-    FOUND_AGAIN, found_again, found_again_entry, missing_entries, statistics, timeline,
-    timeline_node,
+    BY_TIME, FOUND_AGAIN, INTERVAL, found_again, found_again_entry, missing_entries, statistics,
+    timeline,
 };
 use crate::yaml::{self, Node};
-use crate::{MissingCause, Result, TopicInfo, TopicStatistics};
+use crate::{LossTimeline, MissingCause, Result, TopicInfo, TopicStatistics};
 
 const TOPICS: &str = "topics_statistics";
 
-/// The topics whose account changed: all that is missing in the file so far, and when it went missing since the last save.
-pub(crate) fn to_yaml(changed: &[TopicRecord]) -> String {
-    let topics = changed.iter().map(|record| {
-        let mut entries = vec![
-            ("topic_name".to_owned(), Node::text(&record.topic.name)),
-            ("type".to_owned(), Node::text(&record.topic.type_name)),
-        ];
-        let account = record.statistics.unwrap_or_default();
-        let transport = account.messages_lost_in_transport;
-        if transport > 0 {
-            entries.push(("messages_lost_in_transport".into(), Node::number(transport)));
+/// The text of an account that is saved: YAML, written without a tree because it is written while messages arrive.
+pub(crate) struct AccountText(String);
+
+impl AccountText {
+    pub(crate) fn new() -> Self {
+        Self(format!("{TOPICS}:"))
+    }
+
+    /// Adds a topic whose account changed: everything that is missing in the file so far, and the times of what went
+    /// missing since the last save.
+    pub(crate) fn add(
+        &mut self,
+        topic: &TopicInfo,
+        account: &TopicStatistics,
+        since_saved: &LossTimeline,
+        found_again: &TopicStatistics,
+    ) {
+        let out = &mut self.0;
+        out.push_str("\n  - topic_name: ");
+        yaml::emit_text(out, &topic.name);
+        out.push_str("\n    type: ");
+        yaml::emit_text(out, &topic.type_name);
+        if account.messages_lost_in_transport > 0 {
+            let lost = account.messages_lost_in_transport;
+            // Writing to a string does not fail.
+            let _ok = write!(out, "\n    messages_lost_in_transport: {lost}");
         }
-        entries.extend(missing_entries(&account));
-        if !record.timeline.is_empty() {
-            let timeline = timeline_node(&record.timeline);
-            entries.push(("missing_by_time".into(), timeline));
+        emit_entries(out, &missing_entries(account));
+        if !since_saved.is_empty() {
+            let width = since_saved.interval_seconds();
+            let _ok = write!(out, "\n    {BY_TIME}:\n      {INTERVAL}: {width}");
+            for (cause, text) in since_saved.to_texts() {
+                let _ok = write!(out, "\n      {}: ", cause.name());
+                yaml::emit_text(out, &text);
+            }
         }
-        entries.extend(found_again_entry(&record.found_again));
-        Node::Map(entries)
-    });
-    let topics = Node::Sequence(topics.collect());
-    yaml::emit(&Node::Map(vec![(TOPICS.into(), topics)]))
+        emit_entries(out, found_again_entry(found_again).as_slice());
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.0
+    }
 }
 
-/// What is read back from the saved accounts of a file, in their order.
+fn emit_entries(out: &mut String, entries: &[(String, Node)]) {
+    if !entries.is_empty() {
+        out.push_str("\n    ");
+        yaml::emit_map_at(out, entries, 4);
+    }
+}
+
+/// The saved accounts of a file, merged in their order.
 #[derive(Default)]
 pub(crate) struct SavedAccount {
     pub(crate) topics: Vec<TopicRecord>,
 }
 
 impl SavedAccount {
-    /// Takes a later save: its counts replace those before, its times are added.
+    /// Adds a later save: its counts replace earlier ones, its times are added.
     pub(crate) fn absorb(&mut self, text: &str) -> Result<()> {
         let document = yaml::parse(text)?;
         let Some(list) = document.get(TOPICS) else {
@@ -51,7 +80,7 @@ impl SavedAccount {
         for item in items(list, TOPICS)? {
             let text = |key: &str| item.get(key).map_or(Ok(String::new()), |v| string(v, key));
             let (name, type_name) = (text("topic_name")?, text("type")?);
-            let (counts, later) = (statistics(item)?, item.get("missing_by_time"));
+            let (counts, later) = (statistics(item)?, item.get(BY_TIME));
             let later = later.map(timeline).transpose()?.unwrap_or_default();
             let found = item.get(FOUND_AGAIN).map(found_again).transpose()?;
             let record = self.topic(&name, &type_name);
@@ -105,13 +134,35 @@ mod tests {
         }
     }
 
+    fn to_yaml(record: &TopicRecord) -> String {
+        let mut text = AccountText::new();
+        let statistics = record.statistics.unwrap();
+        text.add(
+            &record.topic,
+            &statistics,
+            &record.timeline,
+            &record.found_again,
+        );
+        text.finish()
+    }
+
+    #[test]
+    fn the_text_is_what_the_yaml_emitter_writes() {
+        let mut record = record(5, &[(-1, 2), (1, 3)]);
+        record.topic = TopicInfo::new("no", "b/msg/C: d");
+        record.found_again.miss(MissingCause::Transport, 4);
+        let text = to_yaml(&record);
+        assert_eq!(yaml::emit(&yaml::parse(&text).unwrap()), text);
+        assert!(text.contains("transport: \"-1x2 1x3\""), "{text}");
+    }
+
     #[test]
     fn later_saves_replace_counts_and_add_times() {
         let mut saved = SavedAccount::default();
-        saved.absorb(&to_yaml(&[record(5, &[(1, 5)])])).unwrap();
-        saved.absorb(&to_yaml(&[record(7, &[(3, 2)])])).unwrap();
+        saved.absorb(&to_yaml(&record(5, &[(1, 5)]))).unwrap();
+        saved.absorb(&to_yaml(&record(7, &[(3, 2)]))).unwrap();
         assert_eq!(saved.topics, [record(7, &[(1, 5), (3, 2)])]);
-        saved.absorb(&to_yaml(&[record(6, &[])])).unwrap();
+        saved.absorb(&to_yaml(&record(6, &[]))).unwrap();
         assert_eq!(saved.topics, [record(6, &[(1, 5), (3, 1)])]);
         assert!(saved.absorb("topics_statistics: 3").is_err());
     }

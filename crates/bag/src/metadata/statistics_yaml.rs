@@ -165,7 +165,10 @@ fn unknown(node: &Node) -> Result<UnknownMessages> {
     })
 }
 
-const INTERVAL: &str = "interval_seconds";
+pub(super) const INTERVAL: &str = "interval_seconds";
+
+/// The key of a timeline.
+pub(super) const BY_TIME: &str = "missing_by_time";
 
 /// A timeline: the width of its intervals, and per cause a text of `second x messages`.
 pub(super) fn timeline_node(timeline: &LossTimeline) -> Node {
@@ -181,10 +184,9 @@ pub(super) fn timeline_node(timeline: &LossTimeline) -> Node {
 
 /// Reads a timeline; causes that this crate does not know are skipped.
 pub(super) fn timeline(node: &Node) -> Result<LossTimeline> {
-    const FIELD: &str = "missing_by_time";
     let mut timeline = LossTimeline::default();
     let width = node.get(INTERVAL);
-    let width = width.ok_or_else(|| Error::metadata(FIELD, format!("has no {INTERVAL}")))?;
+    let width = width.ok_or_else(|| Error::metadata(BY_TIME, format!("has no {INTERVAL}")))?;
     let width = scalar_number(width, INTERVAL)?;
     for (key, value) in node.as_map().unwrap_or_default() {
         let Some(cause) = MissingCause::from_name(key) else {
@@ -193,7 +195,7 @@ pub(super) fn timeline(node: &Node) -> Result<LossTimeline> {
         let text = value.as_str().unwrap_or_default();
         timeline.add_text(width, cause, text).ok_or_else(|| {
             let reason = format!("\"{key}\" is not a list of <second>x<messages>");
-            Error::metadata(FIELD, reason)
+            Error::metadata(BY_TIME, reason)
         })?;
     }
     Ok(timeline)

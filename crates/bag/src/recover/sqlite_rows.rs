@@ -13,7 +13,7 @@ use crate::{BagMetadata, Error, Message, Result, TopicId};
 /// Rows that cannot be read are skipped one by one, up to this many in a row; then the rest is given up.
 const MAX_GAP: i64 = 100_000;
 
-/// What was copied.
+/// The copied rows.
 pub(super) struct Copied {
     pub(super) summary: FileSummary,
     pub(super) lost_messages: u64,

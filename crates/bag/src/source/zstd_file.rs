@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_file_gives_what_it_holds_and_says_so() {
+    fn a_truncated_file_is_read_to_its_end_and_reported() {
         let bytes: Vec<u8> = (0..4u32 << 20)
             .map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8)
             .collect();

@@ -1,11 +1,11 @@
-//! How a database is written: rosbag2's presets and its configuration file.
+//! Options of a database writer: rosbag2's presets and its configuration file.
 
 use std::path::Path;
 
 use crate::yaml::{self, Node};
 use crate::{Error, Result};
 
-/// How a database is written.
+/// Options of a database writer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SqliteOptions {
     /// Pragmas in the order in which they are executed, without the word `PRAGMA`.

@@ -82,7 +82,7 @@ impl SqliteReader {
 
     /// Looks whether a file is a database with the tables of a bag, without counting anything.
     ///
-    /// Where the file would have to be fetched for that, only its first bytes are looked at.
+    /// If the file would have to be fetched, only its first bytes are read.
     pub(crate) fn probe_in(place: &dyn Place, path: &Path) -> Result<()> {
         let Some(copy) = place.at_hand(path) else {
             return check_header(place.open(path)?.as_mut()).map(|_| ());

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Why a message was left out.
+/// The cause for leaving out a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOutCause {

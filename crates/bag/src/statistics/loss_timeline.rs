@@ -1,4 +1,6 @@
-//! When messages of a topic were lost or left out, and why, in bounded memory.
+//! The times at which messages of a topic were lost or left out, in bounded memory.
+
+use std::fmt::Write as _;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
@@ -6,7 +8,7 @@ use super::MissingCause;
 
 const SECOND: i64 = 1_000_000_000;
 
-/// When messages of a topic went missing: per interval and cause, how many.
+/// The number of missing messages of a topic, per interval of time and cause.
 ///
 /// Intervals are one second wide at first. More than [`MAX_ENTRIES`](Self::MAX_ENTRIES) entries double the width until
 /// they fit, so that the memory is bounded. [`merge`](Self::merge) is associative and commutative.
@@ -50,6 +52,12 @@ impl LossTimeline {
         self.entries.is_empty()
     }
 
+    /// Forgets everything and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.doublings = 0;
+        self.entries.clear();
+    }
+
     /// Width of an interval in seconds.
     pub fn interval_seconds(&self) -> i64 {
         1 << self.doublings
@@ -67,7 +75,7 @@ impl LossTimeline {
         }
     }
 
-    /// Takes messages back that were counted as missing, the latest first; gives how many there were.
+    /// Takes back messages that were counted as missing, the latest first; returns how many were taken back.
     pub fn take_back(&mut self, cause: MissingCause, messages: u64) -> u64 {
         let mut left = messages;
         for entry in self.entries.iter_mut().rev() {
@@ -97,7 +105,7 @@ impl LossTimeline {
         of_cause.fold(0, |sum: u64, entry| sum.saturating_add(entry.messages))
     }
 
-    /// What went missing, in the order of time.
+    /// The intervals in the order of time.
     pub fn intervals(&self) -> impl Iterator<Item = LossInterval> {
         let width = self.interval_seconds();
         self.entries.iter().map(move |entry| {
@@ -111,7 +119,7 @@ impl LossTimeline {
         })
     }
 
-    /// The part between two log times, both included, and how many messages of intervals that are only partly inside.
+    /// The part between two log times, both included, and the number of messages in intervals that are only partly inside.
     pub fn within(&self, start_ns: i64, end_ns: i64) -> (Self, u64) {
         let mut inside = Self {
             doublings: self.doublings,
@@ -131,14 +139,20 @@ impl LossTimeline {
     /// The timeline as metadata keeps it: the width in seconds, then per cause `second x messages` with the second at
     /// which each interval begins.
     pub(crate) fn to_texts(&self) -> Vec<(MissingCause, String)> {
-        let texts = MissingCause::all().map(|cause| {
-            let of_cause = self.intervals().filter(|interval| interval.cause == cause);
-            let words: Vec<String> = of_cause
-                .map(|interval| format!("{}x{}", interval.start_ns / SECOND, interval.messages))
-                .collect();
-            (cause, words.join(" "))
-        });
-        texts.filter(|(_, text)| !text.is_empty()).collect()
+        let mut texts = Vec::new();
+        for cause in MissingCause::all() {
+            let mut text = String::new();
+            for interval in self.intervals().filter(|interval| interval.cause == cause) {
+                let space = if text.is_empty() { "" } else { " " };
+                let second = interval.start_ns / SECOND;
+                // Writing to a string does not fail.
+                let _ok = write!(text, "{space}{second}x{}", interval.messages);
+            }
+            if !text.is_empty() {
+                texts.push((cause, text));
+            }
+        }
+        texts
     }
 
     /// Adds what [`to_texts`](Self::to_texts) wrote for one cause; `None` when it is malformed.

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::{LeftOutCause, LossCause};
 
-/// Why a message is not in the bag.
+/// The cause why a message is not in the bag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MissingCause {
     /// Lost on the wire.

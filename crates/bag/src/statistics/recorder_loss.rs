@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Where the recorder lost a message.
+/// The place at which the recorder lost a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LossCause {

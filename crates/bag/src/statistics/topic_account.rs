@@ -7,9 +7,9 @@ use super::{LossTimeline, MissingCause, TopicStatistics};
 /// The account of a topic: how many, and when.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct TopicAccount {
-    /// How many messages were recorded, lost, left out, and what is not known.
+    /// Counts of recorded, lost, left out and unknown messages.
     pub statistics: TopicStatistics,
-    /// When messages were lost or left out.
+    /// The times at which messages were lost or left out.
     pub timeline: LossTimeline,
     /// Messages in this file that files before it count as missing: they came late. All other counts are 0.
     #[serde(skip)]
@@ -30,7 +30,7 @@ impl TopicAccount {
         self.found_again.merge(&other.found_again);
     }
 
-    /// Takes back what files before counted as missing and later ones found again, once all of them are merged.
+    /// Takes back messages that earlier files counted as missing and later files found, once all files are merged.
     pub(crate) fn take_back_found(&mut self) {
         let found = std::mem::take(&mut self.found_again);
         self.statistics.find_all(&found);
@@ -39,7 +39,7 @@ impl TopicAccount {
         }
     }
 
-    /// What of the missing messages lies between two log times, both included.
+    /// The missing messages between two log times, both included.
     ///
     /// A message whose time is not known, or not well enough, is counted as
     /// [`unplaced`](super::UnknownMessages::unplaced): it may be in this part, or not. What is not known of the whole
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_knows_its_losses_and_says_what_it_does_not_know() {
+    fn a_part_has_its_losses_and_counts_uncertain_ones_as_unknown() {
         const SECOND: i64 = 1_000_000_000;
         let mut account = TopicAccount::default();
         account.miss(MissingCause::Transport, 5, 10 * SECOND);

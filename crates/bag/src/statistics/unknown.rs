@@ -1,4 +1,4 @@
-//! What the account of a topic does not know.
+//! Unknown parts of the account of a topic.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ pub struct UnknownMessages {
 }
 
 impl UnknownMessages {
-    /// Whether all is known.
+    /// Whether nothing is unknown.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
@@ -31,7 +31,7 @@ impl UnknownMessages {
         self.interrupted || self.open_publishers > 0
     }
 
-    /// What is unknown, in words; nothing when all is known.
+    /// Sentences that describe what is unknown; empty when nothing is.
     pub fn sentences(&self) -> Vec<String> {
         let counted = |count: u64, noun: &str| match count {
             1 => format!("1 {noun}"),

@@ -4,14 +4,14 @@ use crate::metadata::TopicRecord;
 use crate::metadata::saved_account::SavedAccount;
 use crate::{BagMetadata, LossCause, TopicAccount, TopicInfo, TopicStatistics};
 
-/// What a file says of the messages that it does not hold.
+/// The account of the messages that are missing in a file.
 ///
 /// A finished file has it in its embedded metadata. A file that was never finished has what its writer saved meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileAccount {
     /// The topics with their accounts; of an interrupted file, only what is missing.
     pub topics: Vec<TopicRecord>,
-    /// Whether the recorder did not finish the file: what came after the last saved account is not known. A recovered
+    /// Whether the recorder did not finish the file: losses after the last saved account are unknown. A recovered
     /// file keeps this.
     pub interrupted: bool,
 }

@@ -1,4 +1,4 @@
-//! What became of messages that a writer took.
+//! The outcome of a write.
 
 use crate::{Error, LossCause, TopicId};
 
@@ -25,7 +25,7 @@ pub struct Unwritten {
 #[derive(Debug, Default)]
 #[must_use = "messages may be lost"]
 pub struct WriteOutcome {
-    /// What was not written, per topic and cause.
+    /// Messages that were not written, by topic and cause.
     pub unwritten: Vec<Unwritten>,
     /// The first reason.
     pub error: Option<Error>,
@@ -75,7 +75,7 @@ impl WriteOutcome {
         self.error.get_or_insert(error);
     }
 
-    /// Takes over what another outcome says.
+    /// Adds another outcome.
     pub fn absorb(&mut self, other: Self) {
         for lost in other.unwritten {
             self.add(lost);
@@ -85,7 +85,7 @@ impl WriteOutcome {
         }
     }
 
-    /// The error, if any; for callers to whom every loss is fatal.
+    /// The outcome as a result, for callers that cannot go on after a loss.
     pub fn into_result(self) -> Result<(), Error> {
         match self.error {
             Some(error) => Err(error),

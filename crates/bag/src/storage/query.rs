@@ -1,4 +1,4 @@
-//! What to read, and in which order.
+//! Selection and order of the messages to read.
 
 use crate::TopicId;
 

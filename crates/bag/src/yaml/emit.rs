@@ -30,7 +30,7 @@ fn map(out: &mut String, entries: &[(String, Node)], depth: usize) {
             out.push('\n');
             indent(out, depth);
         }
-        scalar(out, key);
+        emit_text(out, key);
         out.push(':');
         match value {
             Node::Map(inner) if !inner.is_empty() => {
@@ -75,14 +75,14 @@ fn inline(out: &mut String, node: &Node) {
         Node::Plain(text) if text.is_empty() => out.push('~'),
         Node::Plain(text) if plain_is_safe(text) => out.push_str(text),
         Node::Plain(text) => quoted(out, text),
-        Node::Text(text) => scalar(out, text),
+        Node::Text(text) => emit_text(out, text),
         Node::Sequence(_) => out.push_str("[]"),
         Node::Map(_) => out.push_str("{}"),
     }
 }
 
-/// A string: plain when every YAML reader gives the same string back, else in double quotes.
-fn scalar(out: &mut String, text: &str) {
+/// Appends a string: plain when every YAML reader gives the same string back, else in double quotes.
+pub(crate) fn emit_text(out: &mut String, text: &str) {
     if plain_is_safe(text) && !looks_typed(text) {
         out.push_str(text);
     } else {
@@ -217,7 +217,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_emitted_parses_to_the_same_values(node in tree()) {
+        fn emitted_yaml_parses_to_the_same_values(node in tree()) {
             let text = emit(&node);
             let back = parse(&text).unwrap();
             prop_assert_eq!(values(&back), values(&node), "{}", text);

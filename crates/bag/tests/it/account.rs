@@ -372,8 +372,7 @@ fn losses_of_services_are_shown() {
     let text = timeloom_bag::info::render(&info, &layout);
     assert!(text.contains("Service: /add | Type: a/srv/Add"), "{text}");
     assert!(text.contains("| Lost in Transport: 5408 | Lost in Recorder: 0\n"));
-    let line =
-        "Missing:           /add: 5408 of 5408 published messages lost (100.0 %): 5408 transport\n";
+    let line = "Missing:           /add: 5408 of 5408 published messages lost (100.00 %): 5408 transport\n";
     assert!(text.contains(line), "{text}");
     assert!(text.contains("Worst stretches:   /add: 5408 lost within 1 s from Nov 14 2023"));
     let json = serde_json::to_value(&info).unwrap();

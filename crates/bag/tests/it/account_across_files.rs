@@ -91,7 +91,7 @@ fn a_message_that_comes_after_a_split_is_not_counted_as_lost_without_the_metadat
 
 /// A finished file does not have it: a recorder that is killed right after a split has it nowhere else.
 #[test]
-fn what_is_unknown_is_in_the_next_file_before_a_split_ends() {
+fn unknown_messages_are_in_the_next_file_before_a_split_ends() {
     let directory = BagScratch::new();
     directory.unchecked();
     for (number, (name, storage)) in storages().into_iter().enumerate() {

@@ -347,7 +347,7 @@ fn several_bags_merge_in_stable_order() {
 }
 
 #[test]
-fn sent_order_sorts_by_publish_time_and_counts_what_comes_late() {
+fn sent_order_sorts_by_publish_time_and_counts_late_messages() {
     let directory = BagScratch::new();
     let path = directory.path().join("run");
     let mut writer = BagWriter::create(&path, BagOptions::default()).unwrap();
@@ -383,7 +383,7 @@ fn sent_order_sorts_by_publish_time_and_counts_what_comes_late() {
 }
 
 #[test]
-fn filters_by_name_mean_what_they_say() {
+fn filters_select_topics_by_name() {
     let directory = BagScratch::new();
     let path = directory.path().join("run");
     write_bag(

@@ -71,7 +71,7 @@ fn try_all(path: &Path) -> usize {
 }
 
 #[test]
-fn a_file_cut_at_every_record_and_many_other_places_gives_what_it_holds() {
+fn a_file_truncated_anywhere_is_read_up_to_that_place() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.mcap");
     for bytes in mcap_samples() {

@@ -38,7 +38,7 @@ fn losses_in_a_last_file_that_holds_nothing_are_told() {
 }
 
 #[test]
-fn on_a_full_disk_a_database_holds_what_it_says_and_no_more() {
+fn on_a_full_disk_the_counts_of_a_database_are_exact() {
     let directory = BagScratch::new();
     let path = directory.path().join("bag");
     let mut sqlite = SqliteOptions {

@@ -237,7 +237,7 @@ fn the_json_model_has_the_numbers() {
 }
 
 #[test]
-fn info_is_honest_about_files_that_are_not_what_they_should_be() {
+fn info_reports_files_that_contradict_the_metadata() {
     let directory = BagScratch::new();
     for name in [
         "mcap_plain",

@@ -116,7 +116,7 @@ fn every_storage_and_compression_keeps_the_graph() {
 }
 
 #[test]
-fn each_file_of_a_split_bag_begins_with_what_is_there() {
+fn each_file_of_a_split_bag_begins_with_the_current_graph() {
     let scratch = BagScratch::new();
     for storage in StorageId::ALL {
         let path = scratch.path().join(storage.name());

@@ -1,6 +1,6 @@
 //! Other tools read what we write, and we read what they write: `PyPI`'s `rosbags`, `mcap`, `mcap-ros2-support`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use timeloom_bag::conformance::OwnedMessage;
@@ -8,23 +8,9 @@ use timeloom_bag::mcap::{McapCompression, McapOptions};
 use timeloom_bag::sqlite::SqliteOptions;
 use timeloom_bag::{BagOptions, BagWriter, CompressionMode, Message, StorageOptions};
 use timeloom_testkit::mcap::BagScratch;
+use timeloom_testkit::python;
 
 use crate::support::{files_below, message_time, payload, read_bag, test_topics, write_bag};
-
-/// The Python with the packages; `None` after saying why, where that is allowed.
-fn python() -> Option<PathBuf> {
-    if let Some(python) = std::env::var_os("TIMELOOM_PYTHON") {
-        return Some(python.into());
-    }
-    let required = std::env::var("CI").is_ok_and(|ci| ci == "true")
-        || std::env::var_os("TIMELOOM_REQUIRE_PYTHON").is_some();
-    assert!(
-        !required,
-        "TIMELOOM_PYTHON must name a Python with rosbags, mcap, mcap-ros2-support and zstandard"
-    );
-    eprintln!("skipped: TIMELOOM_PYTHON is not set");
-    None
-}
 
 fn run(python: &Path, arguments: &[&str]) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/interop.py");
@@ -91,7 +77,7 @@ fn written_storages() -> Vec<(&'static str, StorageOptions)> {
 }
 
 #[test]
-fn they_read_what_we_write() {
+fn other_tools_read_our_bags() {
     let Some(python) = python() else { return };
     let directory = BagScratch::new();
     for (name, storage) in written_storages() {
@@ -186,7 +172,7 @@ fn they_read_a_default_bag_with_a_saved_account() {
 }
 
 #[test]
-fn we_read_what_they_write() {
+fn we_read_bags_of_other_tools() {
     let Some(python) = python() else { return };
     let directory = BagScratch::new();
     let text = run(&python, &["write", directory.path().to_str().unwrap()]);

@@ -135,7 +135,7 @@ fn kill_after(path: &Path, storage: &str, lines: usize) -> (u32, u32) {
 }
 
 #[test]
-fn kill_minus_nine_loses_only_what_was_not_sealed() {
+fn kill_minus_nine_loses_only_unsealed_messages() {
     let directory = BagScratch::new();
     directory.unchecked();
     for (number, storage) in [

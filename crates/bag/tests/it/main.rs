@@ -1,6 +1,5 @@
 //! Behaviour of `timeloom-bag` as its users see it.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first error")]
-#![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
 mod account;
 mod account_across_files;

@@ -4,10 +4,10 @@ use std::io::{self, Write as _};
 use std::sync::{Mutex, PoisonError};
 
 use timeloom_remote::{Fetch, FetchReason};
+use timeloom_text::size;
 use timeloom_time::{Clock, Steady};
 
 use crate::progress::Progress;
-use crate::verbs::record::summary::bytes;
 
 /// A note when it begins, and a progress line.
 pub(super) struct FetchLine {
@@ -53,7 +53,7 @@ fn note(fetch: &Fetch<'_>) -> String {
     format!(
         "{} {why}: fetching {} to {}\n",
         fetch.uri,
-        bytes(fetch.size),
+        size(fetch.size),
         fetch.directory.display()
     )
 }

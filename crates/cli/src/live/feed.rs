@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use timeloom_msg::{QosProfile, TypeHash, TypeName};
+use timeloom_text::counted;
 use timeloom_time::{Clock, Duration, Ros, Time, TimeBase};
 use timeloom_wire::queue::{Overflow, QueueLimits, SampleQueue};
 use timeloom_wire::{
@@ -13,7 +14,6 @@ use timeloom_wire::{
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::json_text::counted;
 use crate::live::{Live, QosArguments, TypeFinder};
 
 /// The most samples that are queued for printing.

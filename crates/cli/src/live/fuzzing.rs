@@ -9,8 +9,8 @@ use crate::fuzzing::NOW;
 /// A message of `topic pub` or `service call`; what is taken can be sent, or is refused.
 pub(crate) fn message(schema: &Schema, text: &str) {
     let taken = parse(text).and_then(|json| message_value(schema, &json, NOW));
-    let Ok((value, _)) = taken else { return };
-    if let Ok(payload) = schema.encode(&value) {
+    let Ok(message) = taken else { return };
+    if let Ok(payload) = schema.encode(&message.value) {
         schema.decode(&payload).expect("what is sent can be read");
     }
 }

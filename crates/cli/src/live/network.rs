@@ -6,6 +6,7 @@ use std::sync::Arc;
 use timeloom_dds::DdsParticipant;
 use timeloom_msg::name::validate_full_topic_name;
 use timeloom_node::{Names, NodeOptions, ParameterValue, RosArguments};
+use timeloom_text::nearest;
 use timeloom_time::{Clock, Duration, Steady, TimeBase};
 use timeloom_wire::environment::{Backend, Environment};
 use timeloom_wire::{Graph, Node, NodeName, Participant};
@@ -14,7 +15,6 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::live::view::{LISTING, SUBSCRIBING, View, nodes_are_known};
 use crate::live::{Interrupt, LiveArguments};
-use crate::suggestion::nearest;
 
 /// Notes of the transport, one line each.
 type Notes = Box<dyn Fn() -> Vec<String>>;

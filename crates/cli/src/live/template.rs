@@ -25,12 +25,12 @@ impl Template {
             std::io::stdin().read_to_string(&mut input)?;
         }
         let json = parse(text.unwrap_or(&input))?;
-        let (value, stamped) = message_value(schema, &json, WireTime { sec: 0, nanosec: 0 })?;
-        let payload = schema.encode(&value)?;
+        let message = message_value(schema, &json, WireTime { sec: 0, nanosec: 0 })?;
+        let payload = schema.encode(&message.value)?;
         Ok(Self {
             schema: schema.clone(),
             json,
-            fixed: (!stamped).then(|| payload.into()),
+            fixed: (!message.uses_now).then(|| payload.into()),
         })
     }
 
@@ -39,7 +39,7 @@ impl Template {
         if let Some(payload) = &self.fixed {
             return Ok(payload.clone());
         }
-        let (value, _) = message_value(&self.schema, &self.json, now())?;
+        let value = message_value(&self.schema, &self.json, now())?.value;
         Ok(self.schema.encode(&value)?.into())
     }
 }

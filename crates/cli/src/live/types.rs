@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use timeloom_msg::{Definitions, Schema, TypeName, TypeRequest, TypeResolver};
 use timeloom_node::ServiceTypes;
+use timeloom_text::nearest;
 use timeloom_wire::EndpointInfo;
 
 use crate::decode::resolver;
 use crate::failure::Failure;
 use crate::live::Live;
-use crate::suggestion::nearest;
 
 /// How many nodes are asked for a type: one that does not answer takes its time.
 const MOST_ASKED: usize = 3;

@@ -6,16 +6,19 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use timeloom_bag::{BagReader, Message, Order, Query, StorageReader as _, TopicId, TopicInfo};
+use timeloom_bag::export::{LineContent, json_line};
+use timeloom_bag::{
+    BagReader, Decoder, Message, Order, Query, StorageReader as _, TopicId, TopicInfo,
+};
 use timeloom_msg::value::JsonStyle;
+use timeloom_text::{counted, indent_json};
 
 use crate::context::Context;
-use crate::decode::Decoders;
+use crate::decode::decoder;
 use crate::failure::Failure;
-use crate::json_text::{counted, indented};
-use crate::message_line::{Content, TimeFormat, line};
 use crate::outcome::Outcome;
 use crate::selection_arguments::SelectionArguments;
+use crate::time_format::TimeFormat;
 use crate::time_range::TimeRangeArguments;
 use crate::{damage, field_path, hint};
 
@@ -76,8 +79,8 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let mut reader = context.bags.open_all(&arguments.bags)?;
     let info = reader.info().clone();
     if arguments.format == CatFormat::Frames && arguments.field.is_some() {
-        let text = "--field prints text, --format frames does not";
-        return Err(Failure::usage(text).hint("leave one of them out").into());
+        let text = "--field cannot be used with --format frames";
+        return Err(Failure::usage(text).hint("use only one of them").into());
     }
     let selection = arguments.selection.selection();
     selection.check_names(&info.topics)?;
@@ -91,9 +94,9 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let taken: Vec<TopicId> = taken
         .filter_map(|(index, _)| TopicId::from_index(index))
         .collect();
-    let decoders = Decoders::new(&info.topics, &info.ros_distro);
+    let decoder = decoder(&info);
     if let Some(field) = &arguments.field {
-        check_field(&decoders, &info.topics, &taken, field)?;
+        check_field(&decoder, &info.topics, &taken, field)?;
     }
     let order = if arguments.reverse {
         Order::ReverseLogTime
@@ -112,7 +115,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         printed.lost.clone_from(&info.damage);
     }
     if arguments.format == CatFormat::Frames {
-        let header = frames::header(&info, &decoders);
+        let header = frames::header(&info, &decoder);
         writeln!(context.printer.data(), "{header}")?;
         print(
             arguments,
@@ -131,7 +134,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             |out, message| {
                 let topic = info.topics.get(message.topic.index());
                 let name = topic.map_or("", |topic| topic.name.as_str());
-                let (text, decoded) = text(arguments, &decoders, name, message);
+                let (text, decoded) = text(arguments, &decoder, name, message);
                 writeln!(out, "{text}").map(|()| decoded)
             },
         )?;
@@ -150,10 +153,10 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     Ok(Outcome::lost_if(lost || printed.undecoded > 0))
 }
 
-/// What became of the messages.
+/// Problems with the messages.
 #[derive(Default)]
 struct Printed {
-    /// What is missing, in words.
+    /// Descriptions of missing data.
     lost: Vec<String>,
     undecoded: u64,
 }
@@ -187,7 +190,7 @@ fn print(
 
 /// A field that the topic cannot have is refused before anything is printed.
 fn check_field(
-    decoders: &Decoders,
+    decoder: &Decoder,
     topics: &[TopicInfo],
     taken: &[TopicId],
     field: &str,
@@ -196,7 +199,7 @@ fn check_field(
         let name = topics
             .get(id.index())
             .map_or("", |topic| topic.name.as_str());
-        if let Ok(schema) = decoders.schema(id.index()) {
+        if let Ok(schema) = decoder.schema(id.index()) {
             field_path::check(schema, name, field)?;
         }
     }
@@ -206,16 +209,19 @@ fn check_field(
 /// The text of a message, and whether it could be decoded.
 fn text(
     arguments: &Arguments,
-    decoders: &Decoders,
+    decoder: &Decoder,
     name: &str,
     message: &Message<'_>,
 ) -> (String, bool) {
-    let times = arguments.time_format;
+    let times = arguments.time_format.into();
     let (text, decoded) = if arguments.raw {
-        (line(name, message, &Content::Raw, times), true)
+        (json_line(name, message, LineContent::Raw, times), true)
     } else {
-        match (decoders.decode(message), &arguments.field) {
-            (Ok(value), None) => (line(name, message, &Content::Value(&value), times), true),
+        match (decoder.decode(message), &arguments.field) {
+            (Ok(value), None) => {
+                let content = LineContent::Value(&value);
+                (json_line(name, message, content, times), true)
+            }
             (Ok(value), Some(field)) => {
                 let mut text = String::new();
                 match value.get(field) {
@@ -225,11 +231,15 @@ fn text(
                 }
                 (text, true)
             }
-            (Err(reason), _) => (line(name, message, &Content::Error(&reason), times), false),
+            (Err(error), _) => {
+                let reason = error.to_string();
+                let content = LineContent::Error(&reason);
+                (json_line(name, message, content, times), false)
+            }
         }
     };
     let text = if arguments.format == CatFormat::JsonPretty {
-        indented(&text)
+        indent_json(&text)
     } else {
         text
     };

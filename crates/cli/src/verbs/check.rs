@@ -9,11 +9,11 @@ use timeloom_contract::{Contract, Report, check_bag, learn_bag};
 use timeloom_trace::junit;
 
 use super::info::Format;
-use super::trace::text::Table;
+use timeloom_text::Table;
 use crate::context::Context;
 use crate::decode::resolver;
 use crate::failure::Failure;
-use crate::json_text::counted;
+use timeloom_text::counted;
 use crate::outcome::Outcome;
 
 const EXAMPLES: &str = "\

@@ -1,6 +1,5 @@
 //! `timeloom convert`: slice, filter, rename, split, compress, merge, change the storage, export.
 
-mod csv_directory;
 mod export;
 pub(crate) mod inputs;
 mod options_file;
@@ -23,9 +22,9 @@ use self::remap::Remap;
 use self::writer_settings::WriterArguments;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::message_line::TimeFormat;
 use crate::outcome::Outcome;
 use crate::selection_arguments::SelectionArguments;
+use crate::time_format::TimeFormat;
 use crate::time_range::TimeRangeArguments;
 
 const EXAMPLES: &str = "\
@@ -40,9 +39,9 @@ EXAMPLES
   timeloom convert my_bag -o - --format ndjson | jq .message         decoded messages
   timeloom convert -i a sqlite3 -i b -o out.yaml                     as `ros2 bag convert`
 
-An output that exists is never overwritten. A damaged input stops the conversion, unless --skip-damage is given; then
-what was skipped is counted and the exit code is 3. Attachments and metadata records of MCAP files go along; where the
-output cannot hold them (sqlite3, csv, ndjson), they are counted and the exit code is 3.";
+An existing output is never overwritten. A damaged input stops the conversion unless --skip-damage is given; then the
+skipped places are counted and the exit code is 3. Attachments and metadata records of MCAP files are copied; an output
+that cannot hold them (sqlite3, csv, ndjson) is reported and the exit code is 3.";
 
 /// Rewrite bags: slice, filter, rename, split, compress, merge, change the storage; export to CSV and JSON lines
 #[derive(Debug, Args)]

@@ -24,8 +24,8 @@ EXAMPLES
   timeloom info my_bag_0.mcap                a single file
   timeloom info s3://robots/run_7            on S3; only its end is fetched
 
-A damaged bag is shown with what is wrong, and the exit code is 3. Losses that the recorder counted are shown by -v and
-leave it at 0: the bag is whole.";
+Damage of a bag is listed, and the exit code is 3. Losses that the recorder counted are shown by -v; the exit code is
+then 0, since the bag is whole.";
 
 /// Show what a bag holds, without reading its messages
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// Also bytes, requests and responses, what is missing, when and why; reads all messages where the bag does not say
     #[arg(short, long)]
     verbose: bool,
-    /// Order of topics and services; by name if nothing is said. Equal ones stay as the bag has them
+    /// Order of topics and services (default: name); equal ones keep the order of the bag
     #[arg(long, value_enum, value_name = "BY")]
     sort: Option<Sort>,
     /// Form of the output
@@ -131,13 +131,13 @@ pub(crate) fn check_storage(wanted: &str, found: &str) -> anyhow::Result<()> {
     if wanted != found {
         let text = format!("the bag is stored as {found}, not as {wanted}");
         return Err(Failure::new(text)
-            .hint("leave --storage out: it is found by itself")
+            .hint("omit --storage: the storage is detected")
             .into());
     }
     Ok(())
 }
 
-/// Whether the bag itself says what only its messages would tell otherwise.
+/// Whether the bag contains these numbers, so that its messages need not be read.
 fn is_counted(info: &BagInfo) -> bool {
     let sizes = info.topics.iter().all(|topic| topic.size_bytes.is_some());
     sizes

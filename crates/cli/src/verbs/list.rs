@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use clap::{Args, ValueEnum};
 use timeloom_msg::{Definitions, Distro, TypeName};
+use timeloom_text::nearest;
 
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::outcome::Outcome;
-use crate::suggestion::nearest;
 
 const EXAMPLES: &str = "\
 EXAMPLES

@@ -7,6 +7,7 @@ use serde_json::json;
 use timeloom_bag::bag::BagLayout;
 use timeloom_bag::recover::{RecoverReport, RecoveredFile};
 use timeloom_bag::{Error, TopicStatistics};
+use timeloom_text::counted;
 
 use super::info::Format;
 use super::reindex::version;
@@ -14,7 +15,6 @@ use crate::context::Context;
 use crate::extras::described;
 use crate::failure::Failure;
 use crate::hint;
-use crate::json_text::counted;
 use crate::outcome::Outcome;
 
 const EXAMPLES: &str = "\

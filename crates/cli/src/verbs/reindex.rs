@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::json;
 use timeloom_bag::bag::BagLayout;
 use timeloom_bag::metadata::version_of;
+use timeloom_text::counted;
 
 use super::info::{Format, check_storage};
 use crate::context::Context;
@@ -13,7 +14,6 @@ use crate::damage;
 use crate::environment;
 use crate::failure::Failure;
 use crate::hint;
-use crate::json_text::counted;
 use crate::outcome::Outcome;
 
 const EXAMPLES: &str = "\

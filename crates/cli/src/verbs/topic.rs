@@ -1,7 +1,6 @@
 //! `timeloom topic`: the topics of a running robot.
 
 mod bw;
-mod csv;
 mod echo;
 mod hz;
 mod info;

@@ -1,10 +1,11 @@
 //! A foreign participant in a process of its own: Cyclone DDS from `PyPI`, spoken to in lines of JSON.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
+pub(crate) use timeloom_testkit::python;
 
 use crate::robot::LOOPBACK;
 
@@ -12,22 +13,6 @@ pub(crate) struct Peer {
     process: Child,
     commands: ChildStdin,
     answers: BufReader<ChildStdout>,
-}
-
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-/// The Python with `cyclonedds`; `None` after saying why, where that is allowed.
-pub(crate) fn python() -> Option<PathBuf> {
-    if let Some(python) = std::env::var_os("TIMELOOM_PYTHON") {
-        return Some(python.into());
-    }
-    let required = std::env::var("CI").is_ok_and(|ci| ci == "true")
-        || std::env::var_os("TIMELOOM_REQUIRE_PYTHON").is_some();
-    assert!(
-        !required,
-        "TIMELOOM_PYTHON must name a Python with cyclonedds"
-    );
-    eprintln!("skipped: TIMELOOM_PYTHON is not set");
-    None
 }
 
 impl Peer {

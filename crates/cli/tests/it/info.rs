@@ -207,7 +207,7 @@ fn the_storage_is_checked_when_it_is_named() {
     ----- stderr
     error: the bag is stored as mcap, not as sqlite3
 
-    hint: leave --storage out: it is found by itself
+    hint: omit --storage: the storage is detected
     ");
     insta::assert_snapshot!(sandbox.run("info BAGS/mcap_plain -s rosbag1"), @r#"
     exit code: 1

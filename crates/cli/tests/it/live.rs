@@ -200,12 +200,8 @@ fn missing_topics_nodes_and_services_are_named() {
     );
     let wrong = robot.run(&["topic", "pub", "/a", STRING, r#"{"dat": 1}"#]);
     assert_eq!(wrong.code, 1, "{wrong}");
-    assert!(
-        wrong
-            .stderr
-            .contains("has no field dat: did you mean data?"),
-        "{wrong}"
-    );
+    assert!(wrong.stderr.contains("has no field `dat`"), "{wrong}");
+    assert!(wrong.stderr.contains("did you mean data?"), "{wrong}");
 }
 
 #[cfg(not(feature = "zenoh"))]

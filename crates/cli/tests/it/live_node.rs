@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use timeloom_msg::{Definitions, QosProfile};
 use timeloom_node::{NodeOptions, RosNode, Severity};
-use timeloom_time::{Clock, Duration, Steady};
+pub(crate) use timeloom_testkit::until;
 
 use crate::foreign::Peer;
 use crate::robot::{Robot, STRING, participant};
@@ -14,16 +14,6 @@ use crate::support::Run;
 fn node(robot: &Robot, name: &str) -> RosNode {
     let participant = Arc::new(participant(robot.domain));
     RosNode::new(participant, NodeOptions::new(name)).unwrap()
-}
-
-/// Waits until it is so: discovery and the network take their time.
-pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
-    let clock = Clock::<Steady>::new();
-    let end = clock.now().saturating_add(Duration::from_secs(60));
-    while !so() {
-        assert!(clock.now() < end, "{what}: not in a minute");
-        let _woke = clock.sleep_for(Duration::from_millis(5));
-    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 use timeloom_bag::TopicStatistics;
 use timeloom_bag::metadata::read_metadata_file;
-use timeloom_time::{Clock, Duration, Steady};
+pub(crate) use timeloom_testkit::python;
 
 use crate::robot::new_domain;
 use crate::support::{Run, Sandbox, stored};
@@ -19,22 +19,6 @@ pub(crate) const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Inte
     <AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>\
     <MaxAutoParticipantIndex>64</MaxAutoParticipantIndex><Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery>\
     </Domain></CycloneDDS>";
-
-/// The Python with `cyclonedds`; `None` after saying why, where that is allowed.
-#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
-pub(crate) fn python() -> Option<PathBuf> {
-    if let Some(python) = std::env::var_os("TIMELOOM_PYTHON") {
-        return Some(python.into());
-    }
-    let required = std::env::var("CI").is_ok_and(|ci| ci == "true")
-        || std::env::var_os("TIMELOOM_REQUIRE_PYTHON").is_some();
-    assert!(
-        !required,
-        "TIMELOOM_PYTHON must name a Python with cyclonedds"
-    );
-    eprintln!("skipped: TIMELOOM_PYTHON is not set");
-    None
-}
 
 pub(crate) fn peer_script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -182,14 +166,10 @@ impl Drop for Recording {
     }
 }
 
-/// Waits for something that other processes bring about.
-pub(crate) fn until(mut condition: impl FnMut() -> bool) {
-    let clock = Clock::<Steady>::new();
-    let end = clock.now().saturating_add(Duration::from_secs(60));
-    while !condition() {
-        assert!(clock.now() < end, "not in time");
-        let _woke = clock.sleep_for(Duration::from_millis(20));
-    }
+/// Waits for something that another process does.
+#[track_caller]
+pub(crate) fn until(condition: impl FnMut() -> bool) {
+    timeloom_testkit::until("the condition of the test", condition);
 }
 
 /// The account of a topic in a bag's metadata.

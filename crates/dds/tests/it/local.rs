@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use timeloom_dds::{DdsParticipant, Options};
 use timeloom_testkit::transport::Stage;
+pub(crate) use timeloom_testkit::until;
 use timeloom_time::{Clock, Duration, Steady};
 use timeloom_wire::{EndpointInfo, EndpointKind, Graph, GraphWatch, Participant};
 
@@ -52,12 +53,7 @@ pub(crate) fn participant(domain: u32) -> Arc<DdsParticipant> {
     Arc::new(DdsParticipant::new(&options(domain)).expect("a participant"))
 }
 
-/// Waits until the condition holds; the machine may be busy, and a test that passes waits for little of it.
-pub(crate) fn until(what: &str, condition: impl FnMut() -> bool) {
-    until_within(40, what, condition);
-}
-
-/// The same for what needs much of the machine.
+/// Like [`until`], with a limit of its own: for work that needs much of the machine.
 pub(crate) fn until_within(seconds: i64, what: &str, mut condition: impl FnMut() -> bool) {
     let clock = Clock::<Steady>::new();
     let end = clock.now().saturating_add(Duration::from_secs(seconds));

@@ -8,6 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
+pub(crate) use timeloom_testkit::python;
 
 use crate::local::LOOPBACK;
 
@@ -15,21 +16,6 @@ pub(crate) struct Peer {
     process: Child,
     commands: ChildStdin,
     answers: BufReader<ChildStdout>,
-}
-
-/// The Python with `cyclonedds`; `None` after saying why, where that is allowed.
-pub(crate) fn python() -> Option<PathBuf> {
-    if let Some(python) = std::env::var_os("TIMELOOM_PYTHON") {
-        return Some(python.into());
-    }
-    let required = std::env::var("CI").is_ok_and(|ci| ci == "true")
-        || std::env::var_os("TIMELOOM_REQUIRE_PYTHON").is_some();
-    assert!(
-        !required,
-        "TIMELOOM_PYTHON must name a Python with cyclonedds"
-    );
-    eprintln!("skipped: TIMELOOM_PYTHON is not set");
-    None
 }
 
 /// Builds the peer once; `None` after saying why, where that is allowed.

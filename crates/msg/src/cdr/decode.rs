@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_told() {
+    fn trailing_bytes_are_reported() {
         let schema = Schema::parse_ros2msg("p/msg/T", "uint8 a").unwrap();
         assert_eq!(schema.decode_prefix(&[0, 1, 0, 0, 1, 2, 3]).unwrap().1, 2);
     }

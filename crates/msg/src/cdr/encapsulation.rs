@@ -25,7 +25,7 @@ pub enum WideChars {
     TwoBytes,
 }
 
-/// What the encapsulation header says.
+/// The contents of the encapsulation header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Encapsulation {
     /// The order of bytes.

@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// How many bytes are left.
+    /// Number of bytes left.
     pub(crate) fn remaining(&self) -> usize {
         self.payload.len().saturating_sub(self.at)
     }

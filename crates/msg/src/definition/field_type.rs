@@ -119,7 +119,7 @@ pub enum ArrayShape {
 pub struct FieldType {
     /// The type of one element.
     pub base: BaseType,
-    /// How many elements.
+    /// Number of elements.
     pub shape: ArrayShape,
 }
 

@@ -120,7 +120,7 @@ pub(crate) fn service_extras(service: &TypeName) -> [MessageDefinition; 2] {
     [event_message, whole]
 }
 
-/// What rosidl adds to the goal, result and feedback of an action.
+/// The messages that rosidl adds to the goal, result and feedback of an action.
 pub(crate) fn action_extras(action: &TypeName) -> Vec<MessageDefinition> {
     let part = |suffix: &str| action.with_suffix(suffix);
     let id = || Field::new("goal_id", common("unique_identifier_msgs", "UUID"));

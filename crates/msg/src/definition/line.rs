@@ -4,7 +4,7 @@ use super::{ArrayShape, BaseType, Constant, Field, FieldType, Literal, Primitive
 use crate::name::is_identifier;
 use crate::{InterfaceKind, Result, TypeName};
 
-/// What a line declares.
+/// The declaration on a line.
 pub(super) enum Member {
     Field(Field),
     Constant(Constant),
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_was_expected() {
+    fn errors_name_the_expected_token() {
         assert_eq!(
             error("int32"),
             "line 7 of p/msg/T: expected a field name, found nothing"

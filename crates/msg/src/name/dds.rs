@@ -3,7 +3,7 @@
 /// Last part of the topic on which a service publishes its events.
 const SERVICE_EVENT: &str = "/_service_event";
 
-/// What the prefix of a DDS topic says about it.
+/// The kind of a DDS topic, by its prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DdsTopicKind {
     /// `rt/`: a topic.

@@ -8,7 +8,7 @@ use crate::{Error, Result};
 /// Longest accepted package or type name: DDS type names are 255 bytes at most.
 const MAX_PART: usize = 255;
 
-/// What rosidl derives from a service, from the services of an action, and from the action itself.
+/// Suffixes of types that rosidl derives from a service, from the services of an action, and from the action itself.
 const SERVICE_PARTS: [&str; 3] = ["_Request", "_Response", "_Event"];
 const ACTION_SERVICES: [&str; 2] = ["_SendGoal", "_GetResult"];
 const ACTION_PARTS: [&str; 4] = ["_Goal", "_Result", "_Feedback", "_FeedbackMessage"];
@@ -46,6 +46,16 @@ impl InterfaceKind {
 }
 
 /// The name of an interface type, such as `std_msgs/msg/String`.
+///
+/// ```
+/// use timeloom_msg::TypeName;
+///
+/// let name = TypeName::parse("std_msgs/msg/String")?;
+/// assert_eq!(name.package(), "std_msgs");
+/// assert_eq!(name.to_dds(), "std_msgs::msg::dds_::String_");
+/// assert!(TypeName::parse("std_msgs.String").is_err());
+/// # Ok::<(), timeloom_msg::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeName {
     package: String,
@@ -288,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn derived_names_say_what_they_are_derived_from() {
+    fn derived_names_know_their_interface() {
         let kind = |name: &str| TypeName::parse(name).unwrap().with_derived_kind().kind();
         for name in [
             "p/F_SendGoal_Request",

@@ -72,7 +72,7 @@ macro_rules! policy {
 }
 
 policy! {
-    /// How many samples a writer or reader keeps.
+    /// The number of samples that a writer or reader keeps.
     History, "history" {
         /// Whatever the middleware does.
         SystemDefault = 0, "system_default";
@@ -118,7 +118,7 @@ policy! {
 }
 
 policy! {
-    /// Who says that a writer is alive.
+    /// The source of the liveliness assertion of a writer.
     Liveliness, "liveliness" {
         /// Whatever the middleware does.
         SystemDefault = 0, "system_default";

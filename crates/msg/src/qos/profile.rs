@@ -3,9 +3,20 @@
 use super::{Durability, History, Liveliness, QosDuration, Reliability};
 
 /// All `QoS` policies of a publisher or subscription.
+///
+/// ```
+/// use timeloom_msg::QosProfile;
+/// use timeloom_msg::qos::{QosSpelling, parse_profiles, profiles_to_yaml};
+///
+/// let profile = QosProfile { depth: 100, ..QosProfile::SENSOR_DATA };
+/// let text = profiles_to_yaml(&[profile], QosSpelling::Names);
+/// assert!(text.contains("reliability: best_effort"));
+/// assert_eq!(parse_profiles(&text)?, [profile]);
+/// # Ok::<(), timeloom_msg::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct QosProfile {
-    /// How many samples are kept.
+    /// Number of samples that are kept.
     pub history: History,
     /// The number of samples with [`History::KeepLast`].
     pub depth: u64,
@@ -15,11 +26,11 @@ pub struct QosProfile {
     pub durability: Durability,
     /// The longest expected time between samples.
     pub deadline: QosDuration,
-    /// How long a sample is valid.
+    /// The time that a sample is valid.
     pub lifespan: QosDuration,
-    /// Who says that the writer is alive.
+    /// The source of the liveliness assertion.
     pub liveliness: Liveliness,
-    /// How often that has to be said.
+    /// The longest time between two assertions.
     pub liveliness_lease_duration: QosDuration,
     /// Whether the topic has a plain DDS name without the prefixes of ROS.
     pub avoid_ros_namespace_conventions: bool,

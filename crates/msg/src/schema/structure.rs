@@ -32,7 +32,7 @@ pub struct SchemaField {
 pub struct SchemaType {
     /// The type of one element.
     pub element: Element,
-    /// How many elements.
+    /// Number of elements.
     pub shape: ArrayShape,
 }
 

@@ -7,7 +7,18 @@ use crate::definition::ArrayShape;
 use crate::schema::{Element, Schema, SchemaType};
 use crate::{Error, Result, Value};
 
-/// A compiled way to one field of a message type, such as `pose.pose.position.x`.
+/// Reads one field of a message without decoding the rest, such as `pose.pose.position.x`.
+///
+/// ```
+/// use timeloom_msg::{Definitions, FieldProgram, Value};
+///
+/// let schema = Definitions::builtin().schema("geometry_msgs/msg/PointStamped")?;
+/// let mut point = schema.default_value()?;
+/// point.set("point.y", 2.5)?;
+/// let y = FieldProgram::compile(&schema, "point.y")?;
+/// assert_eq!(y.read(&schema.encode(&point)?)?, Value::Float64(2.5));
+/// # Ok::<(), timeloom_msg::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct FieldProgram {
     /// For CDR and XCDR1, and for XCDR2.

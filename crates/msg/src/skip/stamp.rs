@@ -32,7 +32,18 @@ pub enum StampPlace {
     TopLevel,
 }
 
-/// A compiled way to the stamp of a message type: `header.stamp`, or else a top-level `stamp`.
+/// Reads the stamp of a message without decoding it: `header.stamp`, or else a top-level `stamp`.
+///
+/// ```
+/// use timeloom_msg::{Definitions, StampProgram};
+///
+/// let schema = Definitions::builtin().schema("sensor_msgs/msg/Imu")?;
+/// let mut imu = schema.default_value()?;
+/// imu.set("header.stamp.sec", 7)?;
+/// let stamp = StampProgram::compile(&schema).expect("an Imu has a header");
+/// assert_eq!(stamp.read(&schema.encode(&imu)?)?.nanos(), 7_000_000_000);
+/// # Ok::<(), timeloom_msg::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct StampProgram {
     place: StampPlace,

@@ -1,5 +1,6 @@
 //! Messages as rows of a table, for CSV.
 
+use super::csv::csv_cell;
 use super::{Array, JsonStyle, Struct, Value};
 use crate::definition::ArrayShape;
 use crate::schema::{Element, Schema, StructType};
@@ -12,6 +13,16 @@ const MAX_COLUMNS: usize = 4096;
 /// The columns of a message type: one for each scalar, such as `header.stamp.sec` or `covariance[0]`.
 ///
 /// Sequences have any length, so each is one cell of JSON.
+///
+/// ```
+/// use timeloom_msg::Schema;
+/// use timeloom_msg::value::Columns;
+///
+/// let schema = Schema::parse_ros2msg("demo/msg/Pose", "float32 x\nint8[2] grid\nint8[] list\n")?;
+/// let columns = Columns::of(&schema);
+/// assert_eq!(columns.csv_header(), "x,grid,list");
+/// # Ok::<(), timeloom_msg::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Columns {
     names: Vec<String>,
@@ -148,15 +159,6 @@ fn cell(value: &Value) -> String {
             value.write_json(&mut out, JsonStyle::default());
             out
         }
-    }
-}
-
-/// Quotes a cell when it holds a comma, a quote or a line end (RFC 4180).
-fn csv_cell(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::{Display, Write as _};
 
+use data_encoding::BASE64;
+
 use super::{Array, Struct, Value};
 
 /// How `uint8[]`, `byte[]` and `char[]` are printed.
@@ -114,21 +116,8 @@ fn push_bytes(out: &mut String, bytes: &[u8], style: BytesStyle) {
 }
 
 fn push_base64(out: &mut String, bytes: &[u8]) {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    out.reserve(bytes.len().div_ceil(3) * 4 + 2);
     out.push('"');
-    for chunk in bytes.chunks(3) {
-        let byte = |index: usize| u32::from(chunk.get(index).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for digit in 0..4 {
-            let index = (bits >> (18 - 6 * digit)) & 63;
-            out.push(if digit <= chunk.len() {
-                char::from(DIGITS[index as usize])
-            } else {
-                '='
-            });
-        }
-    }
+    BASE64.encode_append(bytes, out);
     out.push('"');
 }
 

@@ -14,6 +14,7 @@ use timeloom_pf::simulator::{Faults, Product, SimulatedLidar, SimulatorOptions};
 use timeloom_pf::{LidarSettings, TimesyncMethod};
 use timeloom_sync::{Averaging, Health};
 use timeloom_testkit::transport::Collector;
+use timeloom_testkit::until;
 use timeloom_time::{Clock, Duration, SourceId, Steady, System, Time, TimeBase};
 use timeloom_wire::loopback::LoopbackNetwork;
 use timeloom_wire::{Node, NodeName, Subscription};
@@ -71,15 +72,6 @@ impl Robot {
 /// Waits until so many have come.
 fn wait_for(collector: &Collector, count: usize) {
     until("messages", || collector.samples().len() >= count);
-}
-
-fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let clock = Clock::<Steady>::new();
-    let end = clock.now().saturating_add(Duration::from_secs(50));
-    while !condition() {
-        assert!(clock.now() < end, "no {what}");
-        assert!(clock.sleep_for(Duration::from_millis(5)).is_reached());
-    }
 }
 
 fn stamp(message: &Value) -> i64 {

@@ -49,7 +49,7 @@ fn a_lasting_failure_names_the_address_and_the_status() {
 }
 
 #[test]
-fn what_is_not_there_and_what_is_not_allowed() {
+fn missing_and_forbidden_objects_are_errors() {
     let server = Server::new();
     let uri = server.url("none.mcap");
     assert_eq!(open(&uri), Error::NotFound { uri: uri.clone() });

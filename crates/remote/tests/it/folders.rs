@@ -95,7 +95,7 @@ fn metadata_cannot_lead_out_of_its_folder() {
 }
 
 #[test]
-fn a_file_that_was_cut_off_gives_what_it_holds_and_says_so() {
+fn a_truncated_file_is_read_to_its_end_and_reported() {
     let bytes = std::fs::read(file_of(&golden("mcap_plain"))).unwrap();
     let cut = bytes[..200_000].to_vec();
     let directory = tempfile::TempDir::new().unwrap();

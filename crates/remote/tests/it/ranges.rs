@@ -134,7 +134,7 @@ fn the_files_of_a_bag_are_looked_for_at_once() {
 }
 
 #[test]
-fn what_fits_into_the_cache_is_fetched_once() {
+fn cached_blocks_are_fetched_once() {
     let (server, _directory, _) = served();
     let mut reader = BagReader::open_in(place(), &[server.url("large")]).unwrap();
     let first = content(&mut reader, &Query::default()).unwrap();

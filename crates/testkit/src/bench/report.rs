@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_number_is_short() {
+    fn nan_misses_every_bar() {
         let text = report(None, |bench| {
             bench.ratio_at_most("a.most", f64::NAN, 1.0);
             bench.ratio_at_least("a.least", f64::NAN, 1.0);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_limits_what_is_wanted_and_written() {
+    fn a_prefix_selects_results() {
         let text = report(Some("time.now"), |bench| {
             assert!(bench.wants("time"));
             assert!(bench.wants("time.now.1t"));

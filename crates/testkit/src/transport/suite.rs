@@ -6,7 +6,7 @@ use super::stage::Stage;
 /// One thing that every transport must do.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
-    /// What it claims, as a name.
+    /// The name of the check.
     pub name: &'static str,
     /// Runs it; panics if the claim does not hold.
     pub run: fn(&Stage<'_>),

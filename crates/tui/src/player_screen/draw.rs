@@ -6,13 +6,12 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Row, Table};
 use timeloom_node::player::{State, Status, TopicStatus};
+use timeloom_text::{bandwidth, elapsed, grouped, hertz, size};
 
 use super::PlayerScreen;
 use crate::help::draw_help;
-use crate::spark::spark;
 use crate::theme::Theme;
 use crate::timeline::Timeline;
-use crate::units::{bytes, count, hertz, since};
 
 const KEYS: [(&str, &str); 14] = [
     ("SPACE", "pause, resume"),
@@ -83,8 +82,8 @@ fn state_line(status: &Status, theme: Theme) -> Line<'static> {
         let whole = end.checked_since(start).unwrap_or_default();
         spans.push(Span::raw(format!(
             "{} / {}   ",
-            since(passed),
-            since(whole)
+            elapsed(passed.nanos()),
+            elapsed(whole.nanos())
         )));
     }
     spans.push(Span::raw(match (status.rate, status.achieved_rate) {
@@ -114,19 +113,19 @@ fn draw_timeline(screen: &PlayerScreen, status: &Status, frame: &mut Frame<'_>, 
 
 fn number_lines(screen: &PlayerScreen, status: &Status) -> Vec<Line<'static>> {
     let lost = status.lost();
-    let played = format!("played {}   ", count(status.played()));
+    let played = format!("played {}   ", grouped(status.played()));
     let mut first = vec![Span::raw(played)];
     let style = if lost > 0 {
         screen.theme.bad()
     } else {
         Style::new()
     };
-    first.push(Span::styled(format!("not played {}", count(lost)), style));
+    first.push(Span::styled(format!("not played {}", grouped(lost)), style));
     first.push(Span::raw(format!(
         "   cache {} messages, {}   starved {}",
-        count(status.read_ahead_messages as u64),
-        bytes(status.read_ahead_bytes as f64),
-        count(status.starved)
+        grouped(status.read_ahead_messages as u64),
+        size(status.read_ahead_bytes),
+        grouped(status.starved)
     )));
     let mut second = Vec::new();
     if !screen.clock.is_empty() {
@@ -140,13 +139,13 @@ fn number_lines(screen: &PlayerScreen, status: &Status) -> Vec<Line<'static>> {
 
 fn draw_topics(screen: &PlayerScreen, status: &Status, frame: &mut Frame<'_>, area: Rect) {
     let header =
-        Row::new(["topic", "Hz", "B/s", "played", "lost", ""]).style(screen.theme.strong());
+        Row::new(["topic", "Hz", "bandwidth", "played", "lost", ""]).style(screen.theme.strong());
     let rows = status.topics.iter().skip(screen.scroll);
     let rows = rows.map(|topic| topic_row(screen, topic));
     let widths = [
         Constraint::Fill(1),
         Constraint::Length(7),
-        Constraint::Length(9),
+        Constraint::Length(12),
         Constraint::Length(12),
         Constraint::Length(8),
         Constraint::Length(12),
@@ -168,10 +167,10 @@ fn topic_row<'a>(screen: &'a PlayerScreen, topic: &'a TopicStatus) -> Row<'a> {
     Row::new([
         Cell::from(topic.name.as_str()),
         Cell::from(hertz(reading.hertz)),
-        Cell::from(bytes(reading.bytes)),
-        Cell::from(count(topic.played)),
-        Cell::from(count(lost)).style(style),
-        Cell::from(spark(screen.meter.history(&topic.name).into_iter(), 12)),
+        Cell::from(bandwidth(reading.bytes)),
+        Cell::from(grouped(topic.played)),
+        Cell::from(grouped(lost)).style(style),
+        Cell::from(screen.meter.sparkline(&topic.name, 12)),
     ])
 }
 

@@ -6,12 +6,11 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Row, Table};
 use timeloom_node::recorder::{Phase, Status, TopicStatus};
+use timeloom_text::{bandwidth, elapsed, grouped, hertz, size};
 
 use super::RecorderScreen;
 use crate::help::draw_help;
-use crate::spark::spark;
 use crate::theme::Theme;
-use crate::units::{bytes, count, hertz, since};
 
 const KEYS: [(&str, &str); 6] = [
     ("SPACE", "pause, resume"),
@@ -60,9 +59,9 @@ fn state_line(status: &Status, theme: Theme) -> Line<'static> {
         Span::styled(words, style),
         Span::raw(format!(
             "   {}   files {}   queue {filled} % of {}   new topics {}",
-            since(status.elapsed),
+            elapsed(status.elapsed.nanos()),
             status.files,
-            bytes(status.queue_limit as f64),
+            size(status.queue_limit as u64),
             if status.discovery { "yes" } else { "no" }
         )),
     ])
@@ -78,20 +77,23 @@ fn account_lines(screen: &RecorderScreen, status: &Status) -> Vec<Line<'static>>
         } else {
             Style::new()
         };
-        Span::styled(format!("{label} {}", count(number)), style)
+        Span::styled(format!("{label} {}", grouped(number)), style)
     };
     let first = Line::from(vec![
         Span::raw(format!(
             "published {} = recorded {} + ",
-            count(total.messages_published()),
-            count(total.messages_recorded)
+            grouped(total.messages_published()),
+            grouped(total.messages_recorded)
         )),
         lost("lost on the wire", total.messages_lost_in_transport),
         Span::raw(" + "),
         lost("lost in the recorder", total.messages_lost_in_recorder()),
-        Span::raw(format!(" + left out {}", count(total.messages_left_out()))),
+        Span::raw(format!(
+            " + left out {}",
+            grouped(total.messages_left_out())
+        )),
     ]);
-    let mut second = vec![format!("written {}", bytes(total.bytes_written as f64))];
+    let mut second = vec![format!("written {}", size(total.bytes_written))];
     if !total.unknown.is_none() {
         let (most, open) = (total.unknown.at_most(), total.unknown.open_publishers);
         second.push(format!("unknown {}", unknown(most, open)));
@@ -106,15 +108,22 @@ fn account_lines(screen: &RecorderScreen, status: &Status) -> Vec<Line<'static>>
 fn unknown(most: u64, open: u64) -> String {
     match (most, open) {
         (0, 0) => "0".to_owned(),
-        (most, 0) => format!("≤{}", count(most)),
-        (0, open) => format!("{} open", count(open)),
-        (most, open) => format!("≤{} and {} open", count(most), count(open)),
+        (most, 0) => format!("≤{}", grouped(most)),
+        (0, open) => format!("{} open", grouped(open)),
+        (most, open) => format!("≤{} and {} open", grouped(most), grouped(open)),
     }
 }
 
 fn draw_topics(screen: &RecorderScreen, status: &Status, frame: &mut Frame<'_>, area: Rect) {
     let header = [
-        "topic", "Hz", "B/s", "recorded", "wire", "recorder", "left out", "",
+        "topic",
+        "Hz",
+        "bandwidth",
+        "recorded",
+        "wire",
+        "recorder",
+        "left out",
+        "",
     ];
     let header = Row::new(header).style(screen.theme.strong());
     let mut topics: Vec<&TopicStatus> = status.topics.iter().collect();
@@ -126,7 +135,7 @@ fn draw_topics(screen: &RecorderScreen, status: &Status, frame: &mut Frame<'_>, 
     let widths = [
         Constraint::Fill(1),
         Constraint::Length(7),
-        Constraint::Length(9),
+        Constraint::Length(12),
         Constraint::Length(11),
         Constraint::Length(8),
         Constraint::Length(8),
@@ -148,16 +157,16 @@ fn topic_row<'a>(screen: &'a RecorderScreen, topic: &'a TopicStatus) -> Row<'a> 
         } else {
             Style::new()
         };
-        Cell::from(count(number)).style(style)
+        Cell::from(grouped(number)).style(style)
     };
     Row::new([
         Cell::from(topic.name.as_str()),
         Cell::from(hertz(reading.hertz)),
-        Cell::from(bytes(reading.bytes)),
-        Cell::from(count(statistics.messages_recorded)),
+        Cell::from(bandwidth(reading.bytes)),
+        Cell::from(grouped(statistics.messages_recorded)),
         lost(statistics.messages_lost_in_transport),
         lost(statistics.messages_lost_in_recorder()),
-        Cell::from(count(statistics.messages_left_out())),
+        Cell::from(grouped(statistics.messages_left_out())),
         Cell::from(curve(screen, &topic.name)),
     ])
 }
@@ -166,7 +175,7 @@ fn topic_row<'a>(screen: &'a RecorderScreen, topic: &'a TopicStatus) -> Row<'a> 
 fn curve(screen: &RecorderScreen, topic: &str) -> Line<'static> {
     const WIDTH: usize = 10;
     let losses = screen.losses.history(topic);
-    let bars = spark(screen.meter.history(topic).into_iter(), WIDTH);
+    let bars = screen.meter.sparkline(topic, WIDTH);
     let losses = losses.into_iter().rev().take(WIDTH).rev();
     let spans = bars.chars().zip(losses).map(|(bar, lost)| {
         if lost > 0.0 {

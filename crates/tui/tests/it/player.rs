@@ -63,12 +63,12 @@ fn everything_is_there_in_80_by_24() {
     assert_eq!(lines[2].chars().position(|sign| sign == '●'), Some(36));
     assert_eq!(
         lines[3],
-        "played 4,212   not played 5   cache 1,000 messages, 2.5 MB   starved 3"
+        "played 4,212   not played 5   cache 1,000 messages, 2.4 MiB   starved 3"
     );
     assert_eq!(lines[4], "clock: /clock is ours");
     assert!(lines[5].starts_with("topic "), "{text}");
     assert!(
-        lines[6].contains("/imu/data") && lines[6].contains("200.0   200 kB    4,200"),
+        lines[6].contains("/imu/data") && lines[6].contains("200.0   195.3 KiB/s  4,200"),
         "{text}"
     );
     assert!(lines[7].contains("/camera/image"), "{text}");

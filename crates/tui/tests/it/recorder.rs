@@ -43,7 +43,7 @@ fn the_account_adds_up_in_one_line() {
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines[0], "timeloom record rosbag2_2026");
     assert!(
-        lines[1].starts_with("● recording   01:15.0   files 2   queue 0 % of 100 MB"),
+        lines[1].starts_with("● recording   01:15.0   files 2   queue 0 % of 95.4 MiB"),
         "{text}"
     );
     assert_eq!(

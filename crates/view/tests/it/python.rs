@@ -1,24 +1,11 @@
 //! A client that somebody else wrote: `websockets` from `PyPI`, and the protocol by its documentation.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use crate::toy::Show;
+pub(crate) use timeloom_testkit::python;
 
-/// The Python with `websockets`; `None` after saying why, where that is allowed.
-pub(crate) fn python() -> Option<PathBuf> {
-    if let Some(python) = std::env::var_os("TIMELOOM_PYTHON") {
-        return Some(python.into());
-    }
-    let required = std::env::var("CI").is_ok_and(|ci| ci == "true")
-        || std::env::var_os("TIMELOOM_REQUIRE_PYTHON").is_some();
-    assert!(
-        !required,
-        "TIMELOOM_PYTHON must name a Python with websockets"
-    );
-    eprintln!("skipped: TIMELOOM_PYTHON is not set");
-    None
-}
+use crate::toy::Show;
 
 /// Runs a script beside this file; what it printed.
 pub(crate) fn run(python: &Path, script: &str, arguments: &[&str]) -> String {

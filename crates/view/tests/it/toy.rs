@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use bytes::Bytes;
 use timeloom_msg::{Definitions, Value};
 use timeloom_time::{
-    CancelToken, ControlledClock, Duration, PlaybackRate, PlayerClock as _, Time, TimeBase,
-    WaitOptions, Woke,
+    CancelToken, ControlledClock, PlaybackRate, PlayerClock as _, Time, TimeBase, WaitOptions, Woke,
 };
 use timeloom_view::protocol::{ConnectionGraph, PlaybackStatus};
 use timeloom_view::{
@@ -366,10 +365,8 @@ impl Source for Toy {
     }
 }
 
-/// Waits for something that will become true; a test that waits forever is killed and named.
-pub(crate) fn until(mut done: impl FnMut() -> bool) {
-    let clock = timeloom_time::Clock::<timeloom_time::Steady>::new();
-    while !done() {
-        assert!(clock.sleep_for(Duration::from_millis(5)).is_reached());
-    }
+/// Waits for something that another thread does.
+#[track_caller]
+pub(crate) fn until(condition: impl FnMut() -> bool) {
+    timeloom_testkit::until("the condition of the test", condition);
 }

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use timeloom_time::{Clock, Duration, Steady};
+pub(crate) use timeloom_testkit::until;
+use timeloom_time::Duration;
 use timeloom_wire::{EndpointInfo, EndpointKind, Graph, GraphWatch, Participant as _};
 use timeloom_zenoh::{Options, ZenohParticipant, ZenohRouter};
 
@@ -24,16 +25,6 @@ pub(crate) fn participant(endpoint: &str) -> Arc<ZenohParticipant> {
 
 /// How long something that must happen may take; a test that passes never waits for it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Waits until the condition holds.
-pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let clock = Clock::<Steady>::new();
-    let end = clock.now().saturating_add(PATIENCE);
-    while !condition() {
-        assert!(clock.now() < end, "not within {PATIENCE}: {what}");
-        let _woke = clock.sleep_for(Duration::from_millis(2));
-    }
-}
 
 /// A participant and the graph that it sees.
 pub(crate) struct Watched {

@@ -1,10 +1,6 @@
 //! Behaviour of `timeloom-zenoh`, all on 127.0.0.1.
 
-#![expect(
-    clippy::print_stderr,
-    clippy::unwrap_used,
-    reason = "the helpers of tests say and fail as tests do"
-)]
+#![expect(clippy::unwrap_used, reason = "a test stops at the first error")]
 
 mod bad_peers;
 mod blob;

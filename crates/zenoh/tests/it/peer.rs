@@ -5,27 +5,13 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
+use timeloom_testkit::python;
 
 /// eclipse-zenoh from `PyPI`, with the layer of `rmw_zenoh` by hand.
 pub(crate) struct Peer {
     process: Child,
     commands: ChildStdin,
     answers: BufReader<ChildStdout>,
-}
-
-/// The Python with eclipse-zenoh; `None` after saying why, where that is allowed.
-fn python() -> Option<PathBuf> {
-    if let Some(python) = std::env::var_os("TIMELOOM_PYTHON") {
-        return Some(python.into());
-    }
-    let required = std::env::var("CI").is_ok_and(|ci| ci == "true")
-        || std::env::var_os("TIMELOOM_REQUIRE_PYTHON").is_some();
-    assert!(
-        !required,
-        "TIMELOOM_PYTHON must name a Python with eclipse-zenoh"
-    );
-    eprintln!("skipped: TIMELOOM_PYTHON is not set");
-    None
 }
 
 impl Peer {

@@ -1,8 +1,7 @@
 //! The live account of a bag while it is written.
 
 use super::closer::DeletedFile;
-use crate::metadata::TopicRecord;
-use crate::metadata::saved_account;
+use crate::metadata::saved_account::AccountText;
 use crate::storage::WriteOutcome;
 use crate::{
     LeftOutCause, LossCause, LossTimeline, Message, MissingCause, TopicAccount, TopicId, TopicInfo,
@@ -27,17 +26,17 @@ pub(super) struct Account {
 /// A topic within the file that is open.
 #[derive(Default)]
 struct InFile {
-    /// What went missing before the storage; the times also of what the storage refused.
+    /// Messages that were missing before they reached the storage; its timeline also has those that the storage refused.
     missing: TopicAccount,
-    /// What the storage refused.
+    /// Messages that the storage refused.
     refused: u64,
     /// The accounts of deleted files that this file carries on.
     carried: TopicStatistics,
-    /// What is not known at the moment.
+    /// Messages that are unknown at the moment.
     open: UnknownMessages,
-    /// Whether something changed since the last save.
+    /// Whether the account changed since the last save.
     changed: bool,
-    /// When messages went missing since the last save.
+    /// Missing messages since the last save.
     since_saved: LossTimeline,
 }
 
@@ -48,7 +47,7 @@ impl InFile {
         self.changed = true;
     }
 
-    /// All that is missing in the file so far.
+    /// Everything that is missing in the file so far.
     fn statistics(&self) -> TopicStatistics {
         let mut all = self.missing.statistics;
         all.lost_in_recorder.add(LossCause::Storage, self.refused);
@@ -212,22 +211,18 @@ impl Account {
         }
         self.saved_ns = Some(now_ns);
         self.changed = false;
-        let mut records = Vec::new();
+        let mut text = AccountText::new();
         for (file, topic) in self.open_file.iter_mut().zip(topics) {
             if std::mem::take(&mut file.changed) {
-                records.push(TopicRecord {
-                    topic: TopicInfo::new(&topic.name, &topic.type_name),
-                    statistics: Some(file.statistics()),
-                    timeline: std::mem::take(&mut file.since_saved),
-                    found_again: file.missing.found_again,
-                    ..TopicRecord::default()
-                });
+                let found_again = &file.missing.found_again;
+                text.add(topic, &file.statistics(), &file.since_saved, found_again);
+                file.since_saved.clear();
             }
         }
-        Some(saved_account::to_yaml(&records))
+        Some(text.finish())
     }
 
-    /// What is missing in the file that is being closed, and what it found again of files before it.
+    /// Missing messages of the file that is being closed, and messages of earlier files that it found again.
     pub(super) fn close_file(&mut self) -> Vec<TopicAccount> {
         let mut closed = Vec::new();
         self.changed = false;
@@ -246,7 +241,7 @@ impl Account {
     }
 }
 
-/// What the bag says of a file that was deleted.
+/// The account of a deleted file.
 pub(super) fn deleted_account(account: &TopicStatistics) -> TopicStatistics {
     let mut missing = account.missing_only();
     let cause = LeftOutCause::Deleted;

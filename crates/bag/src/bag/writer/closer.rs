@@ -22,7 +22,7 @@ pub(super) struct ClosingFile {
     pub(super) path: PathBuf,
     pub(super) writer: Box<dyn StorageWriter>,
     pub(super) topics: Arc<Vec<TopicInfo>>,
-    /// What went missing before the storage while this file was open, and what it found again, by topic.
+    /// Messages that were missing before the storage while this file was open, and messages found again, by topic.
     pub(super) missing: Vec<TopicAccount>,
     /// Name of the file that is open now.
     pub(super) next: Option<String>,
@@ -36,7 +36,7 @@ pub(super) struct DeletedFile {
     pub(super) accounts: Vec<TopicStatistics>,
 }
 
-/// What the thread is asked to do.
+/// A job of the thread.
 enum Job {
     Close(Box<ClosingFile>),
     /// Answer when all before it is done.
@@ -47,7 +47,7 @@ enum Job {
     CustomData(String, String),
 }
 
-/// What the thread tells the writer.
+/// A report of the thread to the writer.
 #[derive(Default)]
 struct News {
     outcome: WriteOutcome,
@@ -62,7 +62,7 @@ pub(super) struct Closed {
     pub(super) deleted_messages: u64,
 }
 
-/// How files are closed.
+/// Settings of the thread.
 pub(super) struct Settings {
     pub(super) directory: PathBuf,
     pub(super) storage: StorageId,
@@ -70,7 +70,7 @@ pub(super) struct Settings {
     pub(super) max_files: usize,
 }
 
-/// The thread that finishes files, and what it tells.
+/// The thread that finishes files, and its reports.
 pub(super) struct Closer {
     jobs: Sender<Job>,
     thread: JoinHandle<Closed>,
@@ -138,7 +138,7 @@ impl Closer {
         wait.recv().ok().flatten()
     }
 
-    /// What went wrong, and which files were deleted, since the last call.
+    /// Errors and deleted files since the last call.
     pub(super) fn take_news(&self) -> (WriteOutcome, Vec<DeletedFile>) {
         let mut news = lock(&self.news);
         (
@@ -189,7 +189,7 @@ struct Worker {
     /// The accounts of deleted files, until the next file is closed and has them.
     carried: Vec<TopicStatistics>,
     files_closed: usize,
-    /// How many files were closed when `metadata.yaml` was written.
+    /// Number of closed files when `metadata.yaml` was written.
     files_described: usize,
 }
 

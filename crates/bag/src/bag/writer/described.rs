@@ -17,7 +17,7 @@ pub(super) fn add_open_file(metadata: &mut BagMetadata, topics: &[TopicInfo], na
     }
 }
 
-/// Takes the file back that [`add_open_file`] added.
+/// Removes the file that [`add_open_file`] added.
 pub(super) fn remove_open_file(metadata: &mut BagMetadata) {
     metadata.relative_file_paths.pop();
     metadata.files.pop();
@@ -120,14 +120,14 @@ pub(crate) fn add_file(
     metadata.duration_ns = end.map_or(0, |end| end.saturating_sub(metadata.starting_time_ns));
 }
 
-/// Takes messages back that files counted as missing and later ones found again.
+/// Takes back messages that earlier files counted as missing and later files found.
 pub(crate) fn take_back(metadata: &mut BagMetadata) {
     for record in &mut metadata.topics {
         record.take_back_found();
     }
 }
 
-/// Takes the first file and its account out of the metadata; gives how many messages it had.
+/// Removes the first file and its account from the metadata; returns the number of its messages.
 ///
 /// The account goes on in the file that carries it; the times stay.
 pub(super) fn forget_first_file(metadata: &mut BagMetadata, accounts: &[TopicStatistics]) -> u64 {

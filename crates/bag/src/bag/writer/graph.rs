@@ -6,8 +6,8 @@ use crate::message::size_u64;
 use crate::storage::{StorageWriter, WriteOutcome};
 
 impl BagWriter {
-    /// Tells what changed in the graph of the robot: the open file gets it, and each further one begins with what is
-    /// there then.
+    /// Records a change of the graph of the robot: the open file gets the change, and each further file begins with the
+    /// graph of that moment.
     pub fn update_graph(&mut self, changed: &RobotGraph) -> WriteOutcome {
         if changed.is_empty() {
             return WriteOutcome::default();

@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::message::size_u64;
 use crate::{Message, TopicId};
 
 /// Keeps copies of the last messages of some topics.
 #[derive(Debug, Default)]
 pub(super) struct Latched {
     topics: BTreeMap<TopicId, Last>,
+    /// Copies that were written again, by dense id.
+    repeated: Vec<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -31,12 +34,29 @@ impl Latched {
         self.topics.entry(topic).or_default().depth = depth;
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.topics.is_empty()
+    pub(super) fn add_topic(&mut self) {
+        self.repeated.push(0);
     }
 
-    /// Copies those that may have to be repeated.
+    /// Copies that were written again so far, by dense id.
+    pub(super) fn repeated(&self) -> &[u64] {
+        &self.repeated
+    }
+
+    /// Counts all kept messages as written again.
+    pub(super) fn count_repeated(&mut self) {
+        for (topic, last) in &self.topics {
+            if let Some(count) = self.repeated.get_mut(topic.index()) {
+                *count += size_u64(last.messages.len());
+            }
+        }
+    }
+
+    /// Copies the messages of the kept topics.
     pub(super) fn see(&mut self, batch: &[Message<'_>]) {
+        if self.topics.is_empty() {
+            return;
+        }
         for message in batch {
             let Some(last) = self.topics.get_mut(&message.topic) else {
                 continue;

@@ -1,4 +1,4 @@
-//! What the owner of a writer reports of messages that the writer never got.
+//! Messages that never reached the writer, as its owner reports them.
 
 use super::BagWriter;
 use crate::{
@@ -31,25 +31,25 @@ impl BagWriter {
         self.account.miss(topic, cause, messages, when_ns);
     }
 
-    /// Takes messages back that were counted as missing by that cause and came after all.
+    /// Takes back messages that were counted as missing by that cause and arrived later.
     pub fn found_again(&mut self, topic: TopicId, cause: MissingCause, messages: u64) {
         self.account.find_again(topic, cause, messages);
     }
 
-    /// Adds what is not known of a topic, once that is certain: at the end. The file that is open has it.
+    /// Adds messages that stay unknown, at the end of a recording, to the account of the open file.
     pub fn leave_open(&mut self, topic: TopicId, unknown: UnknownMessages) {
         let mut missing = TopicAccount::default();
         missing.statistics.unknown = unknown;
         self.account.add_missing(topic, &missing);
     }
 
-    /// Replaces what is not known of a topic at the moment. It is saved in case the process is killed, and in nothing else:
-    /// what is not known at the end is for [`leave_open`](Self::leave_open).
+    /// Replaces the messages that are unknown at the moment. They are saved in case the process is killed, and nowhere else:
+    /// report what stays unknown at the end to [`leave_open`](Self::leave_open).
     pub fn set_unknown(&mut self, topic: TopicId, unknown: UnknownMessages) {
         self.account.set_unknown(topic, unknown);
     }
 
-    /// Adds what another recording says is missing and not known of a topic.
+    /// Adds the missing and unknown messages of another recording of the topic.
     pub fn add_missing(&mut self, topic: TopicId, missing: &TopicAccount) {
         self.account.add_missing(topic, missing);
     }
@@ -59,7 +59,7 @@ impl BagWriter {
         self.account.totals()
     }
 
-    /// When messages of each topic went missing, by dense id.
+    /// The times at which messages of each topic went missing, by dense id.
     pub fn timelines(&self) -> &[LossTimeline] {
         self.account.timelines()
     }

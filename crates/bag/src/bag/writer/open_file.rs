@@ -31,7 +31,7 @@ impl OpenFile {
         }
     }
 
-    /// How many messages of a batch go into this file; 0 asks for a split.
+    /// Number of messages of a batch that fit into this file; 0 asks for a split.
     pub(super) fn until_split(&self, batch: &[Message<'_>], options: &BagOptions) -> usize {
         let (max_duration, max_size) = (options.max_file_duration_ns, options.max_file_size);
         let Some(first_time) = self.first_time_ns else {

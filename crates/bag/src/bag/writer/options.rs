@@ -1,4 +1,4 @@
-//! How a bag is written.
+//! Options of a bag writer.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -70,11 +70,11 @@ impl StorageOptions {
     }
 }
 
-/// How a bag is written. The default is one MCAP file without compression, and metadata that every reader takes.
+/// Options of a bag writer. The default is one MCAP file without compression, and metadata that every reader accepts.
 pub struct BagOptions {
     /// The storage.
     pub storage: StorageOptions,
-    /// What is compressed besides.
+    /// Compression of messages or files, beside that of the storage.
     pub compression: CompressionMode,
     /// Level of that compression; rosbag2 uses 1.
     pub compression_level: i32,

@@ -1,4 +1,4 @@
-//! When what was written reaches the operating system and the disk.
+//! Saving: when written data reaches the operating system and the disk.
 
 use super::BagWriter;
 use crate::storage::{StorageWriter, WriteOutcome};
@@ -9,7 +9,7 @@ impl BagWriter {
         let Some(account) = self.account.save(now_ns, &self.topics) else {
             return false;
         };
-        if let Some(file) = &mut self.current {
+        if let Some(file) = self.files.current_mut() {
             let saved = file.writer.save_account(&account);
             self.account.settle(&saved);
             outcome.absorb(saved);
@@ -22,7 +22,7 @@ impl BagWriter {
     pub(super) fn carry_unknown(&mut self, now_ns: i64) {
         let mut saved = WriteOutcome::default();
         if self.save_account(now_ns, &mut saved)
-            && let Some(file) = &mut self.current
+            && let Some(file) = self.files.current_mut()
         {
             let sealed = file.writer.seal();
             self.account.settle(&sealed);
@@ -60,7 +60,7 @@ impl BagWriter {
         action: impl FnOnce(&mut Box<dyn StorageWriter>) -> WriteOutcome,
     ) -> WriteOutcome {
         let mut outcome = WriteOutcome::default();
-        if let Some(file) = &mut self.current {
+        if let Some(file) = self.files.current_mut() {
             outcome = action(&mut file.writer);
             file.count(0, &outcome);
             self.account.settle(&outcome);

@@ -2,7 +2,7 @@ use timeloom_time::sync::{AtomicBool, Mutex, Ordering, lock};
 
 use crate::WriteOutcome;
 
-/// What the sink could not write, on its way to the writer: one look costs no lock as long as there is nothing.
+/// Write errors of the sink on their way to the writer; checking for them takes no lock while there are none.
 #[derive(Default)]
 pub(super) struct LossReport {
     outcome: Mutex<WriteOutcome>,

@@ -8,20 +8,20 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use super::loss_report::LossReport;
-use crate::mcap::chunk::{Chunk, Packer};
 use crate::mcap::options::{McapCompression, McapOptions};
 use crate::mcap::sink::Sink;
+use crate::mcap::write_chunk::{Packer, WriteChunk};
 use crate::{Error, Result, WriteOutcome};
 
-/// What the sink thread gets, in order of its number.
+/// A job of the sink thread; jobs are done in the order of their numbers.
 enum Step {
     /// A chunk, packed unless the sink packs.
-    Chunk(Box<Chunk>),
+    Chunk(Box<WriteChunk>),
     /// Answer when all before it is written; with `true` sync first.
     Barrier(bool, Sender<()>),
 }
 
-/// What the sink thread tells the writer.
+/// A report of the sink thread to the writer.
 #[derive(Default)]
 struct Shared {
     losses: LossReport,
@@ -32,9 +32,9 @@ struct Shared {
 /// The running threads of one file.
 pub(crate) struct Threads {
     /// To the pool, when there is one.
-    jobs: Option<Sender<(u64, Box<Chunk>)>>,
+    jobs: Option<Sender<(u64, Box<WriteChunk>)>>,
     steps: Sender<(u64, Step)>,
-    free: Receiver<Box<Chunk>>,
+    free: Receiver<Box<WriteChunk>>,
     next: u64,
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
@@ -50,7 +50,9 @@ impl Threads {
         let (give_back, free) = unbounded();
         for _ in 0..count {
             // The receiver is in this function, so this cannot fail.
-            give_back.send(Box::<Chunk>::default()).unwrap_or_default();
+            give_back
+                .send(Box::<WriteChunk>::default())
+                .unwrap_or_default();
         }
         let (steps, sink_steps) = bounded(count + 1);
         let shared = Arc::new(Shared::default());
@@ -64,7 +66,7 @@ impl Threads {
         let mut workers = Vec::new();
         let mut jobs = None;
         if compresses {
-            let (send, receive) = bounded::<(u64, Box<Chunk>)>(count);
+            let (send, receive) = bounded::<(u64, Box<WriteChunk>)>(count);
             for _ in 0..options.threads {
                 let (receive, steps, packer) =
                     (receive.clone(), steps.clone(), Packer::new(options));
@@ -95,7 +97,7 @@ impl Threads {
         })
     }
 
-    pub(crate) fn submit(&mut self, chunk: &mut Box<Chunk>, outcome: &mut WriteOutcome) {
+    pub(crate) fn submit(&mut self, chunk: &mut Box<WriteChunk>, outcome: &mut WriteOutcome) {
         let fresh = self.free.recv().unwrap_or_default();
         let full = std::mem::replace(chunk, fresh);
         let lost = match &self.jobs {
@@ -168,7 +170,11 @@ impl Threads {
     }
 }
 
-fn pack_all(jobs: &Receiver<(u64, Box<Chunk>)>, steps: &Sender<(u64, Step)>, mut packer: Packer) {
+fn pack_all(
+    jobs: &Receiver<(u64, Box<WriteChunk>)>,
+    steps: &Sender<(u64, Step)>,
+    mut packer: Packer,
+) {
     for (number, mut chunk) in jobs {
         packer.pack(&mut chunk, &[]);
         if steps.send((number, Step::Chunk(chunk))).is_err() {
@@ -181,7 +187,7 @@ fn sink_all(
     mut sink: Sink,
     steps: &Receiver<(u64, Step)>,
     mut packer: Option<Packer>,
-    free: &Sender<Box<Chunk>>,
+    free: &Sender<Box<WriteChunk>>,
     shared: &Shared,
 ) -> Sink {
     let mut next = 0;
@@ -198,7 +204,7 @@ fn sink_all(
                     }
                     sink.commit(&chunk, &[], &mut outcome);
                     chunk.clear();
-                    // The writer may be gone already; then nobody needs the buffer.
+                    // The writer may be gone already; then the buffer is not needed.
                     free.send(chunk).unwrap_or_default();
                 }
                 Step::Barrier(sync, answer) => {

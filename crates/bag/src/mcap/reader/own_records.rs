@@ -1,4 +1,4 @@
-//! What the writer of a bag says about it in records of the file: metadata, account, and the graph of the robot.
+//! Metadata, account and robot graph that the writer of a bag stores in records of the file.
 
 use super::McapReader;
 use crate::mcap::account_record;

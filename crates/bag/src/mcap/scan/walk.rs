@@ -9,7 +9,7 @@ use crate::{Error, Result};
 /// Bytes that are read at once.
 const WINDOW: u64 = 1 << 20;
 
-/// What is at the current place.
+/// The item at the current offset.
 pub(crate) enum Step {
     /// A complete record; `length` is that of its body.
     Record {

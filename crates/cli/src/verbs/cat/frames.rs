@@ -7,10 +7,8 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use timeloom_bag::Message;
 use timeloom_bag::storage::FileInfo;
-
-use crate::decode::Decoders;
+use timeloom_bag::{Decoder, Message};
 
 /// The version of the form, in the first line.
 const VERSION: u32 = 1;
@@ -18,9 +16,9 @@ const VERSION: u32 = 1;
 const END: u32 = u32::MAX;
 
 /// The first line.
-pub(super) fn header(info: &FileInfo, decoders: &Decoders) -> String {
+pub(super) fn header(info: &FileInfo, decoder: &Decoder) -> String {
     let topics: Vec<Value> = (0..info.topics.len())
-        .filter_map(|index| topic(info, decoders, index))
+        .filter_map(|index| topic(info, decoder, index))
         .collect();
     json!({
         "timeloom_frames": VERSION,
@@ -32,15 +30,15 @@ pub(super) fn header(info: &FileInfo, decoders: &Decoders) -> String {
     .to_string()
 }
 
-fn topic(info: &FileInfo, decoders: &Decoders, index: usize) -> Option<Value> {
+fn topic(info: &FileInfo, decoder: &Decoder, index: usize) -> Option<Value> {
     let topic = info.topics.get(index)?;
-    // What cannot be decoded is passed on raw; the reader says why when it is asked to decode it.
-    let (description, undecodable) = match decoders.schema(index) {
+    // Messages that cannot be decoded are passed on raw, with the reason for the reader.
+    let (description, undecodable) = match decoder.schema(index) {
         Ok(schema) => match schema.type_description() {
             Ok(description) => (Some(description.to_hash_json()), None),
             Err(error) => (None, Some(error.to_string())),
         },
-        Err(reason) => (None, Some(reason)),
+        Err(error) => (None, Some(error.to_string())),
     };
     let description = description.and_then(|text| serde_json::from_str::<Value>(&text).ok());
     Some(json!({

@@ -6,13 +6,13 @@ use anyhow::Context as _;
 use fancy_regex::Regex;
 use timeloom_bag::TopicInfo;
 use timeloom_bag::yaml::{self, Node};
+use timeloom_text::nearest;
 
 use super::plan::Plan;
 use super::writer_settings::WriterSettings;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::selection_arguments::{absolute, full_types};
-use crate::suggestion::nearest;
 use crate::time_range::TimeRange;
 use crate::topic_selection::{Hidden, MatchedNames, TopicSelection};
 

@@ -6,15 +6,15 @@ use timeloom_bag::convert::{ConvertOutput, ConvertReport, OnDamage, convert_from
 use timeloom_bag::metadata::read_metadata_file;
 use timeloom_bag::storage::FileInfo;
 use timeloom_bag::{BagOptions, BagReader, StorageReader as _};
+use timeloom_text::{counted, seconds};
 
 use super::inputs::InputArguments;
 use super::refuse_damage;
 use crate::context::Context;
 use crate::extras::warn_left_out;
 use crate::failure::Failure;
-use crate::json_text::counted;
 use crate::outcome::Outcome;
-use crate::time_range::{TimeRange, seconds};
+use crate::time_range::TimeRange;
 use crate::topic_selection::TopicSelection;
 
 /// One bag to be written.

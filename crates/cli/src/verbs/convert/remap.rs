@@ -3,9 +3,9 @@
 use std::str::FromStr;
 
 use timeloom_bag::TopicInfo;
+use timeloom_text::nearest;
 
 use crate::failure::Failure;
-use crate::suggestion::nearest;
 
 /// One renaming, as it was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]

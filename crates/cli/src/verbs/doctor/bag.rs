@@ -7,12 +7,12 @@ use serde_json::json;
 use timeloom_bag::Query;
 use timeloom_bag::storage::StorageReader as _;
 use timeloom_doctor::BagExamination;
+use timeloom_text::{counted, grouped};
 
 use super::text::Sentences;
 use crate::context::Context;
 use crate::damage;
-use crate::decode::Decoders;
-use crate::json_text::{counted, grouped};
+use crate::decode::decoder;
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
 
@@ -71,7 +71,7 @@ fn examine(bag: &Path, context: &Context) -> anyhow::Result<BagExamination> {
     let info = context.bags.info(bag)?;
     let mut reader = context.bags.open(bag)?;
     let held = reader.info().clone();
-    let decoders = Decoders::new(&held.topics, &held.ros_distro);
+    let decoder = decoder(&held);
     let mut progress = context.progress("read");
     let total = held.message_count().max(1);
     let mut examination = BagExamination::new(info, held.topics);
@@ -81,7 +81,8 @@ fn examine(bag: &Path, context: &Context) -> anyhow::Result<BagExamination> {
         match reader.next_message() {
             Ok(Some(message)) => {
                 count += 1;
-                examination.take(&message, &decoders.decode(&message));
+                let value = decoder.decode(&message);
+                examination.take(&message, &value.map_err(|error| error.to_string()));
                 progress.update(count as f64 / total as f64, count);
             }
             Ok(None) => return Ok(examination),

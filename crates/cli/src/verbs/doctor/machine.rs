@@ -8,7 +8,6 @@ use timeloom_time::Duration;
 
 use super::text::Sentences;
 use crate::context::Context;
-use crate::json_text::grouped;
 use crate::live::LiveArguments;
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;

@@ -4,10 +4,10 @@ use std::io::Write;
 
 use serde_json::json;
 use timeloom_doctor::{Interface, WANTED_RECEIVE_BUFFER};
+use timeloom_text::{counted, grouped};
 use timeloom_wire::environment::{Backend, Environment};
 
 use super::text::Sentences;
-use crate::json_text::{counted, grouped};
 
 /// The state of the network.
 pub(super) struct Network {

@@ -3,7 +3,7 @@
 use timeloom_doctor::{Finding, MIN_OPEN_FILES, Vendor, WANTED_RECEIVE_BUFFER};
 use timeloom_node::Severity;
 
-use crate::json_text::{counted, grouped};
+use timeloom_text::{counted, grouped};
 use crate::live::mismatch_text;
 use crate::outcome::Outcome;
 

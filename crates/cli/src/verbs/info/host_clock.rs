@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use timeloom_node::host_clock::{HOST_CLOCK_KEY, HostClockRecord};
-
-use crate::json_text::counted;
+use timeloom_text::counted;
 
 /// Steps that are printed; the rest is counted.
 const MOST_STEPS: usize = 10;
@@ -51,7 +50,9 @@ fn words(record: &HostClockRecord) -> String {
     match (&record.reference, record.synchronised) {
         (Some(reference), true) => format!("synchronised by {} with {reference}", record.source),
         (None, true) => format!("synchronised by {}", record.source),
-        (_, false) if record.source == "none" => "not synchronised by anybody that is known".into(),
+        (_, false) if record.source == "none" => {
+            "not synchronised: no time daemon was found".into()
+        }
         (_, false) => format!("not synchronised, though {} ran", record.source),
     }
 }
@@ -93,7 +94,7 @@ mod tests {
         let text = "system_ns=1 reason=start source=none synchronised=false tai_s=0\n";
         assert_eq!(
             told(text),
-            "Host clock: not synchronised by anybody that is known\n"
+            "Host clock: not synchronised: no time daemon was found\n"
         );
     }
 }

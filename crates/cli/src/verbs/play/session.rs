@@ -8,13 +8,13 @@ use timeloom_node::player::{
     Answer, Control, Notice, Options, PlayRange, Player, PlayerHandle, Reporter, Services, Status,
 };
 use timeloom_node::{NodeOptions, RosNode};
+use timeloom_text::counted;
 use timeloom_time::Duration;
 
 use super::bag_arguments::BagArguments;
 use super::{full_screen, keys, status_line};
 use crate::context::Context;
 use crate::damage;
-use crate::json_text::counted;
 use crate::live::{Keyboard, Live, LiveArguments, has_terminal};
 use crate::outcome::Outcome;
 

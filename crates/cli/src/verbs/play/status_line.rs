@@ -1,9 +1,8 @@
 //! The line that shows where a player is and how fast it really goes.
 
 use timeloom_node::player::{State, Status};
+use timeloom_text::grouped;
 use timeloom_time::{Duration, Ros, Time};
-
-use crate::json_text::grouped;
 
 /// One line for people: state, position, length, rate, achieved rate, messages.
 pub(super) fn line(status: &Status) -> String {

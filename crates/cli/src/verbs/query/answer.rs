@@ -10,14 +10,14 @@ use timeloom_msg::Schema;
 use timeloom_query::{
     BagSource, Error, Findings, Format, Session, SessionOptions, TextLayout, Writer,
 };
+use timeloom_text::{counted, nearest};
 
 use super::{Arguments, QueryFormat};
 use crate::context::Context;
 use crate::decode::resolver;
 use crate::failure::Failure;
-use crate::json_text::counted;
+use crate::hint;
 use crate::outcome::Outcome;
-use crate::{hint, suggestion};
 
 /// Bags as the other verbs open them, and types as they find them.
 struct CliBags(Arc<dyn Place>);
@@ -142,8 +142,7 @@ fn explained(error: Error) -> anyhow::Error {
 fn unknown_table(name: &str, tables: &[String]) -> Failure {
     let known = tables.iter().map(String::as_str);
     let with_slash = format!("/{name}");
-    let near = suggestion::nearest(name, known.clone())
-        .or_else(|| suggestion::nearest(&with_slash, known));
+    let near = nearest(name, known.clone()).or_else(|| nearest(&with_slash, known));
     let text = format!("there is no table {name}");
     let hint = if let Some(near) = near {
         format!("did you mean \"{near}\"? `SHOW TABLES` lists all")

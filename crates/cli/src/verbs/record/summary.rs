@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use serde_json::json;
 use timeloom_bag::{LossCause, MissingCause, TopicStatistics};
 use timeloom_node::recorder::{EndReason, Report, TopicStatus};
+use timeloom_text::{counted, grouped, percent, size};
 
 use crate::context::Context;
-use crate::json_text::{counted, grouped};
 
 /// Prints the account of the recording; true when messages were lost.
 pub(crate) fn print(report: &Report, context: &mut Context) -> bool {
@@ -22,7 +22,7 @@ pub(crate) fn print(report: &Report, context: &mut Context) -> bool {
     let text = format!(
         "recorded {} ({}) of {} in {}: {}",
         counted(total.messages_recorded, "message"),
-        bytes(total.bytes_written),
+        size(total.bytes_written),
         counted(report.topics.len() as u64, "topic"),
         counted(files, "file"),
         report.directory.display()
@@ -122,14 +122,6 @@ fn label(cause: MissingCause) -> String {
     cause.name().replace('_', " ")
 }
 
-/// A share like `0.02 %`: never zero for something.
-fn percent(share: f64) -> String {
-    if share > 0.0 && share < 0.01 {
-        return "<0.01 %".to_owned();
-    }
-    format!("{share:.2} %")
-}
-
 /// The unknown messages of a topic: `≤12` for at most 12, `open` without a bound.
 fn unknown(statistics: &TopicStatistics) -> String {
     let unknown = &statistics.unknown;
@@ -162,7 +154,7 @@ pub(super) fn table(
             text,
             "  {:<width$} {hertz:>9.1} {:>12} {:>12} {:>13} {:>11} {:>11} {:>11}",
             topic.name,
-            format!("{}/s", bytes_of(bandwidth)),
+            timeloom_text::bandwidth(bandwidth),
             grouped(statistics.messages_recorded),
             grouped(statistics.messages_lost_in_transport),
             grouped(statistics.messages_lost_in_recorder()),
@@ -181,22 +173,6 @@ fn mean_bandwidth(topic: &TopicStatus) -> f64 {
         0 => 0.0,
         messages => statistics.messages_rate() * statistics.bytes_written as f64 / messages as f64,
     }
-}
-
-/// A size like `1.2 MiB`.
-pub(crate) fn bytes(count: u64) -> String {
-    bytes_of(count as f64)
-}
-
-fn bytes_of(count: f64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let (mut value, mut unit) = (count, 0);
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    let digits = usize::from(unit > 0);
-    format!("{value:.digits$} {}", UNITS.get(unit).unwrap_or(&"B"))
 }
 
 #[cfg(test)]
@@ -225,17 +201,8 @@ mod tests {
         assert_eq!(unknown(&statistics), "≤12");
         statistics.unknown.open_publishers = 1;
         assert_eq!(unknown(&statistics), "≤12, open");
-        assert_eq!(percent(0.000_1), "<0.01 %");
         assert_eq!(causes(&TopicStatistics::default()), None);
         assert!(losses(&TopicStatistics::default()).is_none());
         assert!(losses(&statistics).unwrap().contains("backpressure 0"));
-    }
-
-    #[test]
-    fn sizes_have_units() {
-        assert_eq!(bytes(0), "0 B");
-        assert_eq!(bytes(1023), "1023 B");
-        assert_eq!(bytes(1536), "1.5 KiB");
-        assert_eq!(bytes(u64::MAX), "16777216.0 TiB");
     }
 }

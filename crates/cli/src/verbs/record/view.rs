@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use timeloom_node::recorder::{Phase, Status, TopicStatus};
+use timeloom_text::{grouped, size};
 use timeloom_time::{Clock, Duration, Steady, Time};
 
-use super::summary::{bytes, table};
+use super::summary::table;
 use crate::context::Context;
-use crate::json_text::grouped;
 use crate::plain_text::plain_text;
 
 /// How often a line is written where no table can be.
@@ -130,7 +130,7 @@ fn line(status: &Status) -> String {
         seconds % 60,
         status.topics.len(),
         grouped(total.messages_recorded),
-        bytes(total.bytes_written),
+        size(total.bytes_written),
         grouped(total.messages_lost_in_transport),
         grouped(total.messages_lost_in_recorder()),
         grouped(total.messages_left_out()),

@@ -5,15 +5,15 @@ use std::path::Path;
 use timeloom_bag::place::is_address;
 use timeloom_bag::{StorageReader as _, TopicInfo};
 use timeloom_sync::Sample;
+use timeloom_text::counted;
 
 use super::device_field::{FieldArguments, SampleFields};
 use crate::context::Context;
 use crate::damage;
-use crate::decode::Decoders;
+use crate::decode::decoder;
 use crate::failure::Failure;
 use crate::hint;
-use crate::json_text::counted;
-use crate::suggestion::nearest;
+use timeloom_text::nearest;
 
 /// Whether a path is a bag rather than a table.
 pub(crate) fn is_bag(path: &Path) -> bool {
@@ -43,10 +43,10 @@ pub(crate) fn read_topic(
     let mut reader = context.bags.open(bag)?;
     let info = reader.info().clone();
     let topic = chosen(&info.topics, topic)?;
-    let decoders = Decoders::new(&info.topics, &info.ros_distro);
+    let decoder = decoder(&info);
     let place = info.topics.iter().position(|one| one.name == topic);
-    let schema = decoders.schema(place.unwrap_or_default());
-    let schema = schema.map_err(Failure::new)?;
+    let schema = decoder.schema(place.unwrap_or_default());
+    let schema = schema.map_err(|error| Failure::new(error.to_string()))?;
     let mut fields = SampleFields::new(fields, schema, &topic)?;
     context.printer.warnings(&info.damage);
     let mut account = BagAccount {
@@ -66,7 +66,8 @@ pub(crate) fn read_topic(
                 continue;
             }
         };
-        let sample = decoders.decode(&message).map_err(Failure::new);
+        let sample = decoder.decode(&message);
+        let sample = sample.map_err(|error| Failure::new(error.to_string()));
         let sample = sample.and_then(|value| fields.sample(&value, message.log_time_ns));
         let checked = sample.and_then(|sample| {
             let sample = Sample::Passive(sample);

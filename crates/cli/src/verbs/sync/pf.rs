@@ -7,6 +7,7 @@ use clap::Args;
 use timeloom_node::{LidarNode, NodeOptions, ParameterValue, RosNode, Severity};
 use timeloom_pf::simulator::SimulatedLidar;
 use timeloom_pf::{Lidar, LidarEvent, LidarSink, LidarStatus, LinkState, Scan, ScanStamp};
+use timeloom_text::{counted, grouped};
 use timeloom_time::{Clock, Duration, Steady, TimeBase, WaitOptions};
 
 use super::pf_arguments::LidarArguments;
@@ -14,7 +15,6 @@ use super::pf_device::DeviceArguments;
 use super::pf_lines::Lines;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::json_text::{counted, grouped};
 use crate::live::{Interrupt, Live, LiveArguments, seconds};
 use crate::outcome::Outcome;
 use crate::params_file::NodeFlags;

@@ -3,11 +3,11 @@
 use clap::{Args, ValueEnum};
 use timeloom_pf::packet::HeaderForm;
 use timeloom_pf::simulator::{ClockModel, Faults, Product, Sent, SimulatedLidar, SimulatorOptions};
+use timeloom_text::{counted, grouped};
 use timeloom_time::{Clock, Duration, Steady, TimeBase, WaitOptions};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::json_text::{counted, grouped};
 use crate::live::{Interrupt, seconds};
 use crate::outcome::Outcome;
 

@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use serde_json::json;
 use timeloom_pf::simulator::{SimulatedClock, SimulatedLidar};
 use timeloom_pf::{ClockReport, LidarStatus, LinkState, ScanStamp};
+use timeloom_text::grouped;
 use timeloom_time::{Clock, Duration, Steady, Time};
 
 use super::sparkline::sparkline;
 use super::summary::micros;
 use crate::context::Context;
-use crate::json_text::grouped;
 use crate::verbs::info::Format;
 
 /// How many seconds the sparklines show.

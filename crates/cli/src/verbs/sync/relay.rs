@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use timeloom_node::TypeService;
 use timeloom_sync::ClockPair;
+use timeloom_text::counted;
 use timeloom_time::{Clock, Duration, Reading, System};
 use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
 
@@ -16,7 +17,6 @@ use super::limits_arguments::LimitsArguments;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::field_path;
-use crate::json_text::counted;
 use crate::live::{Feed, FeedArguments, Live, LiveArguments, TypeFinder, seconds};
 use crate::outcome::Outcome;
 

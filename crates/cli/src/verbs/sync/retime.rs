@@ -9,17 +9,17 @@ use timeloom_bag::{
 };
 use timeloom_msg::Schema;
 use timeloom_sync::{Limits, Mapping, Sample, smooth};
+use timeloom_text::counted;
 
 use super::bag_samples::read_topic;
 use super::device_field::{FieldArguments, SampleFields};
 use super::limits_arguments::LimitsArguments;
 use crate::context::Context;
-use crate::decode::Decoders;
+use crate::decode::decoder;
 use crate::extras::warn_left_out;
 use crate::failure::Failure;
-use crate::json_text::counted;
 use crate::outcome::Outcome;
-use crate::suggestion::nearest;
+use timeloom_text::nearest;
 
 mod rewrite;
 mod stamps;
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         let path = arguments.output.clone();
         return Err(timeloom_bag::Error::Exists { path }.into());
     }
-    let decoders = Decoders::new(&info.topics, &info.ros_distro);
+    let decoder = decoder(&info);
     let limits = arguments.limits.limits();
     let shared = match &arguments.clock_topic {
         Some(topic) => Some(mapping(
@@ -93,9 +93,9 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let mut lost = false;
     for name in &arguments.topic {
         let place = info.topics.iter().position(|topic| topic.name == *name);
-        let schema = decoders
+        let schema = decoder
             .schema(place.unwrap_or_default())
-            .map_err(Failure::new)?;
+            .map_err(|error| Failure::new(error.to_string()))?;
         let writer = StampWriter::new(schema, name)?;
         let (mapping, damaged) = match &shared {
             Some((mapping, damaged)) => (mapping.clone(), *damaged),

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use timeloom_sync::simulate::{Family, HostClock};
 use timeloom_sync::table::{SAMPLE_HEADER, sample_line};
+use timeloom_text::counted;
 
 use super::output::Output;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::json_text::counted;
 use crate::outcome::Outcome;
 
 const EXAMPLES: &str = "\

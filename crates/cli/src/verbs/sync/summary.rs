@@ -7,11 +7,10 @@ use timeloom_sync::{
     Calibration, ConstantDelay, EventKind, Health, LimitReached, Mapped, Sample, SyncEvent,
 };
 
-use crate::json_text::{counted, grouped};
-
 mod quantiles;
 
 use quantiles::Quantiles;
+use timeloom_text::{counted, grouped};
 
 /// Restarts and shifts that are told one by one.
 const MOST_TOLD: usize = 20;

@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::json;
 use timeloom_msg::Schema;
 use timeloom_sync::{ClockPair, Diagnostics, Sample as ClockSample, SensorClock};
+use timeloom_text::{counted, grouped};
 use timeloom_time::{Clock, Duration, Reading, Steady, System, Time};
 
 use super::device_field::{FieldArguments, SampleFields};
@@ -13,7 +14,6 @@ use super::limits_arguments::LimitsArguments;
 use super::sparkline::sparkline;
 use super::summary::micros;
 use crate::context::Context;
-use crate::json_text::{counted, grouped};
 use crate::live::{Feed, FeedArguments, Live, LiveArguments, TypeFinder};
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;

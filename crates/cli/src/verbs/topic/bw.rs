@@ -2,6 +2,7 @@
 
 use clap::Args;
 use serde_json::json;
+use timeloom_text::{bandwidth, size};
 
 use super::window::Window;
 use crate::context::Context;
@@ -64,11 +65,11 @@ fn line(format: Format, window: &Window, account: &Account, now_ns: i64) -> Opti
     let (lost, dropped) = (account.lost_in_transport, account.dropped);
     Some(match format {
         Format::Text => format!(
-            "{}/s from {messages} messages  size mean: {} min: {} max: {}  lost: {}",
-            size(rate),
-            size(mean),
-            size(min as f64),
-            size(max as f64),
+            "{} from {messages} messages  size mean: {} min: {} max: {}  lost: {}",
+            bandwidth(rate),
+            size((sum / messages.max(1)) as u64),
+            size(min as u64),
+            size(max as u64),
             lost + dropped
         ),
         Format::Json => json!({
@@ -83,26 +84,4 @@ fn line(format: Format, window: &Window, account: &Account, now_ns: i64) -> Opti
         })
         .to_string(),
     })
-}
-
-/// As `ros2 topic bw` writes it.
-fn size(bytes: f64) -> String {
-    match bytes {
-        bytes if bytes < 1e3 => format!("{bytes:.0} B"),
-        bytes if bytes < 1e6 => format!("{:.2} KB", bytes / 1e3),
-        bytes => format!("{:.2} MB", bytes / 1e6),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::size;
-
-    #[test]
-    fn sizes_have_their_unit() {
-        assert_eq!(
-            [size(12.0), size(1_500.0), size(2.5e6)],
-            ["12 B", "1.50 KB", "2.50 MB"]
-        );
-    }
 }

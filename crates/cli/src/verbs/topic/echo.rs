@@ -2,22 +2,22 @@
 
 use clap::Args;
 use serde_json::json;
+use timeloom_bag::export::{self, LineContent, json_line};
 use timeloom_bag::{Message, TopicId};
 use timeloom_msg::value::JsonStyle;
 use timeloom_msg::{Schema, Value};
+use timeloom_text::counted;
 use timeloom_time::{Clock, Duration, Steady, Time};
 use timeloom_wire::Sample;
 
 use crate::context::Context;
 use crate::field_path;
-use crate::json_text::counted;
 use crate::live::{
     Feed, FeedArguments, FeedTimes, Live, LiveArguments, MessageFilter, SimClock, TypeFinder,
     seconds,
 };
-use crate::message_line::{Content, TimeFormat, line};
 use crate::outcome::Outcome;
-use crate::verbs::topic::csv;
+use crate::time_format::TimeFormat;
 use crate::verbs::topic::left_out::LeftOut;
 
 const EXAMPLES: &str = "\
@@ -253,13 +253,13 @@ fn text(
         data: &sample.payload,
     };
     let shown = &arguments.shown;
-    let times = shown.time_format;
+    let times: export::TimeFormat = shown.time_format.into();
     let text = match schema.map(|schema| (schema, schema.decode(&sample.payload))) {
-        None => line(topic, &message, &Content::Raw, times),
+        None => json_line(topic, &message, LineContent::Raw, times),
         Some((schema, Err(error))) => {
             progress.undecoded += 1;
             let reason = format!("cannot decode {}: {error}", schema.name());
-            line(topic, &message, &Content::Error(&reason), times)
+            json_line(topic, &message, LineContent::Error(&reason), times)
         }
         Some((_, Ok(value))) => {
             if let Some(filter) = &arguments.filter
@@ -268,7 +268,7 @@ fn text(
                 return Ok(None);
             }
             shown.text(value, |value| {
-                line(topic, &message, &Content::Value(value), times)
+                json_line(topic, &message, LineContent::Value(value), times)
             })
         }
     };
@@ -318,7 +318,7 @@ impl ShownArguments {
         };
         left_out.shorten(&mut part);
         match (self.csv, &self.field) {
-            (true, _) => csv::row(&part),
+            (true, _) => part.to_csv(),
             (false, None) => whole(&part),
             (false, Some(_)) => {
                 let mut text = String::new();

@@ -1,10 +1,10 @@
 //! `timeloom topic list`.
 
 use clap::Args;
+use timeloom_text::counted;
 use timeloom_wire::{EndpointKind, Graph};
 
 use crate::context::Context;
-use crate::json_text::counted;
 use crate::live::{Live, LiveArguments, NameList, Shown};
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;

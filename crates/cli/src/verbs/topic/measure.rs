@@ -1,12 +1,12 @@
 //! The common part of `hz` and `bw`: a line per second over the last messages.
 
 use timeloom_msg::Schema;
+use timeloom_text::counted;
 use timeloom_time::{Clock, Duration, System};
 use timeloom_wire::Sample;
 
 use super::window::Window;
 use crate::context::Context;
-use crate::json_text::counted;
 use crate::live::{
     Account, Feed, FeedArguments, FeedTimes, Live, LiveArguments, MessageFilter, SimClock,
     TypeFinder,

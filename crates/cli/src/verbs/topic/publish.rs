@@ -5,12 +5,12 @@ use std::sync::Arc;
 use clap::Args;
 use timeloom_msg::{QosProfile, Schema};
 use timeloom_node::TypeService;
+use timeloom_text::counted;
 use timeloom_time::{Clock, Duration, Rate, System, WaitOptions, WireTime};
 use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::json_text::counted;
 use crate::live::{
     Live, LiveArguments, QosArguments, SimClock, Template, TypeFinder, hertz, seconds,
 };

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use timeloom_bag::{BagReader, EndpointRole, RobotGraph, StorageReader as _};
+use timeloom_text::counted;
 use timeloom_time::Duration;
 use timeloom_trace::{
     AccountOf, AccountScope, Direction, Engine, EngineOptions, Intake, LinkSearch,
@@ -17,7 +18,6 @@ use crate::context::Context;
 use crate::damage;
 use crate::failure::Failure;
 use crate::hint;
-use crate::json_text::counted;
 use crate::live::seconds;
 use crate::time_range::TimeRangeArguments;
 

@@ -2,19 +2,19 @@
 
 use std::ops::ControlFlow;
 
-use timeloom_bag::{BagReader, Query, StorageReader as _, TopicId};
+use timeloom_bag::{BagReader, Decoder, Query, StorageReader as _, TopicId};
 use timeloom_msg::StampProgram;
 use timeloom_trace::{Pass, RecordedMessage, Recording};
 
 use crate::context::Context;
-use crate::decode::Decoders;
+use crate::decode::decoder;
 use crate::time_range::TimeRange;
 
 /// A part of a bag, with progress and warnings.
 pub(super) struct BagRecording<'a> {
     reader: &'a mut BagReader,
     range: TimeRange,
-    decoders: Decoders,
+    decoder: Decoder,
     context: &'a mut Context,
     damaged: u64,
 }
@@ -26,11 +26,11 @@ impl<'a> BagRecording<'a> {
         context: &'a mut Context,
     ) -> Self {
         let info = reader.info();
-        let decoders = Decoders::new(&info.topics, &info.ros_distro);
+        let decoder = decoder(info);
         Self {
             reader,
             range,
-            decoders,
+            decoder,
             context,
             damaged: 0,
         }
@@ -53,7 +53,7 @@ impl Recording for BagRecording<'_> {
     }
 
     fn stamp(&self, topic: usize) -> Option<StampProgram> {
-        let schema = self.decoders.schema(topic).ok()?;
+        let schema = self.decoder.schema(topic).ok()?;
         StampProgram::compile(schema)
     }
 

@@ -4,13 +4,12 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
+use timeloom_text::{Table, counted};
 use timeloom_trace::{Verdict, junit};
 
 use super::analysis::{AnalysisArguments, read_plan};
-use super::text::Table;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::json_text::counted;
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
 

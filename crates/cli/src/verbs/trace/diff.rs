@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
+use timeloom_text::Table;
 use timeloom_trace::{PathReport, Report, Summary, span_text};
 
 use super::analysis::AnalysisArguments;
-use super::text::Table;
 use crate::context::Context;
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use timeloom_text::counted;
 use timeloom_trace::{ChromeTrace, OtlpTrace, dot, mermaid};
 
 use super::analysis::AnalysisArguments;
 use super::report::write_out;
 use crate::context::Context;
-use crate::json_text::counted;
 use crate::outcome::Outcome;
 
 const EXAMPLES: &str = "\

@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use clap::Args;
 use timeloom_node::{LineageMonitor, MonitorOptions, NodeOptions, RosNode};
+use timeloom_text::counted;
 use timeloom_time::{Duration, Event, Steady, Time};
 use timeloom_trace::{DeadlineEvent, EngineOptions, FoundBy, Plan, Report, span_text};
 
@@ -12,7 +13,6 @@ use super::analysis::read_plan;
 use super::text::{Paths, report_text};
 use super::viewer::Viewer;
 use crate::context::Context;
-use crate::json_text::counted;
 use crate::live::{Key, Keyboard, Live, LiveArguments, seconds};
 use crate::outcome::Outcome;
 use crate::plain_text::plain_text;

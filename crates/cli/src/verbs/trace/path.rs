@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use timeloom_text::Table;
 use timeloom_trace::{Flow, PathReport, span_text};
 
 use super::analysis::AnalysisArguments;
-use super::text::{Table, percentiles, steps_text};
+use super::text::{percentiles, steps_text};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::outcome::Outcome;

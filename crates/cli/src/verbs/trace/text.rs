@@ -2,64 +2,10 @@
 
 use std::fmt::Write as _;
 
+use timeloom_text::{Table, counted, grouped};
 use timeloom_trace::{
     DeadlineReport, HopReport, PathReport, Report, Summary, TargetReport, span_text,
 };
-
-use crate::json_text::{counted, grouped};
-
-/// A table; columns of numbers stand to the right.
-pub(crate) struct Table {
-    rows: Vec<Vec<String>>,
-    indent: &'static str,
-}
-
-impl Table {
-    pub(crate) fn new(indent: &'static str, head: &[&str]) -> Self {
-        Self {
-            rows: vec![head.iter().map(ToString::to_string).collect()],
-            indent,
-        }
-    }
-
-    pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
-    }
-
-    pub(crate) fn text(&self) -> String {
-        let columns = self.rows.first().map_or(0, Vec::len);
-        let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
-        let numeric: Vec<bool> = (0..columns).map(|column| self.is_numeric(column)).collect();
-        let mut text = String::new();
-        for row in &self.rows {
-            let mut line = self.indent.to_owned();
-            for (column, cell) in row.iter().enumerate() {
-                let width = widths.get(column).copied().unwrap_or(0);
-                let space = " ".repeat(width.saturating_sub(cell.chars().count()));
-                let gap = if column == 0 { "" } else { "  " };
-                line = if numeric.get(column).copied().unwrap_or(false) {
-                    line + gap + &space + cell
-                } else {
-                    line + gap + cell + &space
-                };
-            }
-            text.push_str(line.trim_end());
-            text.push('\n');
-        }
-        text
-    }
-
-    /// Whether all cells of a column below its head begin as numbers and limits do.
-    fn is_numeric(&self, column: usize) -> bool {
-        let cells = self.rows.iter().skip(1).filter_map(|row| row.get(column));
-        let mut first = cells.filter_map(|cell| cell.chars().next());
-        first.all(|letter| letter.is_ascii_digit() || "-+≤≥".contains(letter))
-    }
-}
 
 /// How many paths of a source to a target are listed one by one when they are summarised.
 const LISTED_PATHS: usize = 8;
@@ -251,7 +197,7 @@ fn doubt_text(path: &PathReport, name: &str) -> String {
     let mut text = String::new();
     let mut line = |words: String| text = format!("{text}  {name}: {words}\n");
     if path.suspicious > 0 {
-        let count = counted(path.suspicious, "latency").replace("latencys", "latencies");
+        let count = counted(path.suspicious, "latency");
         line(format!(
             "{count} left out: negative, or across a jump of a clock"
         ));

@@ -8,6 +8,7 @@ use timeloom_node::player::{
     Control, Notice, PlayRange, Player, PlayerHandle, Reporter, Services, Status,
 };
 use timeloom_node::{NodeOptions, RosNode};
+use timeloom_text::counted;
 use timeloom_time::{Duration, TimeBase};
 use timeloom_view::{BagContents, PlayerTap, PlayerView, Server, Source};
 use timeloom_wire::Participant;
@@ -17,8 +18,7 @@ use super::Arguments;
 use super::wait::wait;
 use crate::context::Context;
 use crate::damage;
-use crate::decode::Decoders;
-use crate::json_text::counted;
+use crate::decode::decoder;
 use crate::live::{Interrupt, Live};
 use crate::outcome::Outcome;
 
@@ -84,9 +84,10 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     selection.check_not_empty(&info.topics)?;
     let options = arguments.playback.options(selection, &info)?;
     let title = title(&arguments.bags);
-    let decoders = Decoders::new(&info.topics, &info.ros_distro);
+    let decoder = decoder(&info);
     let contents = BagContents::new(title.as_str(), &reader, |topic| {
-        decoders.schema(topic).cloned()
+        let schema = decoder.schema(topic);
+        schema.cloned().map_err(|error| error.to_string())
     });
     let place = Participants::find(arguments, context)?;
     let tap = PlayerTap::default();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use timeloom_bag::TopicInfo;
+use timeloom_text::counted;
 use timeloom_view::{GraphView, GraphViewOptions, Hidden, Listening, Source};
 
 use super::Arguments;
@@ -12,7 +13,6 @@ use super::wait::wait;
 use crate::context::Context;
 use crate::decode::resolver;
 use crate::failure::Failure;
-use crate::json_text::counted;
 use crate::live::{Live, SimClock};
 use crate::outcome::Outcome;
 

@@ -1,13 +1,16 @@
-//! A message as one line of CSV: all its values in their order, as `ros2 topic echo --csv` has them.
+//! Messages as lines of CSV.
 
-use timeloom_msg::Value;
-use timeloom_msg::value::{Array, Struct};
+use super::{Array, Struct, Value};
 
-/// The values of a message, one cell each. Texts with commas, quotes or line breaks are quoted.
-pub(super) fn row(value: &Value) -> String {
-    let mut cells = Vec::new();
-    collect(value, &mut cells);
-    cells.join(",")
+impl Value {
+    /// All values of a message in wire order, as `ros2 topic echo --csv` prints them, without a newline. Arrays are
+    /// spread, so that messages of one type can have different numbers of cells; [`Columns`](super::Columns) has the
+    /// same ones for all.
+    pub fn to_csv(&self) -> String {
+        let mut cells = Vec::new();
+        collect(self, &mut cells);
+        cells.join(",")
+    }
 }
 
 fn collect(value: &Value, cells: &mut Vec<String>) {
@@ -22,13 +25,14 @@ fn collect(value: &Value, cells: &mut Vec<String>) {
         Value::Array(array) => (0..array.len())
             .filter_map(|index| array.get(index))
             .for_each(|element| collect(&element, cells)),
-        Value::String(text) => cells.push(quoted(&text.to_string_lossy())),
-        Value::WString(text) => cells.push(quoted(&text.to_string_lossy())),
+        Value::String(text) => cells.push(csv_cell(&text.to_string_lossy())),
+        Value::WString(text) => cells.push(csv_cell(&text.to_string_lossy())),
         number => cells.push(number.to_json()),
     }
 }
 
-fn quoted(text: &str) -> String {
+/// Quotes a cell that holds a comma, a quote or a line end (RFC 4180).
+pub(super) fn csv_cell(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
@@ -38,12 +42,11 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use timeloom_msg::Schema;
-
     use super::*;
+    use crate::Schema;
 
     #[test]
-    fn values_stand_in_their_order() {
+    fn values_are_in_wire_order() {
         let text =
             "B b\nB[] list\nint32[] n\nstring s\nbool on\nfloat64 x\n===\nMSG: p/B\nuint8 y\n";
         let schema = Schema::parse_ros2msg("p/msg/A", text).unwrap();
@@ -52,6 +55,6 @@ mod tests {
         message.set("n", Array::Int32(vec![1, -2])).unwrap();
         message.set("s", "a, \"b\"").unwrap();
         message.set("x", 0.5_f64).unwrap();
-        assert_eq!(row(&message), "7,1,-2,\"a, \"\"b\"\"\",false,0.5");
+        assert_eq!(message.to_csv(), "7,1,-2,\"a, \"\"b\"\"\",false,0.5");
     }
 }

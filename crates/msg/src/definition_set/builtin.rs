@@ -39,9 +39,9 @@ const BASE: &[&str] = &[
     include_str!("interfaces/unique_identifier_msgs.txt"),
     include_str!("interfaces/visualization_msgs.txt"),
 ];
-/// What was different in Humble.
+/// Definitions that differ in Humble.
 const HUMBLE: &str = include_str!("interfaces/humble.overlay.txt");
-/// What changed in Lyrical.
+/// Definitions that differ in Lyrical.
 const LYRICAL: &str = include_str!("interfaces/lyrical.overlay.txt");
 /// `tilde_lite` has a type of the same name as `tilde` with another layout.
 const TILDE_LITE: &str = include_str!("interfaces/tilde_lite.overlay.txt");

@@ -1,4 +1,4 @@
-//! A chunk while it fills, and the packing that turns it into what the file holds.
+//! A chunk that is written: it collects messages, and is packed into the bytes of the file.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ pub(crate) const MESSAGE_PREFIX: usize = RECORD_HEAD + MESSAGE_HEAD;
 
 /// A message of the chunk. Its place is the sum of the sizes before it.
 #[derive(Clone, Copy)]
-struct Entry {
+struct IndexEntry {
     log_time: i64,
     /// Of the payload.
     size: u32,
@@ -22,7 +22,7 @@ struct Entry {
 
 /// Log times of the first and the last message of a chunk.
 ///
-/// Only messages make one, and a chunk record cannot be written without one: see [`Chunk::span`].
+/// Only messages make one, and a chunk record cannot be written without one: see [`WriteChunk::span`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: i64,
@@ -75,19 +75,19 @@ impl Tally {
 /// A chunk record holds messages and nothing else. Schemas and channels stand in front of it, outside of chunks:
 /// libmcap 1.3, hence `ros2 bag`, reads nothing from a file whose first chunk holds no message.
 #[derive(Default)]
-pub(crate) struct Chunk {
+pub(crate) struct WriteChunk {
     /// Records of schemas and channels that go into the file before the chunk.
     pub(crate) definitions: Vec<u8>,
     /// Message records, uncompressed.
     pub(crate) records: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<IndexEntry>,
     /// Compressed records, when that is what the file gets.
     pub(crate) packed: Vec<u8>,
     pub(crate) compression: &'static str,
     pub(crate) crc: u32,
     /// Message index records.
     pub(crate) index: Vec<u8>,
-    /// What the chunk holds, by topic, ascending.
+    /// Messages and bytes of the chunk by topic, ascending.
     pub(crate) tallies: Vec<Tally>,
     /// Set by packing; `None` without messages, and then only the definitions are written.
     pub(crate) span: Option<Span>,
@@ -95,7 +95,7 @@ pub(crate) struct Chunk {
     pub(crate) uncompressed_size: u64,
 }
 
-impl Chunk {
+impl WriteChunk {
     /// Whether there is nothing to write, neither definitions nor messages.
     pub(crate) fn is_empty(&self) -> bool {
         self.definitions.is_empty() && self.entries.is_empty()
@@ -132,7 +132,7 @@ impl Chunk {
     #[inline]
     pub(crate) fn push_head(&mut self, topic: u16, message: &Message<'_>) {
         let size = u32::try_from(message.data.len()).unwrap_or(u32::MAX);
-        self.entries.push(Entry {
+        self.entries.push(IndexEntry {
             log_time: message.log_time_ns,
             size,
             topic,
@@ -187,7 +187,7 @@ impl Packer {
     }
 
     /// Counts, indexes, checks and compresses a chunk; `payload` is a large one that follows the records.
-    pub(crate) fn pack(&mut self, chunk: &mut Chunk, payload: &[u8]) {
+    pub(crate) fn pack(&mut self, chunk: &mut WriteChunk, payload: &[u8]) {
         self.tally(chunk);
         if self.index {
             self.build_index(chunk);
@@ -207,7 +207,7 @@ impl Packer {
         }
     }
 
-    fn tally(&mut self, chunk: &mut Chunk) {
+    fn tally(&mut self, chunk: &mut WriteChunk) {
         for entry in &chunk.entries {
             let at = usize::from(entry.topic);
             if at >= self.slots.len() {
@@ -239,7 +239,7 @@ impl Packer {
     }
 
     /// One message index record per topic, written by counting sort.
-    fn build_index(&mut self, chunk: &mut Chunk) {
+    fn build_index(&mut self, chunk: &mut WriteChunk) {
         let out = &mut chunk.index;
         out.clear();
         for tally in &chunk.tallies {
@@ -269,7 +269,7 @@ impl Packer {
     }
 
     /// Compresses the records; a chunk that does not get 2 % smaller, or that the codec refuses, stays as it is.
-    fn compress(&mut self, chunk: &mut Chunk) {
+    fn compress(&mut self, chunk: &mut WriteChunk) {
         chunk.packed.clear();
         let name = match self.compression {
             McapCompression::None => return,

@@ -5,40 +5,57 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
-use timeloom_bag::Message;
 use timeloom_msg::value::Columns;
 use timeloom_msg::{Schema, Value};
 
-use crate::message_line::TimeFormat;
+use super::TimeFormat;
+use crate::{Error, Message, Result};
 
 /// Writes rows to the files of their topics; a file is created with its first row.
 pub(super) struct CsvDirectory {
     directory: PathBuf,
     times: TimeFormat,
-    tables: Vec<Option<Table>>,
+    tables: Vec<Option<CsvFile>>,
     names: BTreeSet<String>,
 }
 
-struct Table {
+struct CsvFile {
     path: PathBuf,
     file: BufWriter<File>,
     columns: Columns,
 }
 
+impl CsvFile {
+    fn create(path: PathBuf, schema: &Schema) -> Result<Self> {
+        let file = File::create_new(&path).map_err(Error::io(&path, "create"))?;
+        let mut table = Self {
+            path,
+            file: BufWriter::new(file),
+            columns: Columns::of(schema),
+        };
+        let header = table.columns.csv_header();
+        table.write("log_time,publish_time", &header)?;
+        Ok(table)
+    }
+
+    fn write(&mut self, times: &str, row: &str) -> Result<()> {
+        // A message without fields has no cells.
+        let separator = if self.columns.names().is_empty() {
+            ""
+        } else {
+            ","
+        };
+        writeln!(self.file, "{times}{separator}{row}").map_err(Error::io(&self.path, "write"))
+    }
+}
+
 impl CsvDirectory {
-    pub(super) fn create(
-        directory: &Path,
-        topics: usize,
-        times: TimeFormat,
-    ) -> anyhow::Result<Self> {
-        fs::create_dir_all(directory)
-            .with_context(|| format!("cannot create {}", directory.display()))?;
-        let tables = std::iter::repeat_with(|| None).take(topics).collect();
+    pub(super) fn create(directory: &Path, topics: usize, times: TimeFormat) -> Result<Self> {
+        fs::create_dir_all(directory).map_err(Error::io(directory, "create"))?;
         Ok(Self {
             directory: directory.to_path_buf(),
             times,
-            tables,
+            tables: std::iter::repeat_with(|| None).take(topics).collect(),
             names: BTreeSet::new(),
         })
     }
@@ -50,10 +67,12 @@ impl CsvDirectory {
         schema: &Schema,
         message: &Message<'_>,
         value: &Value,
-    ) -> anyhow::Result<()> {
+    ) -> Result<()> {
         let index = message.topic.index();
         if self.tables.get(index).is_some_and(Option::is_none) {
-            let table = self.open(topic, schema)?;
+            let name = self.name(topic) + ".csv";
+            let path = self.directory.join(name);
+            let table = CsvFile::create(path, schema)?;
             if let Some(place) = self.tables.get_mut(index) {
                 *place = Some(table);
             }
@@ -61,39 +80,10 @@ impl CsvDirectory {
         let Some(Some(table)) = self.tables.get_mut(index) else {
             return Ok(());
         };
-        let (log, publish) = (
-            self.times.text(message.log_time_ns),
-            self.times.text(message.publish_time_ns),
-        );
+        let log = self.times.text(message.log_time_ns);
+        let publish = self.times.text(message.publish_time_ns);
         let row = table.columns.csv_row(value);
-        let separator = if table.columns.names().is_empty() {
-            ""
-        } else {
-            ","
-        };
-        let written = writeln!(table.file, "{log},{publish}{separator}{row}");
-        written.with_context(|| format!("cannot write {}", table.path.display()))
-    }
-
-    fn open(&mut self, topic: &str, schema: &Schema) -> anyhow::Result<Table> {
-        let name = self.name(topic);
-        let path = self.directory.join(format!("{name}.csv"));
-        let columns = Columns::of(schema);
-        let file =
-            File::create_new(&path).with_context(|| format!("cannot create {}", path.display()))?;
-        let mut file = BufWriter::new(file);
-        let separator = if columns.names().is_empty() { "" } else { "," };
-        let written = writeln!(
-            file,
-            "log_time,publish_time{separator}{}",
-            columns.csv_header()
-        );
-        written.with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(Table {
-            path,
-            file,
-            columns,
-        })
+        table.write(&format!("{log},{publish}"), &row)
     }
 
     /// A file name for a topic: `/imu/data` is `imu__data`; a name in use gets a number.
@@ -121,14 +111,12 @@ impl CsvDirectory {
         name
     }
 
-    /// Writes what is buffered; the number of files.
-    pub(super) fn finish(self) -> anyhow::Result<u64> {
+    /// Writes everything that is buffered; returns the number of files.
+    pub(super) fn finish(self) -> Result<u64> {
         let mut count = 0;
         for mut table in self.tables.into_iter().flatten() {
-            table
-                .file
-                .flush()
-                .with_context(|| format!("cannot write {}", table.path.display()))?;
+            let flushed = table.file.flush();
+            flushed.map_err(Error::io(&table.path, "write"))?;
             count += 1;
         }
         Ok(count)

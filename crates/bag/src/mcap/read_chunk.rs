@@ -1,4 +1,4 @@
-//! A block in memory: unpacked, checked, and its messages in the order of the query.
+//! A chunk that is read: unpacked, checked, and its messages in the order of the query.
 
 use super::chunk_table::{Block, BlockKind};
 use super::decode::{Unpacker, unpack_partial};
@@ -13,27 +13,27 @@ pub(crate) const NO_TOPIC: u32 = u32::MAX;
 
 /// A message within the block.
 #[derive(Clone, Copy)]
-pub(crate) struct Entry {
+pub(crate) struct MessagePlace {
     pub(crate) log_time: i64,
     at: u32,
 }
 
-/// A block whose messages are being delivered.
+/// A chunk or a run of records whose messages are being read.
 #[derive(Default)]
-pub(crate) struct OpenChunk {
+pub(crate) struct ReadChunk {
     pub(crate) block: usize,
     /// The stored record; the records themselves when nothing is compressed.
     stored: Vec<u8>,
     unpacked: Vec<u8>,
     /// Where the records begin in `stored` when they are not in `unpacked`.
     start: Option<usize>,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) places: Vec<MessagePlace>,
     pub(crate) next: usize,
     /// The bytes were given up to save memory and must be read again.
     pub(crate) evicted: bool,
 }
 
-impl OpenChunk {
+impl ReadChunk {
     /// Memory of the bytes.
     pub(crate) fn memory(&self) -> usize {
         if self.evicted {
@@ -53,7 +53,7 @@ impl OpenChunk {
     /// Gives up what was not delivered yet.
     pub(crate) fn abandon(&mut self) {
         self.evict();
-        self.entries.clear();
+        self.places.clear();
         self.next = 0;
     }
 
@@ -106,7 +106,7 @@ impl OpenChunk {
                 )?
                 .map(|start| start + RECORD_HEAD);
             }
-            BlockKind::OpenChunk => {
+            BlockKind::TruncatedChunk => {
                 self.start = None;
                 let body = self.stored.get(RECORD_HEAD..).unwrap_or_default();
                 if let Some((head, size)) = ChunkHead::parse(body) {
@@ -121,8 +121,8 @@ impl OpenChunk {
 
     /// Lists the wanted messages in the order of the query. `topics` maps channel ids.
     pub(crate) fn list(&mut self, query: &Query, topics: &[u32]) {
-        let mut entries = std::mem::take(&mut self.entries);
-        entries.clear();
+        let mut places = std::mem::take(&mut self.places);
+        places.clear();
         self.next = 0;
         let (mut sorted, mut last) = (true, i64::MIN);
         for (opcode, at, body) in Records::new(self.records()) {
@@ -140,7 +140,7 @@ impl OpenChunk {
             if topic != NO_TOPIC && query.contains(head.log_time) {
                 sorted &= head.log_time >= last;
                 last = head.log_time;
-                entries.push(Entry {
+                places.push(MessagePlace {
                     log_time: head.log_time,
                     at,
                 });
@@ -150,26 +150,26 @@ impl OpenChunk {
             Order::File => {}
             Order::LogTime | Order::ReverseLogTime => {
                 if !sorted {
-                    entries.sort_by_key(|entry| entry.log_time);
+                    places.sort_by_key(|entry| entry.log_time);
                 }
                 if query.order == Order::ReverseLogTime {
-                    entries.reverse();
+                    places.reverse();
                 }
             }
         }
-        self.entries = entries;
+        self.places = places;
     }
 
     /// Log time of the next message.
     #[inline]
     pub(crate) fn peek(&self) -> Option<i64> {
-        self.entries.get(self.next).map(|entry| entry.log_time)
+        self.places.get(self.next).map(|entry| entry.log_time)
     }
 
     /// A message of the list.
     #[inline]
     pub(crate) fn message(&self, place: usize, topics: &[u32]) -> Option<Message<'_>> {
-        let at = self.entries.get(place)?.at as usize;
+        let at = self.places.get(place)?.at as usize;
         let (_, _, body) = Records::new(self.records().get(at..)?).next()?;
         let (head, data) = MessageHead::parse(body)?;
         Some(Message {

@@ -1,4 +1,4 @@
-//! A set of definitions that know each other.
+//! A set of interface definitions.
 
 mod ament;
 mod builtin;
@@ -16,6 +16,15 @@ use crate::definition::{ActionDefinition, MessageDefinition, ServiceDefinition};
 use crate::{Error, InterfaceKind, Result, Schema, TypeName};
 
 /// Definitions of messages by type name, with the parts of services and actions among them.
+///
+/// ```
+/// use timeloom_msg::Definitions;
+///
+/// let imu = Definitions::builtin().schema("sensor_msgs/msg/Imu")?;
+/// assert_eq!(imu.root().fields()[0].name(), "header");
+/// assert!(Definitions::builtin().schema("my_msgs/msg/Own").is_err());
+/// # Ok::<(), timeloom_msg::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Definitions {
     messages: BTreeMap<TypeName, Arc<MessageDefinition>>,
@@ -44,7 +53,7 @@ impl Definitions {
             .for_each(|message| self.insert(message));
     }
 
-    /// Adds all definitions of `other`; those win where both have the same name.
+    /// Adds all definitions of `other`; they replace those of the same name.
     pub fn extend(&mut self, other: &Self) {
         for (name, message) in &other.messages {
             self.messages.insert(name.clone(), Arc::clone(message));
