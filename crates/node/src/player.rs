@@ -5,17 +5,17 @@
 //! tells what really happened, and nothing is published after a pause was answered.
 
 mod board;
-mod clock_beat;
 mod clock_follower;
 mod clock_jumps;
 mod clock_message;
 mod clock_owner;
 mod clock_publisher;
+mod clock_samples;
 mod clock_watch;
 mod control;
+mod external_jumps;
 mod handle;
 mod jumps;
-mod leaps;
 mod listeners;
 mod loader;
 mod lockstep;

@@ -29,7 +29,7 @@ fn help_goes_to_stdout() {
                    path, check, diff, export
       sync         Relate a sensor's clock to the host's: fit, calibrate, convert, retime, simulate,
                    watch, relay, pf, pf-device
-      clock        Look at /clock, publish it, and control whoever does: echo, publish, lag, drive
+      clock        Show, publish and control /clock: echo, publish, lag, drive
       topic        Look at the topics of a running robot, and publish: list, info, echo, hz, bw, pub
       node         Look at the nodes of a running robot: list, info
       service      Look at the services of a running robot, and call them: list, call

@@ -11,7 +11,7 @@ fn what_makes_no_sense_is_refused() {
         ("-r NaN", "it must be a finite number"),
         ("-r 1e9", "absurd"),
         ("--clock --use-sim-time", "cannot be used with"),
-        ("--use-sim-time -r 2", "time is somebody else's"),
+        ("--use-sim-time -r 2", "time follows /clock"),
         ("--clock 10 --clock-topics-all", "cannot be used with"),
         ("--loop-monotonic", "is for a loop"),
         ("--loop-range +5s..+2s", "--loop-range is empty"),

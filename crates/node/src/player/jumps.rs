@@ -9,7 +9,7 @@ use super::read_ahead::{ReadAhead, ReadPlan};
 use super::source::Position;
 
 /// Makes the read-ahead follow the jumps of the player's own clock: what was read is void, reading begins at the new
-/// time. Those of an external clock are followed in order by the playback thread ([`Leaps`](super::leaps::Leaps)).
+/// time. Those of an external clock are followed in order by the playback thread ([`ExternalJumps`](super::external_jumps::ExternalJumps)).
 pub(super) struct Jumps {
     read_ahead: Arc<ReadAhead>,
     mailbox: Arc<Mailbox>,

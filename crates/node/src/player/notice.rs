@@ -102,6 +102,12 @@ pub enum Notice {
         /// What the clock showed before and after, in nanoseconds.
         step_ns: (i64, i64),
     },
+    /// The external clock jumped more often than its owner remembers while its samples were lost: messages may be
+    /// missing.
+    ClockJumpsLost {
+        /// The time of the clock before and after, in nanoseconds.
+        step_ns: (i64, i64),
+    },
     /// The owner of the external clock is gone: the messages after the time that it showed last are not played.
     ClockGone {
         /// How many messages.
@@ -244,6 +250,12 @@ impl Notice {
             Self::MessagesSkipped { messages, step_ns } => write!(
                 f,
                 "/clock stepped from {} to {}: {messages} messages skipped",
+                seconds(step_ns.0),
+                seconds(step_ns.1)
+            ),
+            Self::ClockJumpsLost { step_ns } => write!(
+                f,
+                "/clock was not received between {} and {} and jumped too often meanwhile: some messages were not played",
                 seconds(step_ns.0),
                 seconds(step_ns.1)
             ),

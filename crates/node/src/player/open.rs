@@ -12,9 +12,9 @@ use super::clock_follower::ClockFollower;
 use super::clock_jumps::JumpInquiry;
 use super::clock_publisher::{CLOCK_TOPIC, ClockPublisher};
 use super::clock_watch::ClockWatch;
+use super::external_jumps::ExternalJumps;
 use super::handle::{PlayerHandle, Shared};
 use super::jumps::Jumps;
-use super::leaps::Leaps;
 use super::listeners::{Listeners, Offer};
 use super::loader::{Loader, Questions};
 use super::lockstep::Lockstep;
@@ -136,8 +136,10 @@ impl Parts {
         let splits = Splits::open(node, &reader)?;
         let jumps = Jumps::new(&read_ahead, &mailbox, &board);
         let following = follower.map(|follower| Following {
-            leaps: Leaps::new(options.clock_steps, &mailbox, follower.beat()),
+            jumps: ExternalJumps::new(options.clock_steps, &mailbox, follower.samples()),
             inquiry: JumpInquiry::default(),
+            owner: None,
+            unanswered: 0,
             follower: Arc::new(follower),
         });
         let senses = Senses {
@@ -293,7 +295,7 @@ fn watch_jumps(
     following: Option<&Following>,
 ) -> JumpHandle {
     match following {
-        Some(following) => following.leaps.watch(clock),
+        Some(following) => following.jumps.watch(clock),
         None => jumps.follow(clock),
     }
 }

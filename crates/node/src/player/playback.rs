@@ -18,13 +18,14 @@ use std::sync::atomic::Ordering;
 use timeloom_bag::TopicId;
 use timeloom_time::{Clock, Event, PlayerClock, Ros, Steady, System, Time};
 
+use self::owner::NANOSECOND;
 use super::board::{Board, add};
 use super::clock_follower::ClockFollower;
 use super::clock_jumps::JumpInquiry;
 use super::clock_publisher::{ClockPublisher, Ticker};
 use super::clock_watch::ClockWatch;
+use super::external_jumps::ExternalJumps;
 use super::jumps::Jumps;
-use super::leaps::Leaps;
 use super::listeners::Listeners;
 use super::loader::Questions;
 use super::lockstep::Lockstep;
@@ -70,10 +71,14 @@ pub(super) struct Playback {
 
 /// What is known of an external clock.
 pub(super) struct Following {
-    pub(super) leaps: Arc<Leaps>,
+    pub(super) jumps: Arc<ExternalJumps>,
     /// Feeds the clock as long as it is kept.
     pub(super) follower: Arc<ClockFollower>,
     pub(super) inquiry: JumpInquiry,
+    /// The owner of `/clock` that was found last.
+    pub(super) owner: Option<String>,
+    /// How often the owner was asked about the next jump and did not answer.
+    pub(super) unanswered: u32,
 }
 
 /// What changes as it plays.
@@ -94,6 +99,8 @@ pub(super) struct PlaybackState {
     told: Told,
     /// The player's time of the last message that was published, or of the place where playing began.
     last_due: Time<Ros>,
+    /// The player's time that the last jump went to, or at which playing began.
+    arrived: Time<Ros>,
     /// How far those that time waits for have come.
     in_step: Time<Ros>,
     /// The topic of a message whose acknowledgement time waits for.
@@ -203,7 +210,7 @@ impl Playback {
             self.state.stage = Stage::Idle;
             return;
         };
-        if self.follow_leap() {
+        if self.follow_jump() {
             return;
         }
         match self.front() {
@@ -256,7 +263,14 @@ impl Playback {
         }
         self.board.next_due.store(due.nanos(), Ordering::Relaxed);
         self.hold(due);
-        if self.reach(due) && !self.was_stopped() {
+        // A leader that is paused where time was moved to has not published the messages at this time.
+        let waits = self.is_external() && due == self.state.arrived;
+        let passed = if waits {
+            due.saturating_add(NANOSECOND)
+        } else {
+            due
+        };
+        if self.reach(passed) && !self.was_stopped() {
             self.publish_due(due);
         }
     }

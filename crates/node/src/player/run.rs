@@ -157,15 +157,13 @@ impl Run {
         Time::from_nanos(time.saturating_add(self.offset))
     }
 
-    /// Goes on to the next lap; true if time has to jump back.
-    pub(super) fn turn(&mut self, lap: u64) -> bool {
+    /// Goes on to the next lap.
+    pub(super) fn turn(&mut self, lap: u64) {
         self.lap = lap;
         self.position = Position::at(self.lap_range().start);
         if self.repeat == Repeat::Monotonic {
             self.offset = self.offset.saturating_add(self.lap_range().length());
-            return false;
         }
-        true
     }
 
     /// A time that playing can go to.

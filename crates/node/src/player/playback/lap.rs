@@ -6,6 +6,7 @@ use timeloom_time::Duration;
 use super::super::board::add;
 use super::super::clock_publisher::{CLOCK_TOPIC, ClockPublisher, Ticker, hertz_of, period_of};
 use super::super::control::{Answer, Refusal};
+use super::super::options::Repeat;
 use super::super::source::Position;
 use super::super::status::State;
 use super::{Leader, Playback, Stage};
@@ -58,19 +59,23 @@ impl Playback {
     }
 
     fn turn(&mut self, lap: u64) {
+        let run = self.state.run.as_ref();
+        let jumps_back = run.is_some_and(|run| run.repeat != Repeat::Monotonic);
+        // The old lap ends before anything is changed for the new one.
+        let flow = jumps_back.then(|| self.leave());
         let Some(run) = &mut self.state.run else {
             return;
         };
-        let back = run.turn(lap);
+        run.turn(lap);
         let start = run.due(run.lap_range().start);
         let plan = run.plan(Position::at(run.lap_range().start), true);
         self.board.offset.store(run.offset, Ordering::SeqCst);
         add(&self.board.laps, 1);
         self.jumps.set_plan(Some(plan));
         self.state.lap_began = self.steady.now();
-        if back {
+        if let Some(flow) = flow {
+            self.announce_jump(start);
             self.moved_to(start);
-            let flow = self.leave();
             self.jump_along(start);
             self.arrive(flow);
             self.board.forget_rate();
@@ -171,7 +176,7 @@ impl Playback {
             self.state.leader = Leader::Present;
             // Time stands until the next run; a follower's is not ours to stop.
             if let Some(following) = &self.following {
-                following.leaps.end();
+                following.jumps.end();
             } else {
                 let _paused = self.clock.pause();
                 let _free = self.clock.set_ceiling(None);

@@ -10,6 +10,7 @@ use super::super::rate::sane_rate;
 use super::super::run::{Burst, RunRange};
 use super::super::source::Position;
 use super::super::status::State;
+use super::owner::NANOSECOND;
 use super::{Playback, Stage};
 
 impl Playback {
@@ -139,8 +140,10 @@ impl Playback {
         run.position = Position::at(time);
         let (plan, epoch) = (run.plan(Position::at(time), true), self.read_ahead.epoch());
         if self.state.ticker.is_some() && self.clock.now() == due {
-            // Messages at this very time are played again: those who follow see it by a step back.
-            self.jump_along(due.saturating_sub(Duration::from_nanos(1)));
+            // Messages at this very time are played again: followers see it by a step back.
+            let before = due.saturating_sub(NANOSECOND);
+            self.announce_jump(before);
+            self.jump_along(before);
             self.tell_time();
         }
         self.announce_jump(due);
@@ -222,15 +225,24 @@ impl Playback {
         let Some(item) = before else {
             return Ok(Answer::Played(0));
         };
-        if let Some(run) = &mut self.state.run {
-            run.position = behind;
-            let due = run.due(item.time);
-            self.tell_time();
-            self.jump_along(due);
-            self.tell_time();
-        }
+        let due = self.set_position(Position::at(item.time));
+        self.announce_jump(due);
+        self.jump_along(due);
+        self.state.arrived = due;
+        self.tell_time();
         let sent = self.publish(&item);
+        self.set_position(behind);
+        self.tell_time();
         Ok(Answer::Played(u64::from(sent)))
+    }
+
+    /// Sets where playing is; its time on the player's clock.
+    fn set_position(&mut self, position: Position) -> Time<Ros> {
+        let Some(run) = &mut self.state.run else {
+            return self.clock.now();
+        };
+        run.position = position;
+        run.due(position.time)
     }
 
     /// Reads from a place on; the latched topics are as they should be there.

@@ -11,6 +11,7 @@ const MOST: usize = 1000;
 const READING: Duration = Duration::from_millis(100);
 /// How often that is looked at.
 const LOOK: Duration = Duration::from_millis(1);
+pub(super) const NANOSECOND: Duration = Duration::from_nanos(1);
 
 /// Whether time runs on after a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,10 +21,25 @@ pub(super) enum Flow {
 }
 
 impl Playback {
-    /// `/clock` tells of every change at once.
+    /// Publishes `/clock` at once, after a change.
     pub(super) fn tell_time(&self) {
         if let (Some(publisher), Some(_)) = (&self.clock_publisher, &self.state.ticker) {
+            self.pass_arrival();
             publisher.publish();
+        }
+    }
+
+    /// Moves time on by a nanosecond if it stands where a jump took it and a message at this time is out.
+    ///
+    /// Followers publish a message when time runs to it or past it, not when time is moved onto it: so they publish
+    /// nothing for a leader that is paused there.
+    pub(super) fn pass_arrival(&self) {
+        let now = self.clock.now();
+        let is_out = self.state.run.as_ref().is_some_and(|run| {
+            run.position.skip > 0 && run.due(run.position.time) == self.state.arrived
+        });
+        if self.state.ticker.is_some() && is_out && now == self.state.arrived {
+            self.jump_along(now.saturating_add(NANOSECOND));
         }
     }
 
@@ -40,18 +56,28 @@ impl Playback {
         if stands { Flow::Stands } else { Flow::Runs }
     }
 
-    /// Tells on `/clock` that time is about to be moved to another one.
+    /// Announces to followers that time is about to be moved.
     pub(super) fn announce_jump(&self, to: Time<Ros>) {
-        if let (Some(publisher), Some(_)) = (&self.clock_publisher, &self.state.ticker) {
-            publisher.announce_jump(to);
+        match (&self.clock_publisher, &self.state.ticker) {
+            (Some(publisher), Some(_)) => publisher.announce_jump(to),
+            (Some(publisher), None) => publisher.log_unpublished_jump(to),
+            (None, _) => {}
         }
     }
 
-    /// Tells the time at another place exactly, and lets it run on.
+    /// Publishes the time after a jump exactly, and lets it run on.
     pub(super) fn arrive(&self, flow: Flow) {
         self.tell_time();
         if flow == Flow::Runs {
             let _resumed = self.clock.resume();
+            self.tell_departure();
+        }
+    }
+
+    /// Publishes that time runs on from where a jump took it, so that followers publish the messages at that time.
+    pub(super) fn tell_departure(&self) {
+        if self.clock.now() > self.state.arrived {
+            self.tell_time();
         }
     }
 

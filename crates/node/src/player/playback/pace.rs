@@ -69,6 +69,7 @@ impl Playback {
     pub(super) fn moved_to(&mut self, due: Time<Ros>) {
         self.state.last_due = due;
         self.state.in_step = due;
+        self.state.arrived = due;
         self.splits.moved();
         if let Some(lockstep) = &self.lockstep {
             lockstep.forget();

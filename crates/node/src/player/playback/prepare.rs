@@ -55,10 +55,11 @@ impl Playback {
             details.loop_range = run.loop_range.map(RunRange::times);
         }
         if let Some(following) = &self.following {
-            following.leaps.begin(&*self.clock);
+            following.jumps.begin(&*self.clock);
         } else {
             // Where time stands while it waits to begin.
             self.moved_to(run.due(range.start));
+            self.announce_jump(run.due(range.start));
             self.jump_along(run.due(range.start));
             self.read_ahead
                 .restart(run.plan(Position::at(range.start), true));
@@ -175,6 +176,7 @@ impl Playback {
         if !self.state.paused {
             // Only a controlled clock gets here.
             let _resumed = self.clock.resume();
+            self.tell_departure();
         }
     }
 

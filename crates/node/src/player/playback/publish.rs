@@ -102,10 +102,13 @@ impl Playback {
             return;
         };
         let last = burst.left == Some(1);
-        if last || self.clock_publisher.is_some() || burst.played.is_multiple_of(CLOCK_STEP) {
+        let moves =
+            last || self.clock_publisher.is_some() || burst.played.is_multiple_of(CLOCK_STEP);
+        if moves && due > self.clock.now() {
             self.jump_along(due);
         }
         let sent = self.publish(&item);
+        self.pass_arrival();
         let Some(burst) = self.state.run.as_mut().and_then(|run| run.burst.as_mut()) else {
             return;
         };
