@@ -13,7 +13,7 @@ use super::clock_message::{self, LATEST, encode_clock};
 use super::clock_samples::SampleId;
 use super::listeners::Offer;
 use super::notice::{Notice, Reporter};
-use super::stop_sense::{Stop, StopSense};
+use super::suspend_detector::{SuspendDetector, Suspension};
 use crate::{Result, RosNode};
 
 /// Where time is published.
@@ -166,7 +166,7 @@ pub(super) fn clock_topic(node: &RosNode, qos: QosProfile) -> Result<TopicSpec> 
 /// Publishes `/clock` each period until dropped, whatever the player's time does.
 pub(super) struct Ticker {
     token: CancelToken,
-    sense: Arc<Mutex<StopSense>>,
+    detector: Arc<Mutex<SuspendDetector>>,
     thread: Option<BaseThread<()>>,
 }
 
@@ -182,32 +182,33 @@ impl Ticker {
         let publisher = Arc::clone(publisher);
         let base = publisher.clock.clock().base().clone();
         let clock = Clock::<Steady>::on(&base);
-        let sense = Arc::new(Mutex::new(StopSense::new(period, clock.now().nanos())));
-        let noted = Arc::clone(&sense);
+        let detector = SuspendDetector::new(period, clock.now().nanos());
+        let detector = Arc::new(Mutex::new(detector));
+        let ticked = Arc::clone(&detector);
         let thread = base.spawn("clock publisher", move || {
             let Ok(mut rate) = Rate::new(&clock, period) else {
                 return;
             };
             while rate.sleep_with(&options).is_ok() {
-                lock(&noted).beat(clock.now().nanos());
+                lock(&ticked).tick(clock.now().nanos());
                 publisher.publish();
             }
         })?;
         Ok(Self {
             token,
-            sense,
+            detector,
             thread: Some(thread),
         })
     }
 
-    /// The stop of this process that others have not got over yet.
-    pub(super) fn stop(&self, now: Time<Steady>) -> Option<Stop> {
-        lock(&self.sense).current(now.nanos())
+    /// The last suspension of this process, until other participants have rediscovered it.
+    pub(super) fn suspension(&self, now: Time<Steady>) -> Option<Suspension> {
+        lock(&self.detector).current(now.nanos())
     }
 }
 
-fn lock(sense: &Mutex<StopSense>) -> MutexGuard<'_, StopSense> {
-    sense.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(detector: &Mutex<SuspendDetector>) -> MutexGuard<'_, SuspendDetector> {
+    detector.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Ticker {
@@ -223,7 +224,7 @@ impl Drop for Ticker {
 /// How often `/clock` may be published, per second.
 const MOST_HERTZ: f64 = 10_000.0;
 
-/// The period of a frequency; none for 0 or less, which stands for not at all.
+/// The period of a frequency; none for 0 or less, which turns `/clock` off.
 pub(super) fn period_of(hertz: f64) -> std::result::Result<Option<Duration>, super::Refusal> {
     let refused = super::Refusal::ClockFrequency { hertz };
     if hertz.is_nan() || hertz > MOST_HERTZ {

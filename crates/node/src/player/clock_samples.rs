@@ -155,7 +155,7 @@ mod tests {
     const MS: i64 = 1_000_000;
 
     #[test]
-    fn a_paused_owner_goes_on_sending_the_same_time() {
+    fn a_repeated_time_means_paused() {
         let mut samples = ClockSamples::default();
         assert!(samples.is_standing(0));
         for n in 0..40 {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn time_stands_when_its_owner_is_silent() {
+    fn a_silent_owner_means_paused() {
         let mut samples = ClockSamples::default();
         for n in 0..10 {
             samples.sample(n * 25 * MS, n * 25 * MS + 1, None);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_source_does_not_stand_between_its_samples() {
+    fn a_slow_source_is_not_paused_between_samples() {
         let mut samples = ClockSamples::default();
         for n in 0..5 {
             samples.sample(n * 2000 * MS, n * 2000 * MS + 1, None);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_back_begins_a_new_measurement() {
+    fn a_jump_back_restarts_the_measurement() {
         let mut samples = ClockSamples::default();
         samples.sample(0, 5000 * MS, None);
         samples.sample(10 * MS, 5010 * MS, None);

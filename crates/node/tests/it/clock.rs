@@ -262,7 +262,7 @@ fn what_is_no_time_is_said_once_and_does_no_harm() {
     let said = said.lock().unwrap();
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(
-        said[0].starts_with("/liar sends 6 bytes as clock"),
+        said[0].starts_with("malformed /clock sample of 6 bytes from /liar"),
         "{said:?}"
     );
 }

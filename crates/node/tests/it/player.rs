@@ -8,6 +8,7 @@
 mod bags;
 mod burst;
 mod clock;
+pub(crate) mod fixture;
 mod follow;
 mod guest;
 mod in_step;
@@ -18,5 +19,4 @@ mod requests;
 mod seek;
 mod services;
 mod start;
-pub(crate) mod theatre;
 mod timing;

@@ -1,23 +1,23 @@
 use timeloom_time::{Duration, Ros, Time, WaitOptions, Woke};
 
-use super::super::board::add;
-use super::super::clock_jumps::JumpsBetween;
 use super::super::external_jumps::{ExternalJump, JumpKind};
+use super::super::live_status::add;
 use super::super::notice::Notice;
 use super::super::options::Repeat;
 use super::super::source::{Part, Position};
-use super::{Following, Front, Leader, Playback, Stage};
+use super::feed::Front;
+use super::following::{Explanation, Following, Leader};
+use super::{Playback, Stage};
 
-/// An external clock this far before the bag is told of.
+/// An external clock this far before the bag is reported.
 const FAR: i64 = 3600 * 1_000_000_000;
-/// An external clock that says nothing for so long is told of.
+/// An external clock without a sample for so long is reported.
 pub(super) const SILENCE: Duration = Duration::from_secs(2);
 
-/// An owner of an external clock that is gone and says nothing for so long does not come back: one that was only
-/// stopped is found again within its lease, mostly 10 s, and the time that it was stopped for.
+/// An owner of an external clock that is not in the graph and has sent no sample for so long does not come back: one
+/// that was only suspended is rediscovered within its lease, mostly 10 s, and the time of its suspension.
 const ABSENCE: Duration = Duration::from_secs(30);
-/// How often an owner that does not answer is asked again, and after how long.
-const RETRIES: u32 = 3;
+/// When an owner that does not answer is asked again.
 const RETRY: Duration = Duration::from_millis(200);
 
 impl Playback {
@@ -35,25 +35,32 @@ impl Playback {
             return;
         };
         let mut options = WaitOptions::new().cancel(&token);
-        if !self.state.told.silence {
+        let following = self.following.as_ref();
+        if !following.is_some_and(Following::is_silence_reported) {
             options = options.real_timeout(SILENCE);
         }
         let woke = self.clock.clock().wait_until_started(&options);
-        if woke == Woke::TimedOut {
-            self.state.told.silence = true;
+        if woke == Woke::TimedOut
+            && self
+                .following
+                .as_mut()
+                .is_some_and(Following::report_silence)
+        {
             self.reporter.report(Notice::ClockSilent {
                 source: String::new(),
             });
         }
     }
 
-    /// Playing begins where the external clock was when it was asked for, or at its first sample: what came due while
-    /// subscriptions were waited for is not lost.
+    /// Starts playing from the time of the external clock when playing was requested, or from its first sample: messages
+    /// that became due while the player waited for subscriptions are not lost.
     fn join_clock(&mut self) {
-        let (Some(run), Some(Following { jumps, .. })) = (&self.state.run, &self.following) else {
+        let (Some(run), Some(following)) = (&self.state.run, &mut self.following) else {
             return;
         };
-        let now = jumps.first().unwrap_or_else(|| self.clock.now().nanos());
+        let now = following
+            .first_time()
+            .unwrap_or_else(|| self.clock.now().nanos());
         let range = run.range;
         if now > range.end && self.options.repeat == Repeat::Once {
             self.reporter.report(Notice::ClockPastEnd {
@@ -66,12 +73,12 @@ impl Playback {
                 bag_ns: (range.start, range.end),
             });
         }
-        self.state.told.silence = false;
-        self.state.arrived = Time::from_nanos(now);
+        following.silence_over();
+        self.pacing.set_arrived(Time::from_nanos(now));
         let plan = run.plan(Position::at(now.max(range.start)), true);
-        self.read_ahead.restart(plan);
+        self.feed.restart(plan);
         self.enter(Stage::Playing);
-        self.clock_owner();
+        self.find_owner();
     }
 
     /// Follows the next jump of an external clock, a message at a time; false if there is none.
@@ -80,7 +87,7 @@ impl Playback {
     /// it went.
     pub(super) fn follow_jump(&mut self) -> bool {
         let following = self.following.as_ref();
-        let Some(jump) = following.and_then(|following| following.jumps.next()) else {
+        let Some(jump) = following.and_then(Following::next_jump) else {
             return false;
         };
         match self.front() {
@@ -100,59 +107,37 @@ impl Playback {
 
     /// Whether time ran to a message, or past it, before a jump.
     fn was_due_before(&self, time: i64, jump: ExternalJump) -> bool {
-        let arrived = self.state.arrived.nanos();
+        let arrived = self.pacing.arrived().nanos();
         time < jump.from || time == jump.from && time != arrived
     }
 
-    /// Asks the owner which jumps it made; without any, time ran on, and all that lies between is played.
+    /// Asks the owner which jumps it made; without any, time ran on, and the messages in between are played.
     fn explain(&mut self, jump: ExternalJump) {
-        let owner = self.clock_owner();
         let Some(following) = &mut self.following else {
             return;
         };
-        let answer = match (&owner, jump.samples) {
-            (Some(owner), Some(samples)) => {
-                let answer = following.inquiry.jumps_between(&self.node, owner, samples);
-                if answer.is_none() && following.unanswered < RETRIES {
-                    // After a network failure, services are found again later than topics.
-                    following.unanswered += 1;
-                    return self.rest_until(self.steady.now().saturating_add(RETRY));
-                }
-                answer.unwrap_or_default()
-            }
-            _ => JumpsBetween::default(),
-        };
-        following.unanswered = 0;
-        following.jumps.explained(&answer.jumps);
-        if answer.is_cut {
-            self.reporter.report(Notice::ClockJumpsLost {
+        match following.explain(jump, &self.node, self.clock_watch.as_deref()) {
+            // After a network failure, services are rediscovered later than topics.
+            Explanation::Retry => self.rest_until(self.steady.now().saturating_add(RETRY)),
+            Explanation::Done { is_cut: true } => self.reporter.report(Notice::ClockJumpsLost {
                 step_ns: (jump.from, jump.to),
-            });
+            }),
+            Explanation::Done { is_cut: false } => {}
         }
     }
 
-    /// The only node that publishes `/clock`, if it answers for its parameters; the last one that was found while there
-    /// is none.
-    fn clock_owner(&mut self) -> Option<String> {
-        let watch = self.clock_watch.as_ref()?;
-        let mut owners = watch.owners();
-        owners.sort();
-        owners.dedup();
-        let following = self.following.as_mut()?;
-        match owners.as_slice() {
-            [owner] if watch.has_parameters(owner) => following.owner = Some(owner.clone()),
-            [owner] if following.owner.as_ref() == Some(owner) => {}
-            [] => {}
-            _ => return None,
+    /// Looks up the owner of `/clock` while it is in the graph: after a network failure it may be missing for a while.
+    fn find_owner(&mut self) {
+        if let (Some(following), Some(watch)) = (&mut self.following, &self.clock_watch) {
+            following.find_owner(watch);
         }
-        following.owner.clone()
     }
 
     /// Publishes the message at the front, whose time came before the clock went elsewhere.
     fn publish_owed(&mut self, time: i64) {
         if let Some(item) = self.pop() {
             self.publish(&item);
-            self.state.last_due = Time::from_nanos(time);
+            self.pacing.passed(Time::from_nanos(time));
         }
     }
 
@@ -168,17 +153,16 @@ impl Playback {
     /// Counts the message at the front as lost.
     fn leave_out(&mut self) {
         let Some(item) = self.pop() else { return };
-        self.state.stepped_over += 1;
-        if let Some(counters) = self.board.topics.get(item.topic.index()) {
+        if let Some(following) = &mut self.following {
+            following.skip();
+        }
+        if let Some(counters) = self.live.topics.get(item.topic.index()) {
             add(&counters.stepped_over, 1);
         }
     }
 
     fn go_to(&mut self, jump: ExternalJump) {
-        if let Some(following) = &self.following {
-            following.jumps.pop();
-        }
-        let messages = std::mem::take(&mut self.state.stepped_over);
+        let messages = self.following.as_mut().map_or(0, Following::jump_done);
         if messages > 0 {
             self.reporter.report(Notice::MessagesSkipped {
                 messages,
@@ -187,18 +171,18 @@ impl Playback {
         }
         let Some(run) = &self.state.run else { return };
         let place = Position::at(jump.to.max(run.range.start));
-        self.read_ahead.restart(run.plan(place, true));
-        self.board.forget_rate();
+        self.feed.restart(run.plan(place, true));
+        self.live.forget_rate();
         self.moved_to(Time::from_nanos(jump.to));
         if jump.kind == JumpKind::Skipped {
             // Time ran there.
-            self.state.arrived = Time::MIN;
+            self.pacing.set_arrived(Time::MIN);
         }
     }
 
-    /// Whether the owner of the external clock is still there. With `--loop` it is waited for.
+    /// Whether the owner of the external clock is still there. With `--loop` the player waits for it.
     fn leader(&self) -> Leader {
-        let last = self.following.as_ref().and_then(|it| it.follower.last());
+        let last = self.following.as_ref().and_then(Following::last_sample);
         let watch = self.clock_watch.as_ref();
         let is_gone = self.options.repeat == Repeat::Once
             && watch.is_some_and(|watch| watch.is_gone())
@@ -210,7 +194,7 @@ impl Playback {
         }
     }
 
-    /// Counts the messages that are left, whose time will not come, and ends.
+    /// Counts the remaining messages, which will not become due, and ends.
     pub(super) fn give_up(&mut self) {
         match self.front() {
             Front::Starved => self.starve(),
@@ -218,7 +202,7 @@ impl Playback {
             Front::Message(_, Part::Lap(_)) => self.leave_out(),
             Front::End => {
                 self.reporter.report(Notice::ClockGone {
-                    messages: std::mem::take(&mut self.state.stepped_over),
+                    messages: self.following.as_mut().map_or(0, Following::take_skipped),
                     clock_ns: self.clock.now().nanos(),
                 });
                 self.finish();
@@ -226,19 +210,30 @@ impl Playback {
         }
     }
 
-    /// Tells once that the external clock has stopped; gives up when its owner stays away.
+    /// Reports once that the external clock has stopped; gives up when its owner does not come back.
     pub(super) fn watch_silence(&mut self, woke: &Woke<Ros>) {
         match woke {
             Woke::Stalled => {
-                if !std::mem::replace(&mut self.state.told.silence, true) {
+                if self
+                    .following
+                    .as_mut()
+                    .is_some_and(Following::report_silence)
+                {
                     let shown = self.clock.now().as_secs_f64();
                     let source = format!("it shows {shown:.3} s for {SILENCE} now");
                     self.reporter.report(Notice::ClockSilent { source });
                 }
-                self.clock_owner();
-                self.state.leader = self.leader();
+                self.find_owner();
+                let leader = self.leader();
+                if let Some(following) = &mut self.following {
+                    following.set_leader(leader);
+                }
             }
-            Woke::Reached | Woke::Jumped(_) => self.state.told.silence = false,
+            Woke::Reached | Woke::Jumped(_) => {
+                if let Some(following) = &mut self.following {
+                    following.silence_over();
+                }
+            }
             _ => {}
         }
     }

@@ -9,7 +9,7 @@ use timeloom_node::player::{
 use timeloom_time::Duration;
 use timeloom_wire::loopback::{Connection, Faults, Scope};
 
-use super::theatre::{Audience, Line, Theatre, at_ms, play};
+use super::fixture::{BagMessage, Fixture, Listener, at_ms, play};
 
 /// What is done to the leader.
 #[derive(Clone, Copy, Debug)]
@@ -43,23 +43,23 @@ const STEP: i64 = 37;
 const START: i64 = 1000;
 
 struct Pair {
-    theatre: Theatre,
+    fixture: Fixture,
     leader: Player,
     follower: Player,
-    heard: (Arc<Audience>, Arc<Audience>),
+    heard: (Arc<Listener>, Arc<Listener>),
 }
 
 impl Pair {
     fn new(period: i64, repeat: Repeat, extrapolate: bool) -> Self {
-        let theatre = Theatre::new();
-        let heard = (theatre.audience("/first"), theatre.audience("/second"));
+        let fixture = Fixture::new();
+        let heard = (fixture.listener("/first"), fixture.listener("/second"));
         let bag = |topic, name| {
             let lines: Vec<_> = (0..MESSAGES)
-                .map(|n| Line(topic, START + STEP * i64::from(n), n))
+                .map(|n| BagMessage(topic, START + STEP * i64::from(n), n))
                 .collect();
-            theatre.bag(name, &lines)
+            fixture.bag(name, &lines)
         };
-        let follower = theatre.player_named(
+        let follower = fixture.player_named(
             "follower",
             &[&bag("/second", "two")],
             Options {
@@ -69,7 +69,7 @@ impl Pair {
             },
         );
         play(&follower);
-        let leader = theatre.player_named(
+        let leader = fixture.player_named(
             "leader",
             &[&bag("/first", "one")],
             Options {
@@ -83,9 +83,9 @@ impl Pair {
         );
         play(&leader);
         // The first message is read.
-        theatre.settle();
+        fixture.settle();
         Self {
-            theatre,
+            fixture,
             leader,
             follower,
             heard,
@@ -94,7 +94,7 @@ impl Pair {
 
     fn act(&self, act: Act) {
         let control = match act {
-            Act::Pass(millis) => return self.theatre.pass(millis),
+            Act::Pass(millis) => return self.fixture.pass(millis),
             Act::Pause => Control::Pause,
             Act::Resume => Control::Resume,
             Act::Rate(rate) => Control::SetRate(rate),
@@ -118,16 +118,16 @@ impl Pair {
     /// Cuts the network between leader and follower for a while.
     fn cut(&self, millis: i64, control: CutControl) {
         self.connect(Connection::Down);
-        self.theatre.pass(millis);
+        self.fixture.pass(millis);
         match control {
             CutControl::Nothing => {}
             CutControl::Seek(percent) => self.act(Act::Seek(percent)),
             CutControl::Next => self.act(Act::Next),
         }
-        self.theatre.pass(millis);
+        self.fixture.pass(millis);
         self.connect(Connection::Up);
         // The next sample of /clock comes within the longest period.
-        self.theatre.pass(201);
+        self.fixture.pass(201);
     }
 
     fn connect(&self, connection: Connection) {
@@ -136,13 +136,13 @@ impl Pair {
             ..Faults::default()
         };
         let scope = Scope::between("leader", "follower");
-        self.theatre.network.set_faults(scope, faults);
+        self.fixture.network.set_faults(scope, faults);
     }
 
     /// Ends the leader; what both have published.
     fn end(self) -> (Vec<u32>, Vec<u32>) {
         let _stopped = self.leader.control(Control::Stop);
-        self.theatre.pass(1000);
+        self.fixture.pass(1000);
         drop(self.follower);
         (self.heard.0.numbers(), self.heard.1.numbers())
     }
@@ -196,7 +196,7 @@ proptest! {
 fn the_first_and_the_last_message_of_every_lap_are_there() {
     for extrapolate in [false, true] {
         let pair = Pair::new(25, Repeat::JumpBack, extrapolate);
-        pair.theatre.pass(5000);
+        pair.fixture.pass(5000);
         let (first, second) = pair.end();
         assert!(first.len() > 4 * MESSAGES as usize, "{}", first.len());
         assert_eq!(first, second, "extrapolation: {extrapolate}");
@@ -208,11 +208,11 @@ fn the_first_and_the_last_message_of_every_lap_are_there() {
 #[test]
 fn a_jump_back_during_a_network_failure_loses_nothing() {
     let pair = Pair::new(25, Repeat::JumpBack, false);
-    pair.theatre.pass(1000);
+    pair.fixture.pass(1000);
     // The lap ends 147 ms after this, and another one 1073 ms later.
     pair.cut(650, CutControl::Nothing);
     pair.cut(100, CutControl::Seek(11));
-    pair.theatre.pass(1000);
+    pair.fixture.pass(1000);
     let (first, second) = pair.end();
     assert!(first.len() > 2 * MESSAGES as usize, "{}", first.len());
     assert_eq!(first, second);
@@ -225,12 +225,12 @@ fn a_message_at_the_time_of_a_paused_leader_is_published_by_none_or_both() {
         pair.act(Act::Pause);
         // Message 10.
         pair.act(Act::Seek(35));
-        pair.theatre.pass(500);
+        pair.fixture.pass(500);
         let heard = |pair: &Pair| (pair.heard.0.numbers(), pair.heard.1.numbers());
         assert_eq!(heard(&pair), (vec![0], vec![0]));
         if next {
             pair.act(Act::Next);
-            pair.theatre.pass(500);
+            pair.fixture.pass(500);
             assert_eq!(heard(&pair), (vec![0, 10], vec![0, 10]));
         }
         let (first, second) = pair.end();
