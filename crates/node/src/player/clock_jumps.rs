@@ -57,8 +57,8 @@ impl LoggedJump {
 }
 
 fn shortened(writer: Gid) -> i64 {
-    let [.., a, b, c, d, e, f, g, h] = writer.0;
-    i64::from_le_bytes([a, b, c, d, e, f, g, h])
+    let (_, end) = writer.0.split_last_chunk().unwrap_or((&[], &[0; 8]));
+    i64::from_le_bytes(*end)
 }
 
 fn number_of(sample: u64) -> i64 {

@@ -206,36 +206,36 @@ mod tests {
         assert!((samples.rate().unwrap() - 1.0).abs() < 1e-9);
     }
 
-    fn numbered(writer: u8, sequence: u64) -> Option<SampleId> {
+    fn id(writer: u8, sequence: u64) -> SampleId {
         let writer = Gid([writer; 16]);
-        Some(SampleId { writer, sequence })
+        SampleId { writer, sequence }
     }
 
     #[test]
     fn a_step_knows_its_own_sample_also_when_others_came_behind_it() {
         let mut samples = ClockSamples::default();
         for (steady, time, sequence) in [(0, 100, 1), (25, 125, 2), (26, 100, 3), (50, 124, 4)] {
-            samples.sample(steady * MS, time * MS, numbered(1, sequence));
+            samples.sample(steady * MS, time * MS, Some(id(1, sequence)));
         }
         assert_eq!(samples.step_to(100 * MS), None, "the first one");
         let forward = samples.step_to(125 * MS).unwrap();
         assert_eq!((forward.passed, forward.lost_samples), (25 * MS, false));
         let back = samples.step_to(100 * MS).unwrap();
         assert_eq!((back.passed, back.lost_samples), (MS, false));
-        assert_eq!(back.samples, numbered(1, 2).zip(numbered(1, 3)));
+        assert_eq!(back.samples, Some((id(1, 2), id(1, 3))));
     }
 
     #[test]
     fn lost_samples_are_noticed_by_their_numbers_and_by_another_publisher() {
         let mut samples = ClockSamples::default();
         let mut lost = |time: i64, id| {
-            samples.sample(time, time, id);
+            samples.sample(time, time, Some(id));
             samples.step_to(time).map(|step| step.lost_samples)
         };
-        assert_eq!(lost(1, numbered(1, 7)), None);
-        assert_eq!(lost(2, numbered(1, 8)), Some(false));
-        assert_eq!(lost(3, numbered(1, 10)), Some(true));
-        assert_eq!(lost(4, numbered(2, 1)), Some(true));
-        assert_eq!(lost(5, numbered(2, 2)), Some(false));
+        assert_eq!(lost(1, id(1, 7)), None);
+        assert_eq!(lost(2, id(1, 8)), Some(false));
+        assert_eq!(lost(3, id(1, 10)), Some(true));
+        assert_eq!(lost(4, id(2, 1)), Some(true));
+        assert_eq!(lost(5, id(2, 2)), Some(false));
     }
 }
