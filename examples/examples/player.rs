@@ -40,19 +40,23 @@ fn write_bag(path: &Path) -> Result<(), Box<dyn Error>> {
         let mut value = schema.default_value()?;
         value.set("data", number)?;
         let time = i64::from(number) * 1_000_000_000;
-        writer.write(
-            &[Message {
-                topic,
-                log_time_ns: time,
-                publish_time_ns: time,
-                sequence: 0,
-                data: &schema.encode(&value)?,
-            }],
-            0,
-        )?;
+        let message = Message {
+            topic,
+            log_time_ns: time,
+            publish_time_ns: time,
+            sequence: 0,
+            data: &schema.encode(&value)?,
+        };
+        if !writer.write(&[message], time).is_ok() {
+            return Err("a message was not written".into());
+        }
     }
-    let (_bag, finished) = writer.finish()?;
-    Ok(finished?)
+    let (_summary, outcome) = writer.finish()?;
+    if outcome.is_ok() {
+        Ok(())
+    } else {
+        Err("the bag was not finished".into())
+    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
