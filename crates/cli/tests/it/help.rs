@@ -14,7 +14,7 @@ fn help_goes_to_stdout() {
 
     Commands:
       record       Record the topics, services and actions of a running robot into a bag
-      play         Publish the messages of bags as their time comes: pause, step, seek, loop, change the
+      play         Publish the messages of bags at their times; pause, step, seek, loop and change the
                    rate
       burst        Publish messages at once, without waiting for their time
       view         Show bags and running robots in a browser, in Foxglove and its relatives

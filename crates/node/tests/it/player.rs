@@ -18,5 +18,6 @@ mod pace;
 mod requests;
 mod seek;
 mod services;
+mod splits;
 mod start;
 mod timing;
