@@ -91,7 +91,9 @@ fn play(bag: &Path) -> Result<(), Box<dyn Error>> {
     let reporter = Reporter::new(|notice| println!("notice: {notice}"));
     let player = Player::open(&node, reader, Options::default(), reporter)?;
     let steady = Clock::<Steady>::on(&time.base());
-    let pass = |seconds: f64| steady.sleep_for(Duration::from_secs_f64(seconds));
+    let pass = |seconds: f64| {
+        let _slept = steady.sleep_for(Duration::from_secs_f64(seconds));
+    };
 
     println!("play");
     player.control(Control::Play(PlayRange::default()))?;
