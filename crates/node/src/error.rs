@@ -90,7 +90,7 @@ pub enum Error {
         reason: String,
     },
     /// A type that was to be a service and is none.
-    #[error("{type_name} is no service type")]
+    #[error("{type_name} is not a service type")]
     NoService {
         /// The type.
         type_name: String,

@@ -1,22 +1,23 @@
-//! Plays bags: publishes their messages as their time comes, on a clock that can be paused, moved and scaled.
+//! Plays bags: publishes their messages at their times, on a clock that can be paused, moved and scaled.
 //!
-//! Three threads: the loader reads ahead, the playback thread publishes, and one publishes `/clock`. Everything that
-//! is asked of a player becomes a [`Control`] and is done by the playback thread, one after the other; so an answer
-//! tells what really happened, and nothing is published after a pause was answered.
+//! A player has three threads: the loader reads ahead, the playback thread publishes, and one publishes `/clock`. Keys,
+//! services and calls all become a [`Control`], which the playback thread executes one after the other: an [`Answer`]
+//! reports the result, and no message is published after the answer to a pause.
 
-mod board;
-mod clock_beat;
 mod clock_follower;
 mod clock_jumps;
 mod clock_message;
+mod clock_output;
 mod clock_owner;
 mod clock_publisher;
+mod clock_samples;
 mod clock_watch;
 mod control;
+mod external_jumps;
 mod handle;
-mod jumps;
-mod leaps;
+mod jump_restart;
 mod listeners;
+mod live_status;
 mod loader;
 mod lockstep;
 #[cfg(all(test, loom))]
@@ -26,7 +27,7 @@ mod meter;
 mod notice;
 mod open;
 mod options;
-mod outlet;
+mod output;
 mod playback;
 mod publisher_qos;
 mod rate;
@@ -36,9 +37,9 @@ mod requests;
 mod run;
 mod services;
 mod source;
-mod splits;
+mod split_events;
 mod status;
-mod stop_sense;
+mod suspend_detector;
 
 pub use clock_message::{decode_clock, encode_clock};
 pub use clock_owner::{ClockOwner, ClockOwnerOptions};
@@ -54,5 +55,5 @@ pub use options::{
     TimeSituation,
 };
 pub use rate::sane_rate;
-pub use services::{Obeys, Services};
+pub use services::{Controllable, Services};
 pub use status::{ClockStatus, SkippedTopic, State, Status, TopicStatus};

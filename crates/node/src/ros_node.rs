@@ -1,4 +1,4 @@
-//! A node as ROS knows it: names, parameters, time, words, types; over any transport.
+//! A ROS node over any transport: names, parameters, time, logging, types.
 
 mod client;
 mod clock_source;
@@ -46,7 +46,7 @@ pub(crate) use type_descriptions::SERVICE as DESCRIBE;
 pub use type_service::TypeService;
 pub use typed_publisher::TypedPublisher;
 
-use clock_source::{ClockSource, Words};
+use clock_source::{ClockSource, DeferredLogger};
 use executor::Executor;
 use parameters::{Parameters, USE_SIM_TIME};
 use qos_overrides::{Endpoint, Overridable, publisher_qos};
@@ -58,21 +58,39 @@ use crate::Result;
 
 /// Where changes of parameters are published.
 const PARAMETER_EVENTS: &str = "/parameter_events";
-/// Whether a node answers for its types.
+/// The parameter of the type description service.
 const TYPE_SERVICE: &str = "start_type_description_service";
 
-/// A ROS node over any transport: what `rclcpp::Node` is, without generated types.
+/// A ROS node over any transport: the equivalent of `rclcpp::Node`, without generated types.
 ///
-/// It has what others expect of a node: parameter services, `/parameter_events`, `/rosout`,
-/// `~/get_type_description`, and a clock that follows `/clock` when `use_sim_time` is, or becomes, true.
+/// It has the parameter services, `/parameter_events`, `/rosout`, `~/get_type_description`, and a clock that follows
+/// `/clock` while `use_sim_time` is true.
 ///
-/// Handlers of its services run on one thread of its own, one after the other, never on the thread that
-/// receives ([`serve_deferred`](Self::serve_deferred) is for those that answer later). It is cheap to clone; everything ends when the last clone is dropped, but for the services and
-/// publishers that its users hold.
+/// Service handlers run on one thread of the node, one after the other, never on the receive thread
+/// ([`serve_deferred`](Self::serve_deferred) is for handlers that respond later). A node is cheap to clone; it ends with
+/// the last clone, except for the services and publishers that are still held.
+///
+/// ```
+/// use timeloom_msg::QosProfile;
+/// use timeloom_node::{NodeOptions, RosNode};
+/// use timeloom_time::VirtualTime;
+/// use timeloom_wire::loopback::LoopbackNetwork;
+///
+/// let time = VirtualTime::new();
+/// let _here = time.enter();
+/// let network = LoopbackNetwork::new(&time.base());
+/// let node = RosNode::new(network.participant("me")?, NodeOptions::new("talker"))?;
+/// let chatter = node.publisher("~/chatter", "std_msgs/msg/String", QosProfile::DEFAULT)?;
+/// let mut message = chatter.message()?;
+/// message.set("data", "hello")?;
+/// chatter.publish(&message)?;
+/// assert_eq!(node.resolve_topic("~/chatter")?, "/talker/chatter");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct RosNode(Arc<Inner>);
 
-/// Says a warning.
+/// Logs a warning.
 pub(crate) type Warnings = Box<dyn Fn(&str) + Send + Sync>;
 
 struct Inner {
@@ -91,7 +109,7 @@ struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // A clock that somebody still holds must not stand still for ever.
+        // A clock that is still in use must not stand still forever.
         let _off = self.source.set(None, TimeSourceChoice::Default);
     }
 }
@@ -100,7 +118,7 @@ impl RosNode {
     /// A node on a participant.
     ///
     /// # Errors
-    /// When a name or rule is not valid, a parameter has the wrong type, or the middleware refuses something.
+    /// When a name or rule is invalid, a parameter has the wrong type, or the middleware fails.
     pub fn new(participant: Arc<dyn Participant>, options: NodeOptions) -> Result<Self> {
         let names = Names::new(&options)?;
         let name = names.node().clone();
@@ -117,7 +135,7 @@ impl RosNode {
             logger.publish_on(publish(full, "rcl_interfaces/msg/Log", QosProfile::ROSOUT)?);
         }
         let hub = TimeHub::with_options(&base, options.time_hub);
-        let words = Words {
+        let deferred = DeferredLogger {
             jobs: executor.queue().clone(),
             logger: logger.clone(),
         };
@@ -126,7 +144,7 @@ impl RosNode {
             Arc::clone(&node),
             topic("/clock")?,
             hub.clone(),
-            words,
+            deferred,
         ));
         let mut events_qos = None;
         let events = if options.parameter_services {
@@ -194,7 +212,7 @@ impl RosNode {
         Ok(())
     }
 
-    /// Whether the node answers for its types: as asked for, unless the parameter says otherwise.
+    /// Whether the node has the type description service: the option, unless the parameter overrides it.
     fn declare_type_service(&self, asked: bool) -> Result<bool> {
         let text = "Whether the node answers ~/get_type_description; set before the start";
         let access = ParameterAccess::ReadOnly;
@@ -250,7 +268,7 @@ impl RosNode {
     /// The full name of a topic (`chatter`, `~/status`, `/tf`), after remapping.
     ///
     /// # Errors
-    /// When it is no ROS name.
+    /// When it is not a valid ROS name.
     pub fn resolve_topic(&self, name: &str) -> Result<String> {
         self.0.names.topic(name)
     }
@@ -258,7 +276,7 @@ impl RosNode {
     /// The full name of a service, after remapping.
     ///
     /// # Errors
-    /// When it is no ROS name.
+    /// When it is not a valid ROS name.
     pub fn resolve_service(&self, name: &str) -> Result<String> {
         self.0.names.service(name)
     }
@@ -286,18 +304,18 @@ impl RosNode {
         self.0.source.set_own(source)
     }
 
-    /// Says warnings in the name of the node, and does not keep it alive.
+    /// Logs warnings of the node, without keeping it alive.
     pub(crate) fn warnings(&self) -> Warnings {
         let logger = self.0.logger.clone();
         Box::new(move |text| logger.log(Severity::Warn, text))
     }
 
-    /// Says something on `/rosout` and to the [reporter](Self::set_reporter). Blocks as a publisher does.
+    /// Logs on `/rosout` and to the [reporter](Self::set_reporter). Blocks as a publisher does.
     pub fn log(&self, severity: Severity, text: &str) {
         self.0.logger.log(severity, text);
     }
 
-    /// Where its words go beside `/rosout`; nowhere unless set. Called on any thread: return quickly.
+    /// Sets the callback for log messages beside `/rosout`. It is called on any thread and must return quickly.
     pub fn set_reporter(&self, report: impl Fn(Severity, &str) + Send + Sync + 'static) {
         self.0.logger.set_reporter(Arc::new(report));
     }
@@ -403,7 +421,7 @@ impl RosNode {
         publish(&*self.0.node, &self.0.types, full, type_name, qos)
     }
 
-    /// Has `~/get_type_description` tell a type that a raw endpoint uses; typed ones do so themselves.
+    /// Adds a type of a raw endpoint to `~/get_type_description`; typed endpoints do so themselves.
     pub fn register_type(&self, schema: &Arc<Schema>) {
         self.0.types.add(schema);
     }

@@ -42,7 +42,7 @@ pub enum AnyWoke {
     Reached,
     /// The clock jumped.
     Jumped,
-    /// The clock's time source took over, let go, or sent its first sample.
+    /// The clock's time source was activated, was deactivated, or sent its first sample.
     SourceChanged,
     /// The wait's token was cancelled.
     Cancelled,

@@ -138,7 +138,7 @@ impl<K: Kind> Clock<K> {
         self.core.is_started()
     }
 
-    /// How often time has jumped or its source has changed. Times of one epoch are comparable; ticks of a source do
+    /// The number of jumps and changes of the source. Times of one epoch are comparable; ticks of a source do
     /// not begin another one.
     pub fn epoch(&self) -> u64 {
         lock(&self.core.control).state.epoch
@@ -248,12 +248,12 @@ impl<K: Kind> Clock<K> {
         JumpHandle::new(&self.core, registered)
     }
 
-    /// How long the handlers of a jump may take before it happens without them; one second unless set.
+    /// Sets how long the handlers of a jump may take before it happens without them; one second by default.
     pub fn set_handler_patience(&self, patience: impl IntoDuration) {
         lock(&self.core.control).patience = patience.into_duration();
     }
 
-    /// Where this clock's warnings go; nowhere unless set.
+    /// Sets the callback for warnings; there is none by default.
     pub fn set_reporter(&self, report: impl Fn(&ClockWarning) + Send + Sync + 'static) {
         self.core.reporter.set(Arc::new(report));
     }
@@ -288,7 +288,7 @@ impl<K: SimAware> Clock<K> {
         self.override_by(Operation::Deactivate);
     }
 
-    /// What the clock shows while the override is active; before that it is kept for later.
+    /// Sets the time that the clock shows while the override is active.
     ///
     /// Blocks while another thread's jump handlers run. Inside a handler of this clock it takes effect when
     /// the jump is over.

@@ -33,7 +33,7 @@ pub(crate) struct ClockCore {
     /// Signalled when a turn ends or a jump is committed.
     pub(crate) turned: Condvar,
     pub(crate) queue: Mutex<WaitQueue>,
-    /// The earliest time that anybody waits for, so that a tick need not lock the queue to see it is undue.
+    /// The earliest deadline of all waits, so that most ticks need not lock the queue.
     next: AtomicI64,
     /// The smallest step forward that a wait calls a jump.
     wait_forward: AtomicI64,
@@ -47,7 +47,7 @@ pub(crate) struct ClockCore {
     pub(crate) this: Weak<Self>,
 }
 
-/// What writers share.
+/// The state that writers share.
 pub(crate) struct Control {
     pub(crate) state: ClockState,
     pub(crate) handlers: Arc<[Arc<Registered>]>,
@@ -120,7 +120,7 @@ impl ClockCore {
         })
     }
 
-    /// What the clock shows. Blocks only while the handlers of a backward jump run.
+    /// The time of the clock. Blocks only while the handlers of a backward jump run.
     #[inline]
     pub(crate) fn now(&self) -> i64 {
         match self.snapshot.fixed() {
@@ -137,7 +137,7 @@ impl ClockCore {
             .unwrap_or_else(|_| self.now_slow())
     }
 
-    /// What the clock shows, unless it is about to jump back.
+    /// The time of the clock, unless it is about to jump back.
     pub(crate) fn try_now(&self) -> Result<i64, Contended> {
         self.snapshot
             .now(|| self.base.steady(), || self.base.read(self.passthrough))
@@ -258,7 +258,7 @@ impl ClockCore {
         false
     }
 
-    /// Does all that was deferred, in its order, unless a jump is in progress: whoever ends that one goes on.
+    /// Applies the deferred operations in order, unless a jump is in progress: the thread that ends the jump applies them.
     pub(crate) fn apply_deferred(&self, runner: Runner) {
         loop {
             let mut control = lock(&self.control);
@@ -293,7 +293,7 @@ impl ClockCore {
         if let Some(mut jump) = transition.jump
             && self.is_jump(&control, &jump)
         {
-            // All are told of a tick that one of them calls a jump, in the order of the jumps.
+            // A tick that is a jump for one of them is delivered to all, in the order of the jumps.
             transition.state.revision = control.state.revision + 1;
             jump.revision = transition.state.revision;
             return self.jump(control, window, transition.state, jump, runner);
@@ -305,7 +305,7 @@ impl ClockCore {
         Applied::Smoothly
     }
 
-    /// Whether anybody calls this a jump; a tick forward mostly is none.
+    /// Whether this is a jump for a handler or wait; most ticks forward are not.
     fn is_jump(&self, control: &Control, jump: &RawJump) -> bool {
         let delta = jump.delta();
         jump.revision > control.state.revision
@@ -380,7 +380,7 @@ impl ClockCore {
         lock(&self.hub).strong_count() > 0
     }
 
-    /// Notes that a hub has let go of this clock; no effect if it has another one by now.
+    /// Notes that a hub has detached this clock; no effect if it has another one by now.
     pub(crate) fn leave_hub(&self, hub: &Hub) {
         let mut own = lock(&self.hub);
         if std::ptr::eq(own.as_ptr(), hub) {
@@ -417,7 +417,7 @@ pub(crate) enum Applied {
     Jumping,
 }
 
-/// How an operation went that nobody waits for.
+/// The result of an operation that does not wait.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Posted {
     Done,

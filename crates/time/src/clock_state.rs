@@ -30,7 +30,7 @@ pub(crate) struct ClockState {
     pub(crate) last_step: i64,
     /// Counts jumps and source changes: two readings of one epoch are comparable.
     pub(crate) epoch: u64,
-    /// Counts what handlers and waits were told of: jumps, source changes, and the ticks that one of them calls a jump.
+    /// Counts the events that handlers and waits get: jumps, source changes, and ticks that are a jump for one of them.
     pub(crate) revision: u64,
 }
 
@@ -120,7 +120,7 @@ impl ClockState {
         }
     }
 
-    /// Whether the clock shows one time until it is told another.
+    /// Whether the clock shows a fixed time.
     pub(crate) fn is_fixed(&self) -> bool {
         self.mode == Mode::Steered && self.segment.is_fixed()
     }

@@ -126,7 +126,7 @@ impl Duration {
         self.0 / NANOS_PER_SEC
     }
 
-    /// What is left beside the [whole seconds](Self::as_secs), with the sign of the duration.
+    /// The part below the [whole seconds](Self::as_secs), with the sign of the duration.
     pub const fn subsec_nanos(self) -> i32 {
         (self.0 % NANOS_PER_SEC) as i32
     }

@@ -10,7 +10,7 @@ use crate::kind::KindId;
 pub enum TimeError {
     /// Two points of kinds that have no common time line were put together.
     KindMismatch {
-        /// What was tried.
+        /// The operation.
         operation: KindOperation,
         /// The kind of the left operand.
         left: KindId,
@@ -19,7 +19,7 @@ pub enum TimeError {
     },
     /// A simulation-aware kind was mixed with its base while a time source drives it.
     SourceActive {
-        /// What was tried.
+        /// The operation.
         operation: KindOperation,
         /// The kind of the left operand.
         left: KindId,
@@ -71,7 +71,7 @@ pub enum TimeError {
     JumpThresholdSign {
         /// `forward` or `backward`.
         direction: &'static str,
-        /// What was given.
+        /// The given value.
         nanoseconds: i64,
     },
 }

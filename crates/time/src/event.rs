@@ -38,9 +38,9 @@ impl Event {
         }))
     }
 
-    /// Sets it and wakes all who wait. Never blocks for long.
+    /// Sets it and wakes all waiters. Never blocks for long.
     ///
-    /// What was done before is seen by whoever clears or takes it afterwards.
+    /// Writes before this call are visible to the thread that clears or takes it afterwards.
     pub fn set(&self) {
         // Every change is a swap: it reads the change before it, and with it all that was done before that. With a
         // store, loom finds a `clear` that comes after a `set` and still does not see the work that it announced.

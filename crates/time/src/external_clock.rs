@@ -8,7 +8,7 @@ use crate::time_hub::TimeHub;
 
 /// A player's clock that an external source drives: a simulator, or another player's `/clock`.
 ///
-/// It takes no orders: every control is refused, and reported. With a hub that extrapolates, time runs on
+/// It refuses every control, and reports the refusal. With a hub that extrapolates, time runs on
 /// between the source's samples, at most one sample ahead.
 ///
 /// ```

@@ -12,8 +12,8 @@ pub(crate) trait Follow: Send + Sync {
     /// The clock jumped. The clock's lock is held: no calls back, no waiting.
     fn jumped(&self, jump: &RawJump);
 
-    /// Wakes whoever waits for what has moved. No lock is held.
-    fn tell(&self);
+    /// Wakes the waits that may have moved. No lock is held.
+    fn wake(&self);
 }
 
 impl ClockCore {
@@ -42,7 +42,7 @@ impl ClockCore {
 }
 
 impl Control {
-    /// Moves all followers; the caller tells them once no lock is held.
+    /// Moves all followers; the caller wakes them once no lock is held.
     pub(crate) fn move_followers(&self, jump: &RawJump) -> Vec<Arc<dyn Follow>> {
         let followers: Vec<_> = self.followers.iter().filter_map(Weak::upgrade).collect();
         for follower in &followers {

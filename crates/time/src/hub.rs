@@ -13,7 +13,7 @@ use crate::time_base::TimeBase;
 use crate::time_hub::{TimeHubOptions, TwoSources};
 use crate::time_source::SourceId;
 
-/// What the handles and the sinks of a [`TimeHub`](crate::TimeHub) share.
+/// The part of a [`TimeHub`](crate::TimeHub) that its handles and sinks share.
 pub(crate) struct Hub {
     pub(crate) base: TimeBase,
     shared: Mutex<Shared>,
@@ -27,11 +27,11 @@ struct Shared {
     clocks: Arc<[Weak<ClockCore>]>,
     /// The delivery in progress.
     delivering: Option<Delivery>,
-    /// Machine steady time at which somebody first found this delivery in progress.
+    /// Machine steady time at which another thread first found this delivery in progress.
     contended: Option<i64>,
     /// Counts the changes that were begun.
     changes: u64,
-    /// What came meanwhile, from jump handlers or from a thread that does not wait.
+    /// Changes that arrived during the delivery, from jump handlers or from a thread that does not wait.
     deferred: VecDeque<Change>,
 }
 
@@ -44,7 +44,7 @@ struct Delivery {
     phase: Phase,
 }
 
-/// How far a change has come.
+/// The phase of a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// Clocks get it one after the other. No other thread may begin a change: clocks would get the two in different
@@ -79,9 +79,9 @@ pub(crate) enum Change {
 }
 
 impl Shared {
-    /// Has a change made after the delivery in progress.
+    /// Defers a change until after the delivery in progress.
     fn defer(&mut self, change: Change) {
-        // A source that sends on while a handler hangs: the last sample says all.
+        // While a handler hangs, later samples replace earlier ones.
         if self.deferred.len() >= MOST_DEFERRED
             && let (Some(last @ Change::Sample { .. }), Change::Sample { .. }) =
                 (self.deferred.back_mut(), &change)
@@ -217,7 +217,7 @@ impl Hub {
             let number = shared.begin(me);
             shared = self.deliver_one(shared, change, handlers);
             if !shared.is_current(number) {
-                // Another thread took over, with what was deferred.
+                // Another thread took over, with the deferred changes.
                 return;
             }
             next = shared.deferred.pop_front();
@@ -309,7 +309,7 @@ impl Hub {
         lock(&self.shared)
     }
 
-    /// Lets go of all clocks.
+    /// Detaches all clocks.
     fn close<'a>(
         &'a self,
         mut shared: MutexGuard<'a, Shared>,
@@ -335,7 +335,7 @@ impl Hub {
             .filter(|clock| clock.strong_count() > 0)
             .cloned()
             .collect();
-        // A thread that attached the clock elsewhere meanwhile has the last word.
+        // Another thread may have attached the clock elsewhere meanwhile.
         let elsewhere = core.upgrade().is_none_or(|core| !core.is_on_hub(self));
         if elsewhere || clocks.iter().any(|clock| clock.ptr_eq(core)) {
             return shared;

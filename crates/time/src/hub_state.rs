@@ -54,7 +54,7 @@ impl HubState {
         self.active = state;
     }
 
-    /// What a clock that joins must be told.
+    /// The operation that brings a newly attached clock up to date.
     pub(crate) fn current(&self) -> Option<Operation> {
         self.current
     }
@@ -72,7 +72,7 @@ impl HubState {
         Some(extrapolator.is_overdue(steady))
     }
 
-    /// Takes a sample: what to do on the clocks, and what to tell the owner.
+    /// Takes a sample; returns the operation for the clocks, and a warning.
     pub(crate) fn sample(
         &mut self,
         id: &SourceId,

@@ -15,10 +15,10 @@ use crate::sync::{Condvar, Mutex, ThreadId, current, lock, wait_timeout};
 /// on before the callback ends.
 ///
 /// While the callbacks before a *backward* jump run, every other thread that reads the clock blocks, so
-/// nobody sees the new time before all state of the old one is cleared; see
+/// no reader sees the new time before all state of the old one is cleared; see
 /// [`Clock::try_now`](crate::Clock::try_now) for a read that does not block. A callback that does not
 /// return within the clock's patience (one second) is left behind: the jump happens without it, and the
-/// clock's [reporter](crate::Clock::set_reporter) is told its name.
+/// clock's [reporter](crate::Clock::set_reporter) gets its name.
 ///
 /// ```
 /// use timeloom_time::{Clock, Duration, JumpHandler, JumpThreshold, Ros, Time, TimeHub};

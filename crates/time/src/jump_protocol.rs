@@ -1,13 +1,13 @@
 //! How a clock jumps, and what readers and writers do meanwhile.
 //!
 //! 1. Take the turn; work out the new state; pick the handlers whose threshold the jump meets.
-//! 2. If the jump goes back and somebody wants to know before: flag the snapshot, so that readers block.
+//! 2. If the jump goes back and a handler has a `before` callback: flag the snapshot, so that readers block.
 //! 3. Run the callbacks for before, with no lock held.
 //! 4. Commit: publish the new state, let readers go.
 //! 5. Run the callbacks for after. 6. Tell the waits. 7. Give the turn back.
 //!
-//! A callback that hangs must not stop time: whoever waits for the turn longer than the clock's patience
-//! commits the jump, tells the waits and takes the turn. The thread that hung finds its generation gone.
+//! A callback that hangs must not stop time: a thread that waits for the turn longer than the clock's patience
+//! commits the jump, notifies the waits and takes the turn. The thread that hung finds its generation gone.
 //! Steps 3 to 7 are done by the thread that changes the clock, or, when that must not be held up, by one of
 //! `handler_threads.rs`.
 
@@ -51,7 +51,7 @@ impl ClockCore {
                 Some(turn) if turn.is_mine() => return,
                 Some(_) => control = self.wait_for_turn(control),
                 None if control.deferred.is_empty() => return,
-                // Whoever ended the jump does what was deferred.
+                // The thread that ended the jump applies the deferred operations.
                 None => control = wait_timeout(&self.turned, control, LOOK_AGAIN).0,
             }
         }
@@ -82,9 +82,9 @@ impl ClockCore {
         if let Some(handler) = &turn.running {
             handler.give_up();
         }
-        let cells = self.tell_waits(&control, &turn.jump);
+        let cells = self.notify_waits(&control, &turn.jump);
         drop(control);
-        committed.tell();
+        committed.notify();
         signal_all(&cells);
         self.turned.notify_all();
         if let Some(handler) = &turn.running {
@@ -96,7 +96,7 @@ impl ClockCore {
         lock(&self.control)
     }
 
-    /// Ends the jump in progress if its handlers are overdue, for a wait that would be told after them;
+    /// Ends the jump in progress if its handlers are overdue, for a wait that would be notified after them;
     /// true if it did.
     pub(crate) fn rescue(&self) -> bool {
         let control = lock(&self.control);
@@ -141,7 +141,7 @@ impl ClockCore {
                     }
                     control = self.wait_for_turn(control);
                 }
-                // With the lock held nobody writes, so the state may be read as it is.
+                // With the lock held there is no writer: the state may be read as it is.
                 _ => return control.state.now(self.base_now()),
             }
         }
@@ -176,9 +176,9 @@ impl ClockCore {
             control.state = state;
             window.commit(&state, false);
             let followers = control.move_followers(&jump);
-            let cells = self.tell_waits(&control, &jump);
+            let cells = self.notify_waits(&control, &jump);
             drop(control);
-            tell_all(&followers);
+            wake_all(&followers);
             signal_all(&cells);
             return Applied::Jumped;
         }
@@ -192,7 +192,7 @@ impl ClockCore {
             jump,
         };
         drop(control);
-        // Patience is machine time: on virtual time nobody would give up on another thread.
+        // Patience is machine time: on virtual time no thread would give up on another.
         let elsewhere = runner == Runner::Elsewhere && !self.base.is_virtual();
         let Some(core) = self.this.upgrade().filter(|_| elsewhere) else {
             self.call_handlers(&calls);
@@ -246,7 +246,7 @@ impl ClockCore {
         if control.turn_of(generation).is_some() {
             let committed = self.commit(&mut control);
             drop(control);
-            committed.tell();
+            committed.notify();
         }
     }
 
@@ -277,7 +277,7 @@ impl ClockCore {
         let mut control = lock(&self.control);
         let cells = if control.turn_of(generation).is_some() {
             control.turn = None;
-            self.tell_waits(&control, jump)
+            self.notify_waits(&control, jump)
         } else {
             Vec::new()
         };
@@ -286,10 +286,10 @@ impl ClockCore {
         self.turned.notify_all();
     }
 
-    /// Tells the waits about a jump; gives the cells to signal once no lock is held.
+    /// Notifies the waits of a jump; returns the cells to signal once no lock is held.
     ///
-    /// Under the control lock, so that no wait misses a jump or hears of two in the wrong order.
-    fn tell_waits(&self, _control: &Control, jump: &RawJump) -> Vec<Arc<WaitCell>> {
+    /// Under the control lock, so that no wait misses a jump or gets two in the wrong order.
+    fn notify_waits(&self, _control: &Control, jump: &RawJump) -> Vec<Arc<WaitCell>> {
         let base = self.base_now();
         let mut queue = lock(&self.queue);
         let cells = queue.deliver(jump, base);
@@ -355,7 +355,7 @@ impl Control {
         turn.is_some_and(|turn| turn.patience_left() <= 0)
     }
 
-    /// Notes that somebody looks after the jump in progress; gives its number if nobody did.
+    /// Marks the jump in progress as watched; returns its number the first time.
     pub(crate) fn watch(&mut self) -> Option<Generation> {
         let turn = self.turn.as_mut()?;
         let first = !std::mem::replace(&mut turn.watched, true);
@@ -406,30 +406,30 @@ struct HandlerCalls {
     jump: RawJump,
 }
 
-/// How long to wait for deferred operations before looking again; whoever does them also says when.
+/// How long to wait for deferred operations before looking again; the thread that applies them also notifies.
 const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(100);
 /// How long to wait at least, in nanoseconds, for a thread that has not begun to call handlers.
 const BEFORE_CALLS: i64 = 1_000_000;
 /// More operations wait only behind a handler that hangs.
 const MOST_DEFERRED: usize = 1_000;
 
-/// Who is to be told of a jump that is out, once no lock is held.
+/// The parties to notify of a committed jump, once no lock is held.
 struct Committed {
     blocked: Vec<Waker>,
     followers: Vec<Arc<dyn Follow>>,
 }
 
 impl Committed {
-    fn tell(self) {
-        tell_all(&self.followers);
+    fn notify(self) {
+        wake_all(&self.followers);
         for waker in self.blocked {
             waker.wake();
         }
     }
 }
 
-fn tell_all(followers: &[Arc<dyn Follow>]) {
+fn wake_all(followers: &[Arc<dyn Follow>]) {
     for follower in followers {
-        follower.tell();
+        follower.wake();
     }
 }

@@ -23,8 +23,8 @@ fn at(nanos: i64) -> Time<Ros> {
     Time::from_nanos(nanos)
 }
 
-/// A ROS clock that shows what it is told.
-fn told(nanos: i64) -> Clock<Ros> {
+/// A ROS clock with a fixed time.
+fn fixed(nanos: i64) -> Clock<Ros> {
     let clock = Clock::new();
     clock.set_override(at(nanos));
     clock.activate_override();
@@ -68,7 +68,7 @@ fn a_snapshot_is_never_torn() {
 #[test]
 fn no_wake_up_is_lost() {
     model(2, || {
-        let clock = told(1);
+        let clock = fixed(1);
         let ticker = {
             let clock = clock.clone();
             thread::spawn(move || clock.set_override(at(2)))
@@ -82,7 +82,7 @@ fn no_wake_up_is_lost() {
 #[test]
 fn two_sleepers_and_one_ticker() {
     model(1, || {
-        let clock = told(1);
+        let clock = fixed(1);
         let ticker = {
             let clock = clock.clone();
             thread::spawn(move || clock.set_override(at(3)))
@@ -98,9 +98,9 @@ fn two_sleepers_and_one_ticker() {
 }
 
 #[test]
-fn nobody_reads_the_new_time_before_the_handlers_ran() {
+fn no_reader_sees_the_new_time_before_the_handlers_ran() {
     model(2, || {
-        let clock = told(100);
+        let clock = fixed(100);
         let cleared = Arc::new(AtomicBool::new(false));
         let handle = {
             let cleared = Arc::clone(&cleared);
@@ -131,7 +131,7 @@ fn nobody_reads_the_new_time_before_the_handlers_ran() {
 #[test]
 fn a_sleeper_hears_of_a_jump_that_happens_around_its_start() {
     model(2, || {
-        let clock = told(100);
+        let clock = fixed(100);
         let jumper = {
             let clock = clock.clone();
             thread::spawn(move || {
@@ -148,11 +148,11 @@ fn a_sleeper_hears_of_a_jump_that_happens_around_its_start() {
     });
 }
 
-/// A receive thread posts while another thread's handlers run: whoever ends the jump does what was posted.
+/// A receive thread posts while another thread's handlers run: the thread that ends the jump applies the posted operation.
 #[test]
 fn nothing_that_is_posted_during_a_jump_is_lost() {
     model(2, || {
-        let clock = told(100);
+        let clock = fixed(100);
         let handle = clock
             .add_jump_handler(JumpHandler::new("before", JumpThreshold::DISRUPTIVE).before(|_| {}));
         let jumper = {
@@ -174,7 +174,7 @@ fn nothing_that_is_posted_during_a_jump_is_lost() {
 #[test]
 fn a_rebased_sleeper_keeps_its_remainder() {
     model(2, || {
-        let clock = told(100);
+        let clock = fixed(100);
         let jumper = {
             let clock = clock.clone();
             thread::spawn(move || {
@@ -194,7 +194,7 @@ fn a_rebased_sleeper_keeps_its_remainder() {
 #[test]
 fn a_cancel_is_never_missed() {
     model(2, || {
-        let clock = told(1);
+        let clock = fixed(1);
         let token = CancelToken::new();
         let canceller = {
             let token = token.clone();
@@ -211,7 +211,7 @@ fn a_cancel_is_never_missed() {
 #[test]
 fn a_shutdown_is_never_missed() {
     model(2, || {
-        let clock = told(1);
+        let clock = fixed(1);
         let stopper = {
             let clock = clock.clone();
             thread::spawn(move || clock.shut_down())
@@ -222,7 +222,7 @@ fn a_shutdown_is_never_missed() {
 }
 
 #[test]
-fn an_event_wakes_whoever_waits_for_it() {
+fn an_event_wakes_its_waiter() {
     model(2, || {
         let event = Event::new(&TimeBase::machine());
         let setter = {

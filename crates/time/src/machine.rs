@@ -90,7 +90,7 @@ pub(crate) fn park(word: &AtomicU32, expected: u32, until: Option<i64>) {
 
 /// Wakes the thread that waits on `word`.
 pub(crate) fn wake(word: &AtomicU32) {
-    // Waking a futex that nobody waits on is no error, and there is no other.
+    // Waking a futex without a waiter is not an error, and no other error is possible.
     let _woken = futex::wake(word, futex::Flags::PRIVATE, 1);
 }
 

@@ -66,7 +66,7 @@ impl<T> BaseThread<T> {
     /// Waits for the thread's end; virtual time goes on meanwhile.
     ///
     /// # Errors
-    /// What the thread panicked with.
+    /// The panic of the thread.
     pub fn join(self) -> std::thread::Result<T> {
         self.done.wait();
         self.thread.join()
@@ -98,7 +98,7 @@ impl TimeBase {
         let taking_part = world.clone();
         let body = move || {
             let _participant = taking_part.map(|world| Participant::adopt(&world));
-            // Dropped first, also in a panic: who joins is busy before this thread leaves.
+            // Dropped first, also in a panic: the joining thread is busy before this one leaves.
             let _at_end = at_end;
             run()
         };

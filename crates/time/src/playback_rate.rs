@@ -1,6 +1,6 @@
 use core::fmt;
 
-/// How fast a controlled clock runs against steady time: any finite number above zero, held exactly.
+/// The rate of a controlled clock relative to steady time: any finite number above zero, held exactly.
 ///
 /// An `f64` is a 53-bit integer times a power of two, so `elapsed * rate` is one integer multiplication
 /// and one shift: no rounding accumulates however long a clock runs (24 hours drift by less than 1 ns).
@@ -28,7 +28,7 @@ pub(crate) struct Slope {
 /// A playback rate that is not a finite number above zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InvalidRate(
-    /// What was asked for.
+    /// The requested rate.
     pub f64,
 );
 

@@ -34,7 +34,7 @@ pub trait PlayerClock: Send + Sync {
     /// [`ControlRefused`] if an external source drives the clock.
     fn set_rate(&self, rate: PlaybackRate) -> Result<(), ControlRefused>;
 
-    /// How fast time goes, or will go when resumed; for an external source, how fast it seems to go, if known.
+    /// The rate, also while paused; for an external source the measured rate, if it is known.
     fn rate(&self) -> Option<f64>;
 
     /// Goes to another time; jump handlers are called, waits return [`Woke::Jumped`].

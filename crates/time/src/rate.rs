@@ -19,7 +19,7 @@ use crate::wait::{WaitOptions, Woke};
 /// let mut rate = Rate::from_hertz(&clock, 50.0)?;
 /// let worker = world.spawn("worker", move || {
 ///     for _ in 0..3 {
-///         let tick = rate.sleep().expect("nobody cancels");
+///         let tick = rate.sleep().expect("not cancelled");
 ///         assert_eq!(tick.missed, 0);
 ///     }
 /// });

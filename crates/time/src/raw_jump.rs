@@ -13,7 +13,7 @@ pub(crate) struct RawJump {
     /// The step forward of the source before this one; zero if none is known.
     pub(crate) usual_step: i64,
     pub(crate) epoch: u64,
-    /// Orders the jumps of a clock, and the ticks that somebody calls a jump.
+    /// Orders the jumps of a clock, and the ticks that are a jump for a handler or wait.
     pub(crate) revision: u64,
 }
 

@@ -5,7 +5,7 @@ use crate::time::Time;
 
 /// A pair of readings that took longer was interrupted, and is made again.
 const TIGHT: Duration = Duration::from_micros(5);
-/// How often a pair of readings is made at most.
+/// The most attempts at a pair of readings.
 const MOST_READINGS: usize = 5;
 
 /// Another clock, read between two readings of the steady one: the same moment on both, within its [width](Self::width).
@@ -46,7 +46,7 @@ impl<K: Kind> Reading<K> {
         self.before
     }
 
-    /// What the other clock showed.
+    /// The reading of the other clock.
     pub const fn other(&self) -> Time<K> {
         self.other
     }
@@ -62,7 +62,7 @@ impl<K: Kind> Reading<K> {
     }
 }
 
-/// How far TAI is ahead of UTC as the kernel knows it, in whole seconds; zero if nobody has told it.
+/// The offset of TAI from UTC in the kernel, in whole seconds; zero if it was not set.
 pub fn tai_offset() -> Duration {
     Duration::from_nanos(crate::machine::tai_offset())
 }

@@ -17,7 +17,7 @@ pub enum ClockWarning {
     HandlerPanicked {
         /// The handler's name.
         handler: String,
-        /// What it panicked with.
+        /// The message of the panic.
         message: String,
     },
     /// More than one source sends time: clocks jump between them.
@@ -42,7 +42,7 @@ pub enum ClockWarning {
     OverrideRefused,
     /// A clock that follows an external source was asked to do something only a controlled clock can.
     ControlRefused {
-        /// What was asked.
+        /// The refused control.
         action: &'static str,
     },
 }
@@ -91,7 +91,7 @@ impl fmt::Display for ClockWarning {
 
 type Sink = Arc<dyn Fn(&ClockWarning) + Send + Sync>;
 
-/// Where warnings go.
+/// The callback for warnings.
 #[derive(Default)]
 pub(crate) struct Reporter(Mutex<Option<Sink>>);
 

@@ -5,7 +5,7 @@ use crate::error::TimeError;
 use crate::kind::{Kind, Ros};
 use crate::time::Time;
 
-/// What to do with the ticks that went by while nobody looked.
+/// The policy for ticks that were missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum MissedTick {
     /// Deliver one tick, count the missed ones, and stay on the grid.
@@ -24,12 +24,12 @@ pub struct Tick<K: Kind = Ros> {
     pub expected: Time<K>,
     /// When it was taken.
     pub actual: Time<K>,
-    /// How many later ticks were due as well and will not be delivered.
+    /// The number of later ticks that were due and are not delivered.
     pub missed: u64,
 }
 
 impl<K: Kind> Tick<K> {
-    /// How late the tick was taken.
+    /// The lateness of the tick.
     pub fn lateness(&self) -> Duration {
         self.actual - self.expected
     }
@@ -158,7 +158,7 @@ impl<K: Kind> Schedule<K> {
         self.period
     }
 
-    /// What happens to missed ticks.
+    /// The policy for missed ticks.
     pub fn policy(&self) -> MissedTick {
         self.policy
     }

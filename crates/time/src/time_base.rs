@@ -7,14 +7,14 @@ use crate::machine_timers::MachineTimers;
 use crate::virtual_time::VirtualState;
 use crate::wait_cell::{Party, WaitCell};
 
-/// Where clocks read time and where waits happen: the machine, or [virtual time](crate::VirtualTime).
+/// The base of clocks and waits: the machine, or [virtual time](crate::VirtualTime).
 ///
 /// Everything that waits takes a base (through its clock), so a whole system can run on virtual time in a
 /// test without a line of its code changed.
 #[derive(Clone, Default)]
 pub struct TimeBase(Option<Arc<VirtualState>>);
 
-/// What a clock shows when no source steers it.
+/// The time of a clock without a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passthrough {
     System,
@@ -103,7 +103,7 @@ impl TimeBase {
         }
     }
 
-    /// Has a clock told when the system clock is set.
+    /// Notifies a clock when the system clock is set.
     pub(crate) fn watch_system_steps(&self, core: Weak<ClockCore>) {
         match &self.0 {
             None => MachineTimers::global().watch_steps(core),

@@ -11,7 +11,7 @@ use crate::sync::{Mutex, lock};
 use crate::time_base::TimeBase;
 use crate::time_source::{ClockSink, SourceId, TimeSource};
 
-/// Steers many clocks from one time source: what ROS calls a `TimeSource` with its attached clocks.
+/// Drives many clocks from one time source: the `TimeSource` of ROS with its attached clocks.
 ///
 /// Clocks that are attached show the machine's time until [`activate`](Self::activate) (`use_sim_time`), and
 /// from then on what the source sends. Each sample is written to every clock on the thread that brings it:
@@ -37,7 +37,7 @@ use crate::time_source::{ClockSink, SourceId, TimeSource};
 #[derive(Clone)]
 pub struct TimeHub(Arc<Owner>);
 
-/// What the handles of a hub share, and what ends with the last of them. Not part of what sinks share, or a source
+/// The part of a hub that its handles share, and that ends with the last of them. Sinks do not share it, or a source
 /// that keeps its sink would keep itself.
 struct Owner {
     hub: Arc<Hub>,
@@ -45,7 +45,7 @@ struct Owner {
     source: Mutex<Option<Box<dyn TimeSource>>>,
 }
 
-/// How two sources at a time are dealt with; either way it is reported.
+/// The policy for two sources at a time; both are reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TwoSources {
@@ -56,14 +56,14 @@ pub enum TwoSources {
     FollowFirst,
 }
 
-/// How to make a [`TimeHub`].
+/// The options of a [`TimeHub`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeHubOptions {
     /// Whether clocks run on between samples; off unless set, as the ROS design asks.
     ///
     /// The error is at most the time between two samples; time stops by itself when samples stop.
     pub extrapolate: bool,
-    /// How two sources at a time are dealt with.
+    /// The policy for two sources at a time.
     pub two_sources: TwoSources,
 }
 
@@ -98,7 +98,7 @@ impl TimeHub {
         clock
     }
 
-    /// Steers a clock from now on; it leaves the hub it had. What the source sent before counts. The clock of a
+    /// Attaches a clock, which leaves its former hub and shows the last sample of the source. The clock of a
     /// [`ControlledClock`](crate::ControlledClock) is left alone, and [reports](Clock::set_reporter) so.
     pub fn attach<K: SimAware>(&self, clock: &Clock<K>) {
         let core = clock.core();
@@ -114,7 +114,7 @@ impl TimeHub {
         self.deliver(Change::Attach(Arc::downgrade(core)));
     }
 
-    /// Lets go of a clock: it shows the machine's time again. No effect on a clock that is not attached.
+    /// Detaches a clock: it shows the machine's time again. No effect on a clock that is not attached.
     pub fn detach<K: SimAware>(&self, clock: &Clock<K>) {
         self.deliver(Change::Detach(Arc::downgrade(clock.core())));
     }
@@ -140,12 +140,12 @@ impl TimeHub {
         self.hub().read(HubState::source_state)
     }
 
-    /// Changes how two sources at a time are dealt with, from the next sample on.
+    /// Changes the policy for two sources at a time, from the next sample on.
     pub fn set_two_sources(&self, policy: TwoSources) {
         self.hub().set_two_sources(policy);
     }
 
-    /// The rate of the source against steady time, as far as two samples and extrapolation tell.
+    /// The rate of the source relative to steady time; `None` without extrapolation or before two samples.
     pub fn source_rate(&self) -> Option<f64> {
         self.hub().read(HubState::rate)
     }
@@ -156,7 +156,7 @@ impl TimeHub {
         self.hub().read(|state| state.is_overdue(now))
     }
 
-    /// Where a source puts its time.
+    /// The sink for the samples of a source.
     pub fn sink(&self, source: SourceId) -> ClockSink {
         ClockSink::new(Arc::clone(self.hub()), source)
     }
@@ -165,7 +165,7 @@ impl TimeHub {
     /// same time, the one that starts last is kept.
     ///
     /// # Errors
-    /// What the source says when it cannot start; then there is none.
+    /// The error of the source if it cannot start; the hub then has no source.
     pub fn set_source(&self, mut source: Box<dyn TimeSource>) -> std::io::Result<()> {
         self.remove_source();
         source.start(self.sink(source.id()))?;
@@ -186,7 +186,7 @@ impl TimeHub {
         stop(source);
     }
 
-    /// Where this hub's warnings go; nowhere unless set.
+    /// Sets the callback for warnings; there is none by default.
     pub fn set_reporter(&self, report: impl Fn(&ClockWarning) + Send + Sync + 'static) {
         self.hub().reporter.set(Arc::new(report));
     }

@@ -27,7 +27,7 @@ use crate::time::Time;
 /// # std::io::Result::Ok(())
 /// ```
 pub trait TimeSource: Send {
-    /// Who this is; two ids at work at a time are reported.
+    /// The identity of this source; two active identities are reported.
     fn id(&self) -> SourceId;
 
     /// Begins to put time into the sink, from a thread of its own or from a receive path.
@@ -40,7 +40,7 @@ pub trait TimeSource: Send {
     fn stop(&mut self);
 }
 
-/// Who sends time: a name for people and the bytes that tell one sender from another (a writer's GUID).
+/// The identity of a time source: a name for people, and bytes that are unique per sender (a writer's GUID).
 ///
 /// ```
 /// use timeloom_time::SourceId;
@@ -72,7 +72,7 @@ impl SourceId {
         &self.name
     }
 
-    /// What decides: the GUID, or the name of a source that has none.
+    /// The bytes to compare: the GUID, or the name of a source without one.
     fn key(&self) -> ([u8; 16], Option<&str>) {
         (self.gid, (self.gid == [0; 16]).then_some(&*self.name))
     }
@@ -92,7 +92,7 @@ impl Hash for SourceId {
     }
 }
 
-/// Where one source puts its time; see [`TimeHub::sink`](crate::TimeHub::sink).
+/// Takes the samples of one source; see [`TimeHub::sink`](crate::TimeHub::sink).
 #[derive(Clone)]
 pub struct ClockSink {
     hub: Arc<Hub>,

@@ -48,7 +48,7 @@ struct Shared<K: Kind> {
 #[derive(Default)]
 struct OnReset {
     callback: Option<Arc<dyn Fn(u64) + Send + Sync>>,
-    /// Resets that nobody was told of.
+    /// Resets that were not reported yet.
     untold: u64,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct TickWait {
 }
 
 /// Hears of the first jump that counts. Not left to the sleep: the schedule moves with the clock, which ends the sleep
-/// before it is told of the jump.
+/// before it is notified of the jump.
 struct JumpListener {
     threshold: JumpThreshold,
     first: Mutex<Option<RawJump>>,
@@ -96,7 +96,7 @@ enum First<K: Kind> {
 }
 
 impl<K: Kind> TimerBuilder<K> {
-    /// What to do about ticks that were missed; [`MissedTick::Skip`] unless set.
+    /// Sets the policy for missed ticks; [`MissedTick::Skip`] by default.
     #[must_use]
     pub fn missed_tick(mut self, policy: MissedTick) -> Self {
         self.policy = policy;
@@ -168,7 +168,7 @@ impl<K: Kind> Follow for Shared<K> {
         }
     }
 
-    fn tell(&self) {
+    fn wake(&self) {
         let old = std::mem::take(&mut *lock(&self.changed));
         old.cancel();
     }
@@ -399,13 +399,13 @@ impl<K: Kind> Timer<K> {
     /// No more ticks until [`reset`](Self::reset); a wait in progress returns.
     pub fn cancel(&self) {
         lock(&self.shared.schedule).cancel();
-        self.shared.tell();
+        self.shared.wake();
     }
 
     /// Begins anew: the next tick is one period from now, also if it was cancelled.
     pub fn reset(&self) {
         self.with_schedule(Schedule::reset);
-        self.shared.tell();
+        self.shared.wake();
         let mut on_reset = lock(&self.shared.on_reset);
         on_reset.untold += 1;
         drop(on_reset);

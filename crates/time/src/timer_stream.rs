@@ -34,7 +34,7 @@ impl<K: Kind> Timer<K> {
     /// let mut ticks = Timer::builder(&clock, Duration::from_millis(10)).build()?.into_stream();
     /// for number in 1..=3 {
     ///     let next = std::future::poll_fn(|context| pin!(&mut ticks).poll_next(context));
-    ///     let tick = world.block_on(next).expect("nobody cancels the timer");
+    ///     let tick = world.block_on(next).expect("the timer is not cancelled");
     ///     assert_eq!(tick.expected - begin, Duration::from_millis(10) * number);
     /// }
     /// # Ok::<_, timeloom_time::TimeError>(())

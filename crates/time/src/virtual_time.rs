@@ -12,7 +12,7 @@ use crate::participant::{self, BaseThread, Participant};
 use crate::time_base::{TimeBase, TimerKey};
 use crate::wait_cell::{Party, WaitCell};
 
-/// A world of its own in which time passes only when nobody has anything to do.
+/// Time that passes only when every participating thread waits.
 ///
 /// Threads take part through [`spawn`](Self::spawn) or [`enter`](Self::enter). When all of them wait, time
 /// moves on to the earliest deadline and wakes its owner; equal deadlines are served one after the other, in
@@ -203,7 +203,7 @@ impl VirtualState {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The world once nobody but the caller is busy.
+    /// The state once only the caller is busy.
     fn lock_idle(&self) -> MutexGuard<'_, World> {
         let own = usize::from(participant::takes_part(self.id));
         let mut world = self.lock();
@@ -239,7 +239,7 @@ impl VirtualState {
             cell.park(None);
         }
         // Cells are raised outside the lock. One that was meant for the last wait, and was overtaken by another, raises
-        // the cell in the middle of this wait: nobody has counted us as busy then.
+        // the cell in the middle of this wait: this thread is not counted as busy then.
         let mut world = self.lock();
         if world.waiting.remove(&key).is_some() {
             world.busy += usize::from(takes_part);
@@ -291,9 +291,9 @@ impl VirtualState {
         self.rest(world);
     }
 
-    /// Moves time on if everybody waits, one deadline at a time.
+    /// Advances time if every thread waits, one deadline at a time.
     fn rest<'a>(&'a self, mut world: MutexGuard<'a, World>) {
-        // Also when somebody is still busy: that may be the one who waits for all others.
+        // Also while a thread is busy: it may be the one that waits for all others.
         self.idle.notify_all();
         while world.busy == 0 {
             if world.manual || world.participants == 0 {
@@ -302,8 +302,8 @@ impl VirtualState {
             let Some(cell) = self.pop_first(&mut world, i64::MAX - 1) else {
                 return;
             };
-            // Outside the lock: a task's waker may run anything. Busy meanwhile, so that nobody else moves
-            // time on before whoever is woken by it counts.
+            // Outside the lock: a task's waker may run anything. Busy meanwhile, so that no other thread
+            // advances time before the woken one counts.
             world.busy += 1;
             drop(world);
             cell.raise();
@@ -318,7 +318,7 @@ impl VirtualState {
         let mut world = self.lock_idle();
         let due = self.pop_first(&mut world, target);
         if due.is_none() {
-            // With the lock held, so that nobody begins to wait for a time that is passed over.
+            // With the lock held, so that no wait begins for a time that is passed over.
             self.steady.fetch_max(target, Ordering::AcqRel);
         }
         due
@@ -359,14 +359,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signal_that_comes_late_leaves_everybody_counted() {
+    fn a_late_signal_leaves_every_thread_counted() {
         let world = VirtualTime::manual();
         let base = world.base();
         let cell = base.new_cell(Party::Thread);
         let parked = Arc::clone(&cell);
         let waiting = world.spawn("waits", move || base.park(&parked, None));
         world.settle();
-        // As if somebody who was overtaken raised it now: nobody finds the one who waits, and counts it.
+        // As if an overtaken thread raised it now: the waiter is not found, and is counted.
         cell.raise();
         waiting.join().unwrap();
         let state = world.0.lock();

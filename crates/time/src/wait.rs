@@ -19,7 +19,7 @@ pub enum OnJump {
     Rebase,
 }
 
-/// How close to its time a blocking wait should end.
+/// The precision of a blocking wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
     /// As close as the kernel's timers come without busy waiting: some 50 µs.
@@ -29,7 +29,7 @@ pub enum Precision {
     Precise,
 }
 
-/// How to wait.
+/// The options of a wait.
 ///
 /// ```
 /// use timeloom_time::{Duration, OnJump, WaitOptions};
@@ -54,14 +54,14 @@ impl WaitOptions {
         Self::default()
     }
 
-    /// What to do when the clock jumps.
+    /// Sets what the wait does when the clock jumps.
     #[must_use]
     pub fn on_jump(mut self, on_jump: OnJump) -> Self {
         self.on_jump = Some(on_jump);
         self
     }
 
-    /// Which jumps of a time source count; [`JumpThreshold::DISRUPTIVE`] unless set.
+    /// Sets which jumps of a time source count; [`JumpThreshold::DISRUPTIVE`] by default.
     ///
     /// A source sends its time in steps. With [`OnJump::Rebase`], a step forward counts only if it is more than eight
     /// times the step before: otherwise time has passed, and a threshold below the usual step would keep the wait
@@ -102,7 +102,7 @@ impl WaitOptions {
         self.cancel.iter().any(CancelToken::is_cancelled)
     }
 
-    /// How close to its time the wait should end. Only blocking waits can be precise.
+    /// Sets the precision. Only blocking waits can be precise.
     #[must_use]
     pub fn precision(mut self, precision: Precision) -> Self {
         self.precision = precision;
@@ -119,7 +119,7 @@ pub enum Woke<K: Kind = Ros> {
     Reached,
     /// The clock jumped; see [`OnJump::Return`].
     Jumped(TimeJump<K>),
-    /// The clock's time source took over, let go, or sent its first sample.
+    /// The clock's time source was activated, was deactivated, or sent its first sample.
     SourceChanged(TimeJump<K>),
     /// The wait's token was cancelled.
     Cancelled,

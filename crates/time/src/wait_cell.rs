@@ -8,9 +8,9 @@ use crate::sync::{AtomicU32, Ordering};
 use crate::sync::{Condvar, Mutex, lock};
 use crate::virtual_time::VirtualState;
 
-/// Where one waiting party (a thread, a task, a file descriptor) is told to look again.
+/// The signal of one waiting party: a thread, a task or a file descriptor.
 ///
-/// A signal carries no reason: whoever wakes looks at the clock, the token and the deadline itself.
+/// A signal carries no reason: the party checks the clock, the token and the deadline itself.
 /// Signals are sticky until [`take`](Self::take), so one that comes before the wait is not lost.
 pub(crate) struct WaitCell {
     /// 1 once signalled; the futex word of a waiting thread.
@@ -47,7 +47,7 @@ impl WaitCell {
         &self.party
     }
 
-    /// Tells the party to look again. Cheap when it was told already.
+    /// Signals the party to check again. Cheap if it is signalled already.
     pub(crate) fn signal(&self) {
         match &self.virtual_time {
             Some(state) => state.signal(self),

@@ -47,7 +47,7 @@ pub(crate) enum AtStart {
     Reach,
 }
 
-/// A clock is told of a step of the system clock a little after it; waits begun this long before it was told
+/// A clock learns of a step of the system clock a little later; waits begun this long before
 /// may have seen it.
 const STEP_NOTICE: i64 = 2_000_000_000;
 
@@ -78,7 +78,7 @@ impl WaitEntry {
         }
     }
 
-    /// Whether the wait began after the system clock was set, but before the clock was told of it.
+    /// Whether the wait began after the system clock was set, but before the clock learned of it.
     fn knows_step(&self, jump: &RawJump, base: BaseNow) -> bool {
         // By whether it is nearer to having seen all of the step or nothing of it: offsets are measured.
         let missed = base.offset().abs_diff(self.base.offset());
@@ -119,7 +119,7 @@ impl WaitQueue {
         Some((target, self.entries.get(&(target, id))?))
     }
 
-    /// The earliest time that anybody waits for; `i64::MAX` for nobody.
+    /// The earliest deadline of all waits; `i64::MAX` without waits.
     pub(crate) fn next(&self) -> i64 {
         self.entries
             .keys()

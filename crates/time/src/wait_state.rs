@@ -16,7 +16,7 @@ pub(crate) enum Goal {
     Start,
 }
 
-/// One wait, whoever does it: the thread that blocks in [`block`](Self::block), a task or an event
+/// One wait: by the thread that blocks in [`block`](Self::block), a task or an event
 /// descriptor that comes back to [`plan`](Self::plan) whenever its cell is signalled.
 pub(crate) struct Wait {
     core: Arc<ClockCore>,
@@ -189,7 +189,7 @@ impl Wait {
             return Look::Done(RawWoke::Jumped(jump));
         }
         match self.core.load() {
-            // The jump's handlers come first; then this wait is told and signalled.
+            // The jump's handlers come first; then this wait is notified.
             Some(snapshot) if snapshot.revision == entry.revision => {
                 if self.core.eval(&snapshot) >= target {
                     Look::Done(RawWoke::Reached)

@@ -13,14 +13,14 @@ use crate::outcome::Outcome;
 
 const EXAMPLES: &str = "\
 EXAMPLES
-  timeloom clock echo                        what /clock shows, how fast it goes, whose it is
+  timeloom clock echo                        each sample of /clock: time, rate and publisher
   timeloom clock publish -r 0.5              a /clock at half speed, with keys and services to control it
-  timeloom clock lag                         how far behind /clock the nodes are that stamp messages
-  timeloom clock drive pause                 pauses the publisher of /clock: a player, or `clock publish`
+  timeloom clock lag                         delay of message stamps behind /clock, per node
+  timeloom clock drive pause                 pause the node that publishes /clock
 
-More than one owner of /clock is warned of, by name.";
+A warning names the nodes if more than one publishes /clock.";
 
-/// Look at /clock, publish it, control its publisher: echo, publish, lag, drive
+/// Show, publish and control /clock: echo, publish, lag, drive
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {

@@ -94,7 +94,7 @@ fn two_owners_are_warned_of_by_name() {
     let run = robot.until(&["clock", "drive", "pause"], |run| run.code == 2);
     assert!(
         run.stderr
-            .contains("more than one node could be meant: /gazebo, /player"),
+            .contains("more than one node can be controlled: /gazebo, /player"),
         "{run}"
     );
     for running in [first, second] {
@@ -154,16 +154,26 @@ fn without_a_clock_it_says_so() {
     let run = robot.run(&["clock", "lag", "--duration", "0.3"]);
     assert_eq!(run.code, 1, "{run}");
     assert!(
-        run.stderr.contains("nothing on /clock within 300ms"),
+        run.stderr.contains("no sample on /clock within 300ms"),
         "{run}"
     );
     let run = robot.run(&["clock", "drive", "pause", "--timeout", "0.3"]);
     assert_eq!(run.code, 1, "{run}");
     assert!(
         run.stderr
-            .contains("no node publishes /clock, and there is no player"),
+            .contains("no node publishes /clock, and no player was found"),
         "{run}"
     );
     let run = robot.run(&["clock", "publish", "--start", "0.0"]);
     assert_eq!(run.code, 2, "{run}");
+}
+
+#[test]
+fn an_invalid_frequency_is_refused_before_a_node_is_looked_for() {
+    let robot = Robot::new();
+    for value in ["-1", "nan", "10001", "often"] {
+        let run = robot.run(&["clock", "drive", "frequency", value, "--timeout", "600"]);
+        assert_eq!(run.code, 2, "{value}: {run}");
+        assert!(run.stderr.contains("frequency"), "{value}: {run}");
+    }
 }

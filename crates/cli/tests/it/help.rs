@@ -14,7 +14,7 @@ fn help_goes_to_stdout() {
 
     Commands:
       record       Record the topics, services and actions of a running robot into a bag
-      play         Publish the messages of bags as their time comes: pause, step, seek, loop, change the
+      play         Publish the messages of bags at their times; pause, step, seek, loop and change the
                    rate
       burst        Publish messages at once, without waiting for their time
       view         Show bags and running robots in a browser, in Foxglove and its relatives
@@ -33,6 +33,7 @@ fn help_goes_to_stdout() {
       sync         Relate a sensor's clock to the host's: fit, calibrate, convert, retime, simulate,
                    watch, relay, pf, pf-device
       clock        Look at /clock, publish it, control its publisher: echo, publish, lag, drive
+      clock        Show, publish and control /clock: echo, publish, lag, drive
       topic        Look at the topics of a running robot, and publish: list, info, echo, hz, bw, pub
       node         Look at the nodes of a running robot: list, info
       service      Look at the services of a running robot, and call them: list, call

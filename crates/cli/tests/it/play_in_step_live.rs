@@ -42,7 +42,8 @@ fn pair(stage: &mut Stage, count: u32, leader_flags: &str) -> (Recording, Record
     let leader = stage.start(&format!(
         "play a --clock --node-name a --start-paused --wait-for-subscribers {leader_flags}"
     ));
-    // The first message of the follower is due when it hears the leader's first time.
+    // The first message of the leader takes the follower along, as soon as that has heard its time.
+    stage.drive("next --node /a");
     stage.ask(&json!({"do": "wait", "topic": "/b", "count": 1}));
     (leader, follower)
 }
@@ -117,7 +118,7 @@ fn a_follower_refuses_where_it_was_asked_and_shows_its_owners_pause() {
     until(|| status(&stage).stdout.contains("/b: paused"));
     let shown = status(&stage);
     assert!(
-        shown.stdout.contains("/clock shows 1700000000.000000000 s"),
+        shown.stdout.contains("/clock shows 1700000000.000000001 s"),
         "{shown}"
     );
     stage.drive("resume --node /a");
@@ -189,5 +190,31 @@ fn a_stamp_waits_for_the_time() {
     assert!(run.stdout.contains("1000"), "{run}");
     let run = publisher.interrupt();
     assert_eq!(run.code, 0, "{run}");
+    assert_eq!(clock.interrupt().code, 0);
+}
+
+#[test]
+fn a_single_message_waits_for_the_time_and_carries_it() {
+    let Some(stage) = Stage::new() else {
+        return;
+    };
+    let mut command = stage.robot.sandbox.command("topic pub /stamp");
+    command.args([
+        "builtin_interfaces/msg/Time",
+        "now",
+        "--once",
+        "--use-sim-time",
+        "--wait-matching-subscriptions",
+        "0",
+        "--print",
+        "1",
+        "--localhost",
+    ]);
+    let publisher = Recording::start(&mut command);
+    let clock = stage.start("clock publish --start 1000.0 --start-paused");
+    let run = publisher.end();
+    assert_eq!(run.code, 0, "{run}");
+    let stamp: serde_json::Value = serde_json::from_str(run.stdout.trim()).unwrap();
+    assert_eq!(stamp["sec"], 1000, "{run}");
     assert_eq!(clock.interrupt().code, 0);
 }

@@ -5,62 +5,61 @@ use timeloom_msg::QosProfile;
 use timeloom_time::{Clock, ClockSink, SourceId, Steady, Time, TimeHub};
 use timeloom_wire::{Gid, Receiver, Sample, Subscription};
 
-use super::clock_beat::ClockBeat;
 use super::clock_message::decode_clock;
 use super::clock_publisher::clock_topic;
+use super::clock_samples::{ClockSamples, SampleId};
 use crate::{Result, RosNode};
 
 /// How many publishers are remembered; more come only from a flood.
-const MOST: usize = 64;
+const MAX_PUBLISHERS: usize = 64;
 /// The end of a lap and the start of the next one come at the same moment: neither may replace the other.
 const QOS: QosProfile = QosProfile {
     depth: 100,
     ..QosProfile::CLOCK
 };
 
-/// Puts the samples of `/clock` into a hub, on the thread that receives them.
+/// Gives the samples of `/clock` to a hub, on the thread that receives them.
 pub(super) struct ClockFollower {
-    beat: Arc<Mutex<ClockBeat>>,
+    samples: Arc<Mutex<ClockSamples>>,
     steady: Clock<Steady>,
     _subscription: Box<dyn Subscription>,
 }
 
 impl ClockFollower {
     pub(super) fn start(node: &RosNode, hub: &TimeHub) -> Result<Self> {
-        let beat = Arc::<Mutex<ClockBeat>>::default();
+        let samples = Arc::<Mutex<ClockSamples>>::default();
         let steady = Clock::on(&node.participant().time_base());
         let receiver = ClockReceiver {
             hub: hub.clone(),
             sinks: Mutex::default(),
             steady: steady.clone(),
-            beat: Arc::clone(&beat),
+            samples: Arc::clone(&samples),
         };
         let spec = clock_topic(node, QOS)?;
         Ok(Self {
-            beat,
+            samples,
             steady,
             _subscription: node.wire().subscribe(&spec, Arc::new(receiver))?,
         })
     }
 
-    /// What its samples say.
-    pub(super) fn beat(&self) -> &Arc<Mutex<ClockBeat>> {
-        &self.beat
+    pub(super) fn samples(&self) -> &Arc<Mutex<ClockSamples>> {
+        &self.samples
     }
 
     /// When the last sample came.
     pub(super) fn last(&self) -> Option<Time<Steady>> {
-        lock(&self.beat).last().map(Time::from_nanos)
+        lock(&self.samples).last().map(Time::from_nanos)
     }
 
     /// Whether its time stands: paused, silent, or not there yet.
     pub(super) fn is_standing(&self) -> bool {
-        lock(&self.beat).is_standing(self.steady.now().nanos())
+        lock(&self.samples).is_standing(self.steady.now().nanos())
     }
 
-    /// How fast its time goes, as far as its samples tell.
+    /// The rate of its time; `None` before the second change.
     pub(super) fn rate(&self) -> Option<f64> {
-        lock(&self.beat).rate()
+        lock(&self.samples).rate()
     }
 }
 
@@ -68,17 +67,17 @@ struct ClockReceiver {
     hub: TimeHub,
     sinks: Mutex<BTreeMap<Gid, ClockSink>>,
     steady: Clock<Steady>,
-    beat: Arc<Mutex<ClockBeat>>,
+    samples: Arc<Mutex<ClockSamples>>,
 }
 
-fn lock(beat: &Mutex<ClockBeat>) -> MutexGuard<'_, ClockBeat> {
-    beat.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(samples: &Mutex<ClockSamples>) -> MutexGuard<'_, ClockSamples> {
+    samples.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ClockReceiver {
     fn sink(&self, writer: Gid) -> ClockSink {
         let mut sinks = self.sinks.lock().unwrap_or_else(PoisonError::into_inner);
-        if sinks.len() >= MOST && !sinks.contains_key(&writer) {
+        if sinks.len() >= MAX_PUBLISHERS && !sinks.contains_key(&writer) {
             sinks.clear();
         }
         let new = || self.hub.sink(SourceId::new(&writer.to_string(), writer.0));
@@ -89,15 +88,20 @@ impl ClockReceiver {
 impl Receiver for ClockReceiver {
     fn sample(&self, sample: Sample) {
         let sink = self.sink(sample.writer);
-        // What is no time is no sample; the next one is.
+        // A malformed sample is ignored; the next one makes up for it.
         let Some(time) = decode_clock(&sample.payload) else {
             return;
         };
-        // Before the clock: who hears of its step knows how much time has passed.
-        lock(&self.beat).sample(self.steady.now().nanos(), time.nanos());
+        let writer = sample.writer;
+        let id = sample
+            .sequence
+            .map(|sequence| SampleId { writer, sequence });
+        // Before the clock: a jump handler looks the sample up.
+        lock(&self.samples).sample(self.steady.now().nanos(), time.nanos(), id);
+        // Not awaited: a jump handler must not hold up reception.
         match sample.sequence {
-            Some(sequence) => sink.tick_numbered(time, sequence),
-            None => sink.tick(time),
+            Some(sequence) => sink.post_numbered(time, sequence),
+            None => sink.post(time),
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Jumps forward of a `/clock`, between its owner and those who follow.
+//! The jumps of a `/clock`, between its owner and the players that follow it.
 //!
-//! A sample of `/clock` does not say whether time ran on to it or was moved there: after a stall of its owner every message
-//! in between is to be played, after a seek none is. So owners keep a parameter with their last jumps forward, and
-//! followers ask for it when a step is larger than the time that has passed explains.
+//! A sample of `/clock` does not say whether time ran on to it or was moved there: after a stall of its owner every
+//! message in between is to be played, after a seek none is; and samples may be lost with a jump between them. So owners
+//! keep their last jumps in a parameter, and followers ask for it when a step is larger than the time that has passed
+//! explains, or when samples were lost.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -10,36 +11,74 @@ use std::sync::{Mutex, PoisonError};
 use timeloom_msg::value::{Array, Text};
 use timeloom_msg::{QosProfile, Value};
 use timeloom_time::Duration;
+use timeloom_wire::Gid;
 
+use super::clock_samples::SampleId;
 use crate::{Client, ParameterAccess, ParameterValue, Result, RosNode, ServiceTypes};
 
-/// The parameter: number, from and to of each jump, in nanoseconds, oldest first.
 const PARAMETER: &str = "clock_jumps";
+const DESCRIPTION: &str = "The last jumps of /clock; of each: its number, the publisher, the number of the last sample \
+                           before it, from and to in nanoseconds";
 /// How many jumps are kept.
-const KEPT: usize = 16;
-/// How far a clock that extrapolates may have run on from the time that was left.
-const SLACK: Duration = Duration::from_millis(100);
+const KEPT: usize = 32;
 /// How long a follower waits for the owner.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A jump forward: from and to, in nanoseconds.
+/// A jump: from and to, in nanoseconds.
 pub(super) type ClockJump = (i64, i64);
 
-/// The jumps of an owner.
-pub(super) struct JumpList {
-    node: RosNode,
-    jumps: Mutex<VecDeque<(i64, ClockJump)>>,
+/// A jump as it is in the parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LoggedJump {
+    number: i64,
+    /// The publisher of `/clock`, shortened.
+    writer: i64,
+    /// The number of the last sample before the jump.
+    sample: i64,
+    jump: ClockJump,
 }
 
-impl JumpList {
+impl LoggedJump {
+    fn numbers(&self) -> [i64; 5] {
+        let (from, to) = self.jump;
+        [self.number, self.writer, self.sample, from, to]
+    }
+
+    fn all(numbers: &[i64]) -> Vec<Self> {
+        let (jumps, _rest) = numbers.as_chunks::<5>();
+        let jump = |[number, writer, sample, from, to]: &[i64; 5]| Self {
+            number: *number,
+            writer: *writer,
+            sample: *sample,
+            jump: (*from, *to),
+        };
+        jumps.iter().map(jump).collect()
+    }
+}
+
+fn shortened(writer: Gid) -> i64 {
+    let (_, end) = writer.0.split_last_chunk().unwrap_or((&[], &[0; 8]));
+    i64::from_le_bytes(*end)
+}
+
+fn number_of(sample: u64) -> i64 {
+    i64::try_from(sample).unwrap_or(i64::MAX)
+}
+
+/// The jumps of an owner.
+pub(super) struct JumpLog {
+    node: RosNode,
+    jumps: Mutex<VecDeque<LoggedJump>>,
+}
+
+impl JumpLog {
     /// Declares the parameter.
     pub(super) fn new(node: &RosNode) -> Result<Self> {
-        let text = "The last jumps forward of /clock: number, from and to of each, in nanoseconds";
         let none = ParameterValue::Integers(Vec::new());
         let access = ParameterAccess::Writable;
-        // A publisher that takes the place of another one goes on with its list.
-        let known = match node.declare_parameter_with(PARAMETER, none, text, access)? {
-            ParameterValue::Integers(numbers) => numbered(&numbers),
+        // A publisher that replaces another one goes on with its list.
+        let known = match node.declare_parameter_with(PARAMETER, none, DESCRIPTION, access)? {
+            ParameterValue::Integers(numbers) => LoggedJump::all(&numbers),
             _ => Vec::new(),
         };
         Ok(Self {
@@ -48,22 +87,25 @@ impl JumpList {
         })
     }
 
-    /// Notes a jump, before `/clock` shows it; what is no jump forward is left out.
-    pub(super) fn add(&self, (from, to): ClockJump) {
-        if to <= from {
+    /// Adds a jump, before `/clock` shows it; `last` is the last sample before it.
+    pub(super) fn add(&self, last: SampleId, (from, to): ClockJump) {
+        if to == from {
             return;
         }
         let mut jumps = self.jumps.lock().unwrap_or_else(PoisonError::into_inner);
         if jumps.len() >= KEPT {
             jumps.pop_front();
         }
-        let number = jumps.back().map_or(1, |(last, _)| last.saturating_add(1));
-        jumps.push_back((number, (from, to)));
-        let all = jumps.iter();
-        let all = all.flat_map(|(number, (from, to))| [*number, *from, *to]);
-        let all = all.collect();
+        let number = jumps.back().map_or(1, |last| last.number.saturating_add(1));
+        jumps.push_back(LoggedJump {
+            number,
+            writer: shortened(last.writer),
+            sample: number_of(last.sequence),
+            jump: (from, to),
+        });
+        let all = jumps.iter().flat_map(LoggedJump::numbers).collect();
         drop(jumps);
-        // A guard of the node's user may refuse; then followers play what lies between.
+        // A parameter callback of the application may refuse; then followers play the messages in between.
         let _set = self
             .node
             .set_parameter(PARAMETER, ParameterValue::Integers(all));
@@ -75,47 +117,56 @@ impl JumpList {
 pub(super) struct JumpInquiry {
     /// The owner that was asked last; no client if it has no list.
     owner: Option<(String, Option<Client>)>,
-    /// The number of the last jump that explained a step: none explains two.
-    used: i64,
+}
+
+/// The jumps between two samples, oldest first.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct JumpsBetween {
+    pub(super) jumps: Vec<ClockJump>,
+    /// Older jumps may be missing: there were more than the owner keeps.
+    pub(super) is_cut: bool,
 }
 
 impl JumpInquiry {
-    /// The jump of an owner that a step of its `/clock` shows. Blocks for its answer, for a few seconds at most.
-    pub(super) fn explain(
+    /// The jumps of an owner between two samples of its `/clock`; `None` if it does not answer. Blocks for its answer,
+    /// for a few seconds at most.
+    pub(super) fn jumps_between(
         &mut self,
         node: &RosNode,
         owner: &str,
-        (from, to): ClockJump,
-    ) -> Option<ClockJump> {
+        samples: (SampleId, SampleId),
+    ) -> Option<JumpsBetween> {
         if self.owner.as_ref().is_none_or(|(known, _)| known != owner) {
-            // An owner whose service does not answer yet is asked the next time.
-            let client = client(node, owner)?;
-            self.owner = Some((owner.to_owned(), Some(client)));
-            self.used = 0;
+            self.owner = Some((owner.to_owned(), Some(client(node, owner)?)));
         }
         let (_, client) = self.owner.as_mut()?;
-        let jumps = client.as_ref().and_then(|client| ask(client).ok())?;
-        let Some(jumps) = jumps else {
-            *client = None;
-            return None;
+        let Some(asked) = client.as_ref() else {
+            return Some(JumpsBetween::default());
         };
-        // Its samples have both ends exactly; the first one may be lost, or run on from.
-        let earliest = from.saturating_sub(SLACK.nanos());
-        let jumps = jumps.into_iter().rev();
-        let same = jumps.filter(|(number, (left, reached))| {
-            *number > self.used && *left >= earliest && *reached == to
-        });
-        // Several may have gone to this time: after a seek that was repeated, or in laps before.
-        let (number, jump) = same.min_by_key(|(_, (left, _))| left.abs_diff(from))?;
-        self.used = number;
-        Some(jump)
+        let Some(jumps) = ask(asked).ok()? else {
+            *client = None;
+            return Some(JumpsBetween::default());
+        };
+        Some(between(&jumps, samples))
     }
 }
 
-fn numbered(numbers: &[i64]) -> Vec<(i64, ClockJump)> {
-    let (jumps, _rest) = numbers.as_chunks::<3>();
-    let jump = |[number, from, to]: &[i64; 3]| (*number, (*from, *to));
-    jumps.iter().map(jump).collect()
+fn between(jumps: &[LoggedJump], (before, after): (SampleId, SampleId)) -> JumpsBetween {
+    let is_between = |jump: &LoggedJump| {
+        let is_of = |id: SampleId| jump.writer == shortened(id.writer);
+        let since = !is_of(before) || jump.sample >= number_of(before.sequence);
+        let until = !is_of(after) || jump.sample < number_of(after.sequence);
+        (is_of(before) || is_of(after)) && since && until
+    };
+    let is_cut = jumps.len() >= KEPT
+        && jumps
+            .first()
+            .is_some_and(|first| first.number > 1 && is_between(first));
+    let jumps = jumps.iter().filter(|jump| is_between(jump));
+    JumpsBetween {
+        jumps: jumps.map(|jump| jump.jump).collect(),
+        is_cut,
+    }
 }
 
 fn client(node: &RosNode, owner: &str) -> Option<Client> {
@@ -128,7 +179,7 @@ fn client(node: &RosNode, owner: &str) -> Option<Client> {
 }
 
 /// The jumps; none if there is no such parameter.
-fn ask(client: &Client) -> Result<Option<Vec<(i64, ClockJump)>>> {
+fn ask(client: &Client) -> Result<Option<Vec<LoggedJump>>> {
     let mut request = client.request()?;
     let names = Array::String(vec![Text::from(PARAMETER)]);
     request.set("names", Value::Array(names))?;
@@ -137,9 +188,66 @@ fn ask(client: &Client) -> Result<Option<Vec<(i64, ClockJump)>>> {
     else {
         return Ok(None);
     };
-    let jumps = numbered(&numbers);
+    let jumps = LoggedJump::all(&numbers);
     let set = response
         .get("values[0].type")
         .and_then(|kind| kind.as_u64());
     Ok(set.filter(|kind| *kind != 0).map(|_| jumps))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(writer: u8, sequence: u64) -> SampleId {
+        SampleId {
+            writer: Gid([writer; 16]),
+            sequence,
+        }
+    }
+
+    fn logged(number: i64, last: SampleId) -> LoggedJump {
+        LoggedJump {
+            number,
+            writer: shortened(last.writer),
+            sample: number_of(last.sequence),
+            jump: (number * 10, number),
+        }
+    }
+
+    #[test]
+    fn jumps_are_found_by_the_samples_around_them() {
+        let log = [
+            logged(1, id(1, 4)),
+            logged(2, id(1, 9)),
+            logged(3, id(1, 20)),
+            logged(4, id(2, 3)),
+        ];
+        let jumps = |before, after| between(&log, (before, after)).jumps;
+        assert_eq!(jumps(id(1, 5), id(1, 12)), [(20, 2)]);
+        assert_eq!(jumps(id(1, 4), id(1, 21)), [(10, 1), (20, 2), (30, 3)]);
+        assert_eq!(
+            jumps(id(1, 5), id(1, 9)),
+            [],
+            "its last sample is before it"
+        );
+        assert_eq!(jumps(id(1, 15), id(2, 9)), [(30, 3), (40, 4)]);
+        assert_eq!(jumps(id(1, 15), id(2, 2)), [(30, 3)]);
+    }
+
+    #[test]
+    fn more_jumps_than_the_owner_keeps_are_noticed() {
+        let number = |n: usize| i64::try_from(n).unwrap();
+        let log: Vec<_> = (0..KEPT)
+            .map(|n| logged(number(n) + 5, id(1, 100 + n as u64)))
+            .collect();
+        assert!(between(&log, (id(1, 50), id(1, 900))).is_cut);
+        assert!(!between(&log, (id(1, 101), id(1, 900))).is_cut);
+    }
+
+    #[test]
+    fn a_jump_survives_being_numbers() {
+        let jump = logged(3, id(7, 8));
+        assert_eq!(LoggedJump::all(&jump.numbers()), [jump]);
+    }
 }

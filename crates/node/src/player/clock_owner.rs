@@ -5,30 +5,31 @@ use timeloom_time::{
     Clock, ControlledClock, Duration, PlaybackRate, PlayerClock, Ros, Time, TimeBase,
 };
 
-use super::clock_publisher::{ClockPublisher, Ticker, hertz_of, period_of};
+use super::clock_output::ClockOutput;
+use super::clock_publisher::{ClockPublisher, period_of};
 use super::clock_watch::ClockWatch;
 use super::control::{Answer, Control, Refusal};
 use super::mailbox::Reply;
 use super::notice::Reporter;
 use super::rate::sane_rate;
-use super::services::{Obeys, Services};
-use crate::{Error, Result, RosNode};
+use super::services::{Controllable, Services};
+use crate::{Result, RosNode};
 
-/// How to make a [`ClockOwner`].
+/// The options of a [`ClockOwner`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClockOwnerOptions {
     /// The first time.
     pub start: Time<Ros>,
-    /// How fast time goes.
+    /// The rate.
     pub rate: PlaybackRate,
-    /// How often it is told, by the machine's clock.
+    /// The period of `/clock`, in steady time.
     pub period: Duration,
-    /// Whether time stands at first.
+    /// Whether to start paused.
     pub start_paused: bool,
 }
 
-/// A source of `/clock` and nothing else: it can be paused, moved and scaled, by call and by the services of a player
-/// that are about time. Dropping it ends it.
+/// Publishes `/clock` without playing a bag. It can be paused, moved and scaled, by call and by the services of a player
+/// that control time. Dropping it ends it.
 pub struct ClockOwner {
     core: Arc<Core>,
     _services: Services,
@@ -37,16 +38,7 @@ pub struct ClockOwner {
 
 struct Core {
     clock: Arc<ControlledClock>,
-    node: RosNode,
-    reporter: Reporter,
-    output: Mutex<Output>,
-}
-
-/// How time goes out.
-struct Output {
-    publisher: Arc<ClockPublisher>,
-    period: Option<Duration>,
-    ticker: Option<Ticker>,
+    output: Mutex<ClockOutput>,
 }
 
 /// The services of a clock: those of a player that are not about messages.
@@ -63,10 +55,10 @@ const SERVICES: [&str; 9] = [
 ];
 
 impl ClockOwner {
-    /// Begins to publish `/clock`; other owners are reported.
+    /// Starts publishing `/clock`; other publishers are reported.
     ///
     /// # Errors
-    /// When the middleware refuses something, or there is no thread to have.
+    /// When the middleware fails, or a thread cannot be started.
     pub fn start(
         node: &RosNode,
         options: &ClockOwnerOptions,
@@ -75,26 +67,20 @@ impl ClockOwner {
     ) -> Result<Self> {
         let base: TimeBase = node.participant().time_base();
         let clock = Arc::new(ControlledClock::new(&base, options.start));
-        // A controlled clock takes every order.
+        // A controlled clock accepts every control.
         let _set = clock.set_rate(options.rate);
         let shared: Arc<dyn PlayerClock> = Arc::clone(&clock) as _;
-        let period = Some(options.period);
-        let publisher = Arc::new(ClockPublisher::new(node, &shared, None, period, &reporter)?);
-        let watch = ClockWatch::start(node, reporter.clone())?;
+        let mut output = ClockOutput::new(node, &shared, None, &reporter);
+        output.open(Some(options.period))?;
+        let watch = ClockWatch::start(node, reporter)?;
         // The first sample is the start exactly: time does not run yet.
-        let ticker = Ticker::start(&publisher, options.period).map_err(Error::Thread)?;
+        output.start()?;
         if !options.start_paused {
             let _runs = clock.resume();
         }
         let core = Arc::new(Core {
             clock,
-            node: node.clone(),
-            reporter,
-            output: Mutex::new(Output {
-                publisher,
-                period,
-                ticker: Some(ticker),
-            }),
+            output: Mutex::new(output),
         });
         let takes = |name: &str| SERVICES.contains(&name);
         let services = Services::start_some(node, Arc::clone(&core), distro, takes)?;
@@ -105,10 +91,10 @@ impl ClockOwner {
         })
     }
 
-    /// Pauses, resumes, moves or scales time; `/clock` tells it at once.
+    /// Pauses, resumes, moves or scales time; the change is published at once.
     ///
     /// # Errors
-    /// [`Refusal`] says why it was not done: a clock has no messages to play.
+    /// [`Refusal`] has the reason: a clock has no messages to play.
     pub fn control(&self, control: &Control) -> std::result::Result<Answer, Refusal> {
         self.core.control(control)
     }
@@ -118,19 +104,19 @@ impl ClockOwner {
         self.core.clock.clock()
     }
 
-    /// Whether time stands.
+    /// Whether time is paused.
     pub fn is_paused(&self) -> bool {
         self.core.clock.is_paused()
     }
 
-    /// How fast time goes, or will go when resumed.
+    /// The rate, also while paused.
     pub fn rate(&self) -> f64 {
         self.core.clock.rate().unwrap_or(1.0)
     }
 
-    /// How often per second `/clock` is published; 0 for not at all.
+    /// How often per second `/clock` is published; 0 if it is off.
     pub fn clock_frequency(&self) -> f64 {
-        hertz_of(self.core.output().period)
+        self.core.output().frequency()
     }
 }
 
@@ -141,12 +127,13 @@ impl std::fmt::Debug for ClockOwner {
 }
 
 impl Core {
-    fn output(&self) -> MutexGuard<'_, Output> {
+    fn output(&self) -> MutexGuard<'_, ClockOutput> {
         self.output.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn publisher(&self) -> Arc<ClockPublisher> {
-        Arc::clone(&self.output().publisher)
+    /// The publisher, while `/clock` is published. Used without the lock: jump handlers may control this clock.
+    fn publisher(&self) -> Option<Arc<ClockPublisher>> {
+        self.output().running().cloned()
     }
 
     fn control(&self, control: &Control) -> std::result::Result<Answer, Refusal> {
@@ -168,31 +155,19 @@ impl Core {
         Ok(answer)
     }
 
-    /// Tells a change at once, if `/clock` is published.
+    /// Publishes a change at once, if `/clock` is on.
     fn publish(&self) {
-        let publisher = self.publisher();
-        if self.output().ticker.is_some() {
+        if let Some(publisher) = self.publisher() {
             publisher.publish();
         }
     }
 
     fn set_frequency(&self, hertz: f64) -> std::result::Result<Answer, Refusal> {
-        let refused = Refusal::ClockFrequency { hertz };
         let period = period_of(hertz)?;
         let mut output = self.output();
-        output.ticker = None;
-        output.period = period;
-        let Some(period) = period else {
-            return Ok(Answer::Done);
-        };
-        if !output.publisher.keeps_deadline(period) {
-            let clock: Arc<dyn PlayerClock> = Arc::clone(&self.clock) as _;
-            let made = ClockPublisher::new(&self.node, &clock, None, Some(period), &self.reporter);
-            output.publisher = Arc::new(made.map_err(|_reason| refused)?);
-        }
-        let ticker = Ticker::start(&output.publisher, period);
-        output.ticker = Some(ticker.map_err(|_reason| refused)?);
-        Ok(Answer::Done)
+        let changed = output.set_period(period).and_then(|()| output.start());
+        let refused = |_| Refusal::ClockFrequency { hertz };
+        changed.map(|()| Answer::Done).map_err(refused)
     }
 
     fn set_paused(&self, paused: bool) -> std::result::Result<Answer, Refusal> {
@@ -205,21 +180,19 @@ impl Core {
     }
 
     fn jump(&self, time: Time<Ros>) -> Answer {
-        let publisher = self.publisher();
         let jump = || {
-            // A controlled clock takes every order.
+            // A controlled clock accepts every control.
             let _moved = self.clock.jump(time);
         };
-        if self.output().ticker.is_some() {
-            publisher.around_jump(time, jump);
-        } else {
-            jump();
+        match self.publisher() {
+            Some(publisher) => publisher.around_jump(time, jump),
+            None => jump(),
         }
         Answer::At(time)
     }
 }
 
-impl Obeys for Arc<Core> {
+impl Controllable for Arc<Core> {
     fn control_then(&self, control: Control, reply: Reply) {
         reply(self.control(&control));
     }
@@ -233,6 +206,6 @@ impl Obeys for Arc<Core> {
     }
 
     fn clock_frequency(&self) -> f64 {
-        hertz_of(self.output().period)
+        self.output().frequency()
     }
 }

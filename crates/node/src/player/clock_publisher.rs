@@ -8,11 +8,12 @@ use timeloom_time::{
 };
 use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
 
-use super::clock_jumps::JumpList;
+use super::clock_jumps::JumpLog;
 use super::clock_message::{self, LATEST, encode_clock};
+use super::clock_samples::SampleId;
 use super::listeners::Offer;
 use super::notice::{Notice, Reporter};
-use super::stop_sense::{Stop, StopSense};
+use super::suspend_detector::{SuspendDetector, Suspension};
 use crate::{Result, RosNode};
 
 /// Where time is published.
@@ -26,10 +27,11 @@ pub(super) struct ClockPublisher {
     topic: TopicSpec,
     clock: Arc<dyn PlayerClock>,
     reporter: Reporter,
-    /// Held from reading the clock to sending: the ticker and the playback thread must not overtake each other.
-    order: Mutex<()>,
+    /// The number of the last sample. Held from reading the clock to sending: the ticker and the playback thread must not
+    /// overtake each other.
+    last_sample: Mutex<u64>,
     beyond_reported: AtomicBool,
-    jumps: JumpList,
+    jumps: JumpLog,
 }
 
 impl ClockPublisher {
@@ -53,9 +55,9 @@ impl ClockPublisher {
             topic,
             clock: Arc::clone(clock),
             reporter: reporter.clone(),
-            order: Mutex::default(),
+            last_sample: Mutex::default(),
             beyond_reported: AtomicBool::new(false),
-            jumps: JumpList::new(node)?,
+            jumps: JumpLog::new(node)?,
         })
     }
 
@@ -81,12 +83,10 @@ impl ClockPublisher {
 
     /// Publishes the time that it is now. `/clock` is best effort: the next sample makes up for one that failed.
     pub(super) fn publish(&self) {
-        let order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last_sample = self.last_sample();
         let now = self.clock.now();
-        let _sent = self
-            .publisher
-            .publish(encode_clock(now), PublishOptions::default());
-        drop(order);
+        self.send(now, &mut last_sample);
+        drop(last_sample);
         if now > LATEST && !self.beyond_reported.swap(true, Ordering::Relaxed) {
             self.reporter.report(Notice::ClockBeyondRange {
                 clock_ns: now.nanos(),
@@ -94,15 +94,44 @@ impl ClockPublisher {
         }
     }
 
-    /// Tells that a clock that stands will jump, and from where. What comes next must be the sample after the jump: by
-    /// the little time between the two, those who follow see that time was moved.
-    pub(super) fn announce_jump(&self, to: Time<Ros>) {
-        self.jumps.add((self.clock.now().nanos(), to.nanos()));
-        self.publish();
+    fn last_sample(&self) -> MutexGuard<'_, u64> {
+        self.last_sample
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Moves the clock by `jump` to another time. The time that it leaves and the time that it goes to are both sent
-    /// exactly, so that those who follow know of every message whose time has come.
+    fn send(&self, now: Time<Ros>, last_sample: &mut u64) {
+        let sent = self
+            .publisher
+            .publish(encode_clock(now), PublishOptions::default());
+        if let Ok(Some(number)) = sent {
+            *last_sample = number;
+        }
+    }
+
+    /// Logs that a clock that stands will jump, and publishes the time that it leaves. The next sample must be the one
+    /// after the jump: by the little steady time between the two, followers see that time was moved.
+    pub(super) fn announce_jump(&self, to: Time<Ros>) {
+        let mut last_sample = self.last_sample();
+        let now = self.clock.now();
+        self.log_jump(*last_sample + 1, (now, to));
+        self.send(now, &mut last_sample);
+    }
+
+    /// Logs that the clock will jump while it is not published.
+    pub(super) fn log_unpublished_jump(&self, to: Time<Ros>) {
+        let last_sample = self.last_sample();
+        self.log_jump(*last_sample, (self.clock.now(), to));
+    }
+
+    fn log_jump(&self, sequence: u64, (from, to): (Time<Ros>, Time<Ros>)) {
+        let writer = self.publisher.gid();
+        let last = SampleId { writer, sequence };
+        self.jumps.add(last, (from.nanos(), to.nanos()));
+    }
+
+    /// Moves the clock by `jump` to another time. The time that it leaves and the time that it goes to are both published
+    /// exactly, so that followers know every message that is due.
     pub(super) fn around_jump(&self, to: Time<Ros>, jump: impl FnOnce()) {
         let runs = !self.clock.is_paused();
         // Only a controlled clock is published, and it takes every order.
@@ -137,7 +166,7 @@ pub(super) fn clock_topic(node: &RosNode, qos: QosProfile) -> Result<TopicSpec> 
 /// Publishes `/clock` each period until dropped, whatever the player's time does.
 pub(super) struct Ticker {
     token: CancelToken,
-    sense: Arc<Mutex<StopSense>>,
+    detector: Arc<Mutex<SuspendDetector>>,
     thread: Option<BaseThread<()>>,
 }
 
@@ -153,32 +182,33 @@ impl Ticker {
         let publisher = Arc::clone(publisher);
         let base = publisher.clock.clock().base().clone();
         let clock = Clock::<Steady>::on(&base);
-        let sense = Arc::new(Mutex::new(StopSense::new(period, clock.now().nanos())));
-        let noted = Arc::clone(&sense);
+        let detector = SuspendDetector::new(period, clock.now().nanos());
+        let detector = Arc::new(Mutex::new(detector));
+        let ticked = Arc::clone(&detector);
         let thread = base.spawn("clock publisher", move || {
             let Ok(mut rate) = Rate::new(&clock, period) else {
                 return;
             };
             while rate.sleep_with(&options).is_ok() {
-                lock(&noted).beat(clock.now().nanos());
+                lock(&ticked).tick(clock.now().nanos());
                 publisher.publish();
             }
         })?;
         Ok(Self {
             token,
-            sense,
+            detector,
             thread: Some(thread),
         })
     }
 
-    /// The stop of this process that others have not got over yet.
-    pub(super) fn stop(&self, now: Time<Steady>) -> Option<Stop> {
-        lock(&self.sense).current(now.nanos())
+    /// The last suspension of this process, until other participants have rediscovered it.
+    pub(super) fn suspension(&self, now: Time<Steady>) -> Option<Suspension> {
+        lock(&self.detector).current(now.nanos())
     }
 }
 
-fn lock(sense: &Mutex<StopSense>) -> MutexGuard<'_, StopSense> {
-    sense.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(detector: &Mutex<SuspendDetector>) -> MutexGuard<'_, SuspendDetector> {
+    detector.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Ticker {
@@ -194,7 +224,7 @@ impl Drop for Ticker {
 /// How often `/clock` may be published, per second.
 const MOST_HERTZ: f64 = 10_000.0;
 
-/// The period of a frequency; none for 0 or less, which stands for not at all.
+/// The period of a frequency; none for 0 or less, which turns `/clock` off.
 pub(super) fn period_of(hertz: f64) -> std::result::Result<Option<Duration>, super::Refusal> {
     let refused = super::Refusal::ClockFrequency { hertz };
     if hertz.is_nan() || hertz > MOST_HERTZ {

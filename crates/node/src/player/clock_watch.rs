@@ -7,7 +7,7 @@ use super::clock_publisher::CLOCK_TOPIC;
 use super::notice::{Notice, Reporter};
 use crate::{Result, RosNode};
 
-/// How the service of a node ends that tells its parameters.
+/// The end of the name of a node's parameter service.
 const GET_PARAMETERS: &str = "/get_parameters";
 
 /// Warns when more than one node publishes `/clock`, with the names of all.
@@ -18,10 +18,10 @@ pub struct ClockWatch {
 }
 
 impl ClockWatch {
-    /// Watches until dropped; reports [`Notice::ManyClocks`] each time that another one comes.
+    /// Watches until dropped; reports [`Notice::ManyClocks`] for each additional publisher.
     ///
     /// # Errors
-    /// When the name of the topic is remapped to something that is none.
+    /// When the name of the topic is remapped to an invalid name.
     pub fn start(node: &RosNode, reporter: Reporter) -> Result<Self> {
         let topic = node.resolve_topic(CLOCK_TOPIC)?;
         let owners = Arc::new(Mutex::new(Owners::default()));
@@ -41,40 +41,40 @@ impl ClockWatch {
         })
     }
 
-    /// Reports owners that were not reported yet because the name of one is not known: that one by its GUID.
+    /// Reports publishers whose node is not known, by their GUID.
     ///
-    /// The name of a node may come later than its publisher, or never: publishers that no ROS node made have none.
+    /// The name of a node may arrive later than its publisher, or never: publishers outside of ROS have none.
     pub fn report_unnamed(&self) {
         let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
         let names = owners.names(Names::OrGuid);
-        let news = names.and_then(|names| owners.tell(names));
+        let news = names.and_then(|names| owners.report(names));
         drop(owners);
         if let Some(nodes) = news {
             self.reporter.report(Notice::ManyClocks { nodes });
         }
     }
 
-    /// Whether another owner would be reported if its name were known.
+    /// Whether another publisher would be reported if its name were known.
     pub(super) fn lacks_name(&self) -> bool {
         let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
-        let many = owners.nodes.len() > 1 && owners.nodes.len() > owners.told;
+        let many = owners.nodes.len() > 1 && owners.nodes.len() > owners.reported;
         many && owners.names(Names::Only).is_none()
     }
 
-    /// Whether a node answers for its parameters.
+    /// Whether a node has parameter services.
     pub(super) fn has_parameters(&self, node: &str) -> bool {
         let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
         let mut servers = owners.parameter_servers.values();
         servers.any(|service| service.strip_suffix(GET_PARAMETERS) == Some(node))
     }
 
-    /// Whether somebody published `/clock`, and nobody does now.
+    /// Whether there was a publisher of `/clock`, and is none now.
     pub(super) fn is_gone(&self) -> bool {
         let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
         owners.seen && owners.nodes.is_empty()
     }
 
-    /// The nodes that publish `/clock` now, as far as their names are known.
+    /// The nodes that publish `/clock`, if their names are known.
     pub fn owners(&self) -> Vec<String> {
         let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
         owners.nodes.values().flatten().cloned().collect()
@@ -85,15 +85,15 @@ impl ClockWatch {
 #[derive(Default)]
 struct Owners {
     nodes: BTreeMap<Gid, Option<String>>,
-    /// The services by which nodes answer for their parameters.
+    /// The parameter services of nodes.
     parameter_servers: BTreeMap<Gid, String>,
-    told: usize,
-    /// Whether there ever was one.
+    reported: usize,
+    /// Whether there ever was a publisher.
     seen: bool,
 }
 
 impl Owners {
-    /// Takes in an event; the names of all owners if there are more than were told of.
+    /// Applies an event; returns the names of all publishers if there are more than were reported.
     fn note(&mut self, event: &GraphEvent, topic: &str) -> Option<Vec<String>> {
         let is_owner =
             |info: &EndpointInfo| info.topic == topic && info.kind == EndpointKind::Publisher;
@@ -112,15 +112,15 @@ impl Owners {
             GraphEvent::EndpointRemoved(gid) => {
                 self.parameter_servers.remove(gid);
                 self.nodes.remove(gid)?;
-                self.told = self.told.min(self.nodes.len());
+                self.reported = self.reported.min(self.nodes.len());
             }
             _ => return None,
         }
         let names = self.names(Names::Only)?;
-        self.tell(names)
+        self.report(names)
     }
 
-    /// The names of all owners; none if one has no name and must have one.
+    /// The names of all publishers; none if a name is missing and required.
     fn names(&self, names: Names) -> Option<Vec<String>> {
         let name = |(gid, name): (&Gid, &Option<String>)| match names {
             Names::Only => name.clone(),
@@ -129,18 +129,18 @@ impl Owners {
         self.nodes.iter().map(name).collect()
     }
 
-    /// The names, sorted, if there are more than were told of.
-    fn tell(&mut self, mut names: Vec<String>) -> Option<Vec<String>> {
-        if names.len() < 2 || names.len() <= self.told {
+    /// The names, sorted, if there are more than were reported.
+    fn report(&mut self, mut names: Vec<String>) -> Option<Vec<String>> {
+        if names.len() < 2 || names.len() <= self.reported {
             return None;
         }
         names.sort();
-        self.told = names.len();
+        self.reported = names.len();
         Some(names)
     }
 }
 
-/// What stands for a node without a name.
+/// How to name a node without a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Names {
     Only,
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn two_owners_are_told_once_and_by_name() {
+    fn two_publishers_are_reported_once_and_by_name() {
         let mut owners = Owners::default();
         let mut note = |event: &GraphEvent| owners.note(event, "/clock");
         assert_eq!(note(&owner(1, Some("gazebo"))), None);
@@ -181,14 +181,17 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_that_stays_without_a_name_is_told_by_its_guid() {
+    fn a_publisher_without_a_name_is_reported_by_its_guid() {
         let mut owners = Owners::default();
         owners.note(&owner(1, Some("player")), "/clock");
         owners.note(&owner(2, None), "/clock");
         assert_eq!(owners.names(Names::Only), None);
         let names = owners.names(Names::OrGuid).unwrap();
-        let told = owners.tell(names.clone()).unwrap();
-        assert!(told.contains(&"/player".to_owned()) && told.contains(&Gid([2; 16]).to_string()));
-        assert_eq!(owners.tell(names), None, "once");
+        let reported = owners.report(names.clone()).unwrap();
+        assert!(
+            reported.contains(&"/player".to_owned())
+                && reported.contains(&Gid([2; 16]).to_string())
+        );
+        assert_eq!(owners.report(names), None, "once");
     }
 }

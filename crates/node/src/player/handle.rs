@@ -3,29 +3,29 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use timeloom_time::{Clock, Duration, Event, PlayerClock, Ros, Steady, Time, TimeBase};
 
-use super::board::{Board, TopicCounters};
 use super::clock_follower::ClockFollower;
 use super::clock_watch::ClockWatch;
 use super::control::{Answer, Control, Refusal};
-use super::mailbox::{Letter, Mailbox, Reply};
+use super::live_status::{LiveStatus, TopicCounters};
+use super::mailbox::{Mailbox, Reply, Request};
 use super::read_ahead::ReadAhead;
-use super::services::Obeys;
+use super::services::Controllable;
 use super::status::{ClockStatus, SkippedTopic, State, Status, TopicStatus};
 
-/// The way to control a player and to see what it does. Clones are the same player.
+/// Controls a player and shows its status. Cheap to clone.
 #[derive(Clone)]
 pub struct PlayerHandle(pub(super) Arc<Shared>);
 
-/// What handles and threads share.
+/// The state that handles and threads share.
 pub(super) struct Shared {
     pub(super) base: TimeBase,
     pub(super) steady: Clock<Steady>,
     pub(super) clock: Arc<dyn PlayerClock>,
     pub(super) mailbox: Arc<Mailbox>,
-    pub(super) board: Arc<Board>,
+    pub(super) live: Arc<LiveStatus>,
     pub(super) read_ahead: Arc<ReadAhead>,
     pub(super) ended: Event,
-    /// Whether time is somebody else's.
+    /// Whether an external clock drives playback.
     pub(super) external: bool,
     pub(super) clock_watch: Weak<ClockWatch>,
     pub(super) follower: Weak<ClockFollower>,
@@ -36,10 +36,10 @@ pub(super) struct Shared {
 }
 
 impl PlayerHandle {
-    /// Asks for something and blocks until it was done. A burst is done when its last message is out.
+    /// Executes a control, and blocks for its result. A burst returns after its last message.
     ///
     /// # Errors
-    /// [`Refusal`] says why it was not done.
+    /// [`Refusal`] has the reason.
     pub fn control(&self, control: Control) -> Result<Answer, Refusal> {
         let done = Event::new(&self.0.base);
         let answer = Arc::new(Mutex::new(Err(Refusal::Ended)));
@@ -52,38 +52,38 @@ impl PlayerHandle {
         *answer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks for something and has `reply` called when it was done, on the playback thread; it must not block.
+    /// Executes a control; `reply` is called with its result on the playback thread, and must not block.
     pub fn control_then(
         &self,
         control: Control,
         reply: impl FnOnce(Result<Answer, Refusal>) + Send + 'static,
     ) {
         tracing::info!(?control, "player");
-        self.0.mailbox.post(Letter {
+        self.0.mailbox.post(Request {
             control,
             reply: Box::new(reply),
         });
     }
 
-    /// The player as it is now.
+    /// The current status.
     pub fn status(&self) -> Status {
         let shared = &*self.0;
-        let board = &shared.board;
+        let live = &shared.live;
         let now = shared.clock.now().nanos();
-        let offset = board.offset.load(Ordering::SeqCst);
+        let offset = live.offset.load(Ordering::SeqCst);
         // A message that is late holds playing back, wherever the clock is.
-        let progress = now.min(board.next_due.load(Ordering::Relaxed)) - offset;
-        let state = match board.state() {
-            // The owner of an external clock can pause it, and nobody else.
+        let progress = now.min(live.next_due.load(Ordering::Relaxed)) - offset;
+        let state = match live.state() {
+            // Only the owner of an external clock can pause it.
             State::Playing if shared.external && self.is_paused() => State::Paused,
             state => state,
         };
         let achieved_rate = if state == State::Playing {
-            board.measure(shared.steady.now(), progress.saturating_add(offset))
+            live.measure(shared.steady.now(), progress.saturating_add(offset))
         } else {
             None
         };
-        let details = board.details();
+        let details = live.details();
         let mut status = Status {
             state,
             time: Time::from_nanos(progress),
@@ -91,11 +91,11 @@ impl PlayerHandle {
             loop_range: details.loop_range,
             rate: self.rate(),
             achieved_rate,
-            laps: board.laps.load(Ordering::Relaxed),
+            laps: live.laps.load(Ordering::Relaxed),
             read_ahead_messages: 0,
             read_ahead_bytes: 0,
-            starved: board.starved.load(Ordering::Relaxed),
-            latest: Duration::from_nanos(board.latest.load(Ordering::Relaxed)),
+            starved: live.starved.load(Ordering::Relaxed),
+            latest: Duration::from_nanos(live.latest.load(Ordering::Relaxed)),
             topics: shared.topics(),
             skipped: shared.skipped.clone(),
             damage: details.damage.clone(),
@@ -105,18 +105,18 @@ impl PlayerHandle {
         status
     }
 
-    /// Whether time stands, or will when playing begins, because it was paused; for an external clock, whether its
-    /// samples show no new time: its owner has paused it, is silent, or is not there yet.
+    /// Whether the player is paused; with an external clock, whether its time does not advance: its owner has paused it,
+    /// is silent, or has not started.
     pub fn is_paused(&self) -> bool {
         if self.0.external {
             let follower = self.0.follower.upgrade();
             follower.is_none_or(|follower| follower.is_standing())
         } else {
-            self.0.board.paused.load(Ordering::SeqCst)
+            self.0.live.paused.load(Ordering::SeqCst)
         }
     }
 
-    /// How fast time goes or will go; for an external clock how fast its samples went, if two have come.
+    /// The rate, also while paused; with an external clock the measured rate, after its second sample.
     pub fn rate(&self) -> Option<f64> {
         if self.0.external {
             self.0.follower.upgrade()?.rate()
@@ -125,17 +125,17 @@ impl PlayerHandle {
         }
     }
 
-    /// How often per second `/clock` is published; 0 for not at all.
+    /// How often per second `/clock` is published; 0 if it is off.
     pub fn clock_frequency(&self) -> f64 {
-        f64::from_bits(self.0.board.clock_frequency.load(Ordering::SeqCst))
+        f64::from_bits(self.0.live.clock_frequency.load(Ordering::SeqCst))
     }
 
-    /// The player's clock: to read, to wait on, and to hear of its jumps. Controls go through [`control`](Self::control).
+    /// The player's clock, to read, wait on and add jump handlers; it is controlled by [`control`](Self::control).
     pub fn clock(&self) -> &Clock<Ros> {
         self.0.clock.clock()
     }
 
-    /// Whose the time is, and how fresh.
+    /// The status of the clock.
     pub fn clock_status(&self) -> ClockStatus {
         let shared = &*self.0;
         let owners = shared.clock_watch.upgrade();
@@ -150,25 +150,25 @@ impl PlayerHandle {
         }
     }
 
-    /// Up to which time of the bag messages are read in advance; none if none are.
+    /// The time of the last message in the read-ahead.
     pub fn read_to(&self) -> Option<Time<Ros>> {
         self.0.read_ahead.read_to().map(Time::from_nanos)
     }
 
-    /// Blocks until nothing is played any more; at once if nothing is.
+    /// Blocks until playing is over.
     pub fn wait(&self) {
         self.0.ended.wait();
     }
 
-    /// The same, for so much steady time at most; true if nothing is played.
+    /// Blocks until playing is over, or for a steady time; true if playing is over.
     pub fn wait_for(&self, timeout: Duration) -> bool {
         self.0.ended.wait_for(timeout)
     }
 }
 
-impl Obeys for PlayerHandle {
+impl Controllable for PlayerHandle {
     fn control_then(&self, control: Control, reply: Reply) {
-        self.0.mailbox.post(Letter { control, reply });
+        self.0.mailbox.post(Request { control, reply });
     }
 
     fn is_paused(&self) -> bool {
@@ -186,7 +186,7 @@ impl Obeys for PlayerHandle {
 
 impl Shared {
     fn topics(&self) -> Vec<TopicStatus> {
-        let topics = self.names.iter().zip(&self.board.topics);
+        let topics = self.names.iter().zip(&self.live.topics);
         let of = |(names, counters): (&Option<(String, String)>, &TopicCounters)| {
             let (name, type_name) = names.clone()?;
             Some(TopicStatus {
@@ -205,6 +205,6 @@ impl Shared {
 
 impl std::fmt::Debug for PlayerHandle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "PlayerHandle({:?})", self.0.board.state())
+        write!(f, "PlayerHandle({:?})", self.0.live.state())
     }
 }

@@ -11,14 +11,14 @@ use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
 use crate::RosNode;
 
-/// The subscriptions and servers in the graph that a player's messages and requests are for.
+/// The subscriptions and servers in the graph that match a player's topics and services.
 pub(super) struct Listeners {
     known: Arc<Mutex<Known>>,
     since: Time<Steady>,
     _watch: GraphWatch,
 }
 
-/// What is sent to whom.
+/// A topic or service that a player sends to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Offer {
     /// A topic that is published.
@@ -31,10 +31,10 @@ pub(super) enum Offer {
     Service { name: String },
 }
 
-/// The graph as far as it concerns the offers. Sans I/O: it takes events and gives notices.
+/// The matching endpoints of the graph. Sans I/O: it takes events and returns notices.
 struct Known {
     offers: Vec<Offer>,
-    /// The player, whose own subscriptions do not count.
+    /// The player's node, whose own subscriptions do not count.
     own: NodeName,
     /// Subscriptions and servers on the names of the offers.
     endpoints: BTreeMap<Gid, EndpointInfo>,
@@ -44,7 +44,7 @@ struct Known {
 }
 
 impl Listeners {
-    /// Watches the graph until dropped; a subscription that asks for more than is offered is reported once.
+    /// Watches the graph until dropped; a subscription with incompatible `QoS` is reported once.
     pub(super) fn watch(
         node: &RosNode,
         offers: Vec<Offer>,
@@ -90,7 +90,7 @@ impl Listeners {
         lock(&self.known).changed
     }
 
-    /// The nodes that can take what an offer sends; an endpoint whose node is not known is named by its gid.
+    /// The nodes that match an offer; an endpoint whose node is not known is named by its GID.
     pub(super) fn of(&self, offer: &Offer) -> Vec<String> {
         lock(&self.known).of(offer).map(node_of).collect()
     }
@@ -185,7 +185,7 @@ impl Offer {
         }
     }
 
-    /// Why an endpoint does not get what is sent; empty if it does.
+    /// The reasons why an endpoint does not match; empty if it does.
     fn shortfall(&self, info: &EndpointInfo) -> Vec<String> {
         match self {
             Self::Topic { qos, .. } => compatible(qos, &info.qos)
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subscription_that_asks_for_more_is_reported_once_with_its_node() {
+    fn an_incompatible_subscription_is_reported_once_with_its_node() {
         let mut known = known();
         let strict = |node| subscription(1, node, QosProfile::DEFAULT);
         assert!(known.apply(&strict(None), Time::MIN));

@@ -19,7 +19,7 @@ pub(super) struct Loader {
     source: BagSource,
     read_ahead: Arc<ReadAhead>,
     mailbox: Arc<Mailbox>,
-    questions: Arc<Questions>,
+    queries: Arc<LoaderQueries>,
     reporter: Reporter,
     /// The latched topics and how many messages each keeps.
     latched: Vec<(TopicId, usize)>,
@@ -38,23 +38,23 @@ struct LoaderState {
     read: u64,
 }
 
-/// What the loader is asked and cannot wait for its turn.
+/// A query of the playback thread, answered before further messages are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Question {
-    /// The message before a place, not before a time.
+pub(super) enum Query {
+    /// The last message before a position and not before `start`.
     Previous { before: Position, start: i64 },
     /// The first message between two times, both inclusive.
     First { start: i64, end: i64 },
 }
 
-/// A question to the loader and its answer.
-pub(super) struct Questions {
-    slot: Mutex<Option<Question>>,
+/// A query to the loader and its answer.
+pub(super) struct LoaderQueries {
+    slot: Mutex<Option<Query>>,
     answer: Mutex<Option<Item>>,
     answered: Event,
 }
 
-impl Questions {
+impl LoaderQueries {
     pub(super) fn new(base: &TimeBase) -> Self {
         Self {
             slot: Mutex::default(),
@@ -64,15 +64,15 @@ impl Questions {
     }
 
     /// Asks for a message and blocks for the answer; the plan must be [void](ReadAhead::invalidate).
-    pub(super) fn ask(&self, read_ahead: &ReadAhead, question: Question) -> Option<Item> {
+    pub(super) fn ask(&self, read_ahead: &ReadAhead, query: Query) -> Option<Item> {
         self.answered.clear();
-        *lock(&self.slot) = Some(question);
+        *lock(&self.slot) = Some(query);
         read_ahead.wake_loader();
         self.answered.wait();
         lock(&self.answer).take()
     }
 
-    fn take(&self) -> Option<Question> {
+    fn take(&self) -> Option<Query> {
         lock(&self.slot).take()
     }
 
@@ -91,7 +91,7 @@ impl Loader {
     /// the first time of the bag.
     pub(super) fn new(
         source: BagSource,
-        (read_ahead, mailbox, questions): (&Arc<ReadAhead>, &Arc<Mailbox>, &Arc<Questions>),
+        (read_ahead, mailbox, queries): (&Arc<ReadAhead>, &Arc<Mailbox>, &Arc<LoaderQueries>),
         reporter: &Reporter,
         latched: Vec<(TopicId, usize)>,
         bag_start: Time<Ros>,
@@ -100,7 +100,7 @@ impl Loader {
             source,
             read_ahead: Arc::clone(read_ahead),
             mailbox: Arc::clone(mailbox),
-            questions: Arc::clone(questions),
+            queries: Arc::clone(queries),
             reporter: reporter.clone(),
             latched,
             bag_start: bag_start.nanos(),
@@ -113,28 +113,28 @@ impl Loader {
         loop {
             match self.read_ahead.wait_for_work(self.state.epoch) {
                 Work::Close => break,
-                Work::Question => self.answer(),
+                Work::Query => self.answer(),
                 Work::Plan(epoch, plan) => self.begin(epoch, plan),
                 Work::More => self.read_block(),
             }
         }
-        // Nobody waits for ever.
-        self.questions.give(None);
+        // Ends a query that waits.
+        self.queries.give(None);
     }
 
     fn answer(&mut self) {
-        let Some(question) = self.questions.take() else {
+        let Some(query) = self.queries.take() else {
             return;
         };
-        let found = match question {
-            Question::Previous { before, start } => self.source.previous(before, start),
-            Question::First { start, end } => self.source.first(start, end),
+        let found = match query {
+            Query::Previous { before, start } => self.source.previous(before, start),
+            Query::First { start, end } => self.source.first(start, end),
         };
         let item = found.unwrap_or_else(|error| {
             self.damage(&error);
             None
         });
-        self.questions.give(item);
+        self.queries.give(item);
     }
 
     fn begin(&mut self, epoch: u64, plan: ReadPlan) {
@@ -244,7 +244,7 @@ impl Loader {
         }
     }
 
-    /// Tells what could not be read.
+    /// Reports an error of the reader.
     fn damage(&self, error: &timeloom_bag::Error) {
         let text = error.to_string();
         self.reporter.report(if error.is_damage() {

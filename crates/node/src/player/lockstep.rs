@@ -68,12 +68,12 @@ impl Lockstep {
         (heard != SILENT).then_some(heard)
     }
 
-    /// What was heard is about a time that was left.
+    /// Forgets the stamp: it is from before a jump.
     pub(super) fn forget(&self) {
         self.heard.store(SILENT, Ordering::SeqCst);
     }
 
-    /// Subscribes, once it is known what to.
+    /// Subscribes, once a publisher was found.
     fn subscribe(&mut self) {
         if self.subscription.is_some() {
             return;
@@ -93,7 +93,7 @@ impl Lockstep {
     fn listen(&self, publisher: &EndpointInfo) -> Result<Box<dyn Subscription>, String> {
         let type_name = TypeName::parse(&publisher.type_name).map_err(|error| error.to_string())?;
         let schema = Definitions::builtin().schema(&publisher.type_name).ok();
-        let ear = Ear {
+        let receiver = StampReceiver {
             stamp: schema.as_ref().and_then(StampProgram::compile),
             heard: Arc::clone(&self.heard),
             mailbox: Arc::clone(&self.mailbox),
@@ -102,24 +102,24 @@ impl Lockstep {
             name: self.topic.clone(),
             type_name,
             type_hash: publisher.type_hash,
-            // A message that got lost could mean to wait for ever.
+            // After a lost message time could wait forever.
             qos: adapt_to_offers(&[publisher.qos]),
         };
-        let subscription = self.node.subscribe(&spec, Arc::new(ear));
+        let subscription = self.node.subscribe(&spec, Arc::new(receiver));
         subscription.map_err(|error| error.to_string())
     }
 }
 
-struct Ear {
+struct StampReceiver {
     stamp: Option<StampProgram>,
     heard: Arc<AtomicI64>,
     mailbox: Arc<Mailbox>,
 }
 
-impl Receiver for Ear {
+impl Receiver for StampReceiver {
     fn sample(&self, sample: Sample) {
         let stamp = self.stamp.as_ref();
-        // A message that says no time means: so far, so good.
+        // A message without a stamp acknowledges everything that was published.
         let heard = stamp
             .and_then(|stamp| stamp.read(&sample.payload).ok())
             .map_or(i64::MAX, timeloom_msg::Stamp::nanos);

@@ -1,4 +1,4 @@
-//! Models of what the player's threads tell each other, checked by loom (`make loom`). They drive the code that ships;
+//! Models of the communication between the player's threads, checked by loom (`make loom`). They drive the code that ships;
 //! there is no time in them: a wake-up that is lost is a deadlock.
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use timeloom_time::sync::model;
 use timeloom_time::{Clock, Event, Ros, Time, TimeBase, WaitOptions};
 
 use super::control::Control;
-use super::mailbox::{Letter, Mailbox};
+use super::mailbox::{Mailbox, Request};
 use super::options::ReadAheadLimits;
 use super::read_ahead::{Block, ReadAhead, ReadPlan, Taken, Work};
 use super::source::{Item, Part, Position};
@@ -30,25 +30,25 @@ fn wait(mailbox: &Mailbox, clock: &Clock<Ros>) {
 }
 
 #[test]
-fn a_letter_ends_the_wait() {
+fn a_request_ends_the_wait() {
     model(2, || {
         let (mailbox, clock) = (Arc::new(Mailbox::default()), still());
         let writer = {
             let mailbox = Arc::clone(&mailbox);
             thread::spawn(move || {
-                mailbox.post(Letter {
+                mailbox.post(Request {
                     control: Control::Pause,
                     reply: Box::new(drop),
                 });
             })
         };
-        let letter = loop {
-            if let Some(letter) = mailbox.take() {
-                break letter;
+        let request = loop {
+            if let Some(request) = mailbox.take() {
+                break request;
             }
             wait(&mailbox, &clock);
         };
-        assert_eq!(letter.control, Control::Pause);
+        assert_eq!(request.control, Control::Pause);
         writer.join().unwrap();
     });
 }

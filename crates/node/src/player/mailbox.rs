@@ -8,23 +8,23 @@ use super::control::{Answer, Control, Refusal};
 /// Where the answer to a control goes; called on the playback thread.
 pub type Reply = Box<dyn FnOnce(Result<Answer, Refusal>) + Send>;
 
-/// A control and who wants to know what came of it.
-pub(super) struct Letter {
+/// A control and the callback for its answer.
+pub(super) struct Request {
     pub(super) control: Control,
     pub(super) reply: Reply,
 }
 
-/// Controls on their way to the playback thread, and the bell that ends its waits.
+/// The queue of controls for the playback thread, and the bell that ends its waits.
 #[derive(Default)]
 pub(super) struct Mailbox {
     inner: Mutex<Inner>,
-    /// Whether a look inside is worth a lock.
+    /// Whether the queue may have changed; saves a lock.
     news: AtomicBool,
 }
 
 #[derive(Default)]
 struct Inner {
-    letters: VecDeque<Letter>,
+    requests: VecDeque<Request>,
     bell: CancelToken,
     rung: bool,
     quit: bool,
@@ -32,15 +32,15 @@ struct Inner {
 }
 
 impl Mailbox {
-    /// Leaves a letter; an ended player answers at once.
-    pub(super) fn post(&self, letter: Letter) {
+    /// Adds a request; after the end of the player it is refused at once.
+    pub(super) fn post(&self, request: Request) {
         let mut inner = self.lock();
         if inner.closed {
             drop(inner);
-            (letter.reply)(Err(Refusal::Ended));
+            (request.reply)(Err(Refusal::Ended));
             return;
         }
-        inner.letters.push_back(letter);
+        inner.requests.push_back(request);
         self.wake(inner);
     }
 
@@ -58,29 +58,29 @@ impl Mailbox {
         bell.cancel();
     }
 
-    /// Whether somebody wrote or rang since the last [`take`](Self::take) that found nothing.
+    /// Whether there was a request or a ring since the last [`take`](Self::take) that found nothing.
     pub(super) fn has_news(&self) -> bool {
         self.news.load(Ordering::SeqCst)
     }
 
-    /// The next letter.
-    pub(super) fn take(&self) -> Option<Letter> {
+    /// The next request.
+    pub(super) fn take(&self) -> Option<Request> {
         if !self.has_news() {
             return None;
         }
         let mut inner = self.lock();
-        let letter = inner.letters.pop_front();
-        if letter.is_none() {
+        let request = inner.requests.pop_front();
+        if request.is_none() {
             inner.rung = false;
             self.news.store(false, Ordering::SeqCst);
         }
-        letter
+        request
     }
 
-    /// What to wait with; none if there is news already.
+    /// The token for the next wait; none if there is something to do already.
     pub(super) fn arm(&self) -> Option<CancelToken> {
         let mut inner = self.lock();
-        if inner.rung || !inner.letters.is_empty() {
+        if inner.rung || !inner.requests.is_empty() {
             return None;
         }
         if inner.bell.is_cancelled() {
@@ -100,22 +100,22 @@ impl Mailbox {
         self.lock().quit
     }
 
-    /// Whether somebody wants playing to end: reason to give up a long wait.
+    /// Whether playing is to end: long waits give up.
     pub(super) fn wants_end(&self) -> bool {
         let inner = self.lock();
-        let mut letters = inner.letters.iter();
-        inner.quit || letters.any(|letter| letter.control == Control::Stop)
+        let mut requests = inner.requests.iter();
+        inner.quit || requests.any(|request| request.control == Control::Stop)
     }
 
-    /// Takes no more letters; those that are left are answered.
+    /// Refuses the requests in the queue and all later ones.
     pub(super) fn close(&self) {
-        let letters = {
+        let requests = {
             let mut inner = self.lock();
             inner.closed = true;
-            std::mem::take(&mut inner.letters)
+            std::mem::take(&mut inner.requests)
         };
-        for letter in letters {
-            (letter.reply)(Err(Refusal::Ended));
+        for request in requests {
+            (request.reply)(Err(Refusal::Ended));
         }
     }
 
@@ -141,23 +141,23 @@ mod tests {
     }
 
     #[test]
-    fn letters_come_in_order_and_none_stays_unanswered() {
+    fn requests_come_in_order_and_each_is_answered() {
         let mailbox = Mailbox::default();
         let (told, heard) = std::sync::mpsc::channel();
         for control in [Control::Pause, Control::Resume, Control::Stop] {
             let told = told.clone();
-            mailbox.post(Letter {
+            mailbox.post(Request {
                 control,
-                reply: Box::new(move |answer| told.send(answer).expect("somebody listens")),
+                reply: Box::new(move |answer| told.send(answer).expect("the receiver exists")),
             });
         }
-        let first = mailbox.take().expect("a letter");
+        let first = mailbox.take().expect("a request");
         assert_eq!(first.control, Control::Pause);
         (first.reply)(Ok(Answer::Done));
         mailbox.close();
-        mailbox.post(Letter {
+        mailbox.post(Request {
             control: Control::Pause,
-            reply: Box::new(move |answer| told.send(answer).expect("somebody listens")),
+            reply: Box::new(move |answer| told.send(answer).expect("the receiver exists")),
         });
         let answers: Vec<_> = heard.iter().collect();
         let mut expected = vec![Ok(Answer::Done)];

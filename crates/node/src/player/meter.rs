@@ -1,19 +1,19 @@
 use std::collections::VecDeque;
 
-/// How fast playing really goes: the bag's time per steady time, over the last second.
+/// The achieved rate: the bag's time per steady time, over the last second.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Meter(VecDeque<(i64, i64)>);
 
 /// Over this much steady time.
 const WINDOW: i64 = 1_000_000_000;
-/// Less tells nothing.
+/// The shortest time to measure over.
 const LEAST: i64 = 100_000_000;
 
 impl Meter {
-    /// Takes a sample of steady time and the bag's; gives the rate, once there is enough to tell.
+    /// Takes a sample of steady time and of the bag's time; returns the rate, once there are enough samples.
     pub(super) fn sample(&mut self, steady: i64, progress: i64) -> Option<f64> {
         if self.0.back().is_some_and(|(_, last)| progress < *last) {
-            // A loop or a seek back: what was before does not count.
+            // A loop or a seek back restarts the measurement.
             self.0.clear();
         }
         self.0.push_back((steady, progress));
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_back_begins_anew() {
+    fn a_step_back_restarts_the_measurement() {
         let mut meter = Meter::default();
         meter.sample(0, 1_000);
         meter.sample(5 * TENTH, 2_000);

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use timeloom_msg::Distro;
 use timeloom_time::Duration;
 
-/// Something that a player noticed and its owner should know; libraries do not print.
+/// An event that the application should report to the user; libraries do not print.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
-    /// A stretch of a bag cannot be read; playing goes on behind it.
+    /// A part of a bag cannot be read; playing continues after it.
     Damage(String),
-    /// The place that the bag is in failed, in words; playing ends there.
+    /// The storage of the bag failed; playing ends there.
     Unreadable(String),
     /// A topic cannot be played.
     TopicSkipped {
@@ -18,10 +18,10 @@ pub enum Notice {
         topic: String,
         /// How many messages the bag has of it.
         messages: u64,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// A topic is left out because other nodes would fail on its type.
+    /// A topic is not played because other nodes would fail on its type.
     LeftOut {
         /// The topic.
         topic: String,
@@ -39,12 +39,12 @@ pub enum Notice {
     PublishFailed {
         /// The topic.
         topic: String,
-        /// What the middleware said.
+        /// The error of the middleware.
         reason: String,
     },
-    /// Messages came out of the bag too late to be sorted by their time of sending.
+    /// Messages were too far apart in the bag to be sorted by publish time.
     SentTooLate {
-        /// How many.
+        /// The number of messages.
         messages: u64,
     },
     /// Reliable subscriptions have not acknowledged everything in time.
@@ -52,12 +52,12 @@ pub enum Notice {
         /// The topics.
         topics: Vec<String>,
     },
-    /// Playing ended while reliable subscriptions had not acknowledged everything; waiting for them was not asked for.
+    /// Playing ended before reliable subscriptions had acknowledged everything, with the default wait.
     EndedUnacknowledged {
         /// The topics.
         topics: Vec<String>,
     },
-    /// A subscription asks for more than is offered: it gets nothing.
+    /// A subscription requests more than is offered, and receives nothing.
     IncompatibleQos {
         /// The topic.
         topic: String,
@@ -66,52 +66,59 @@ pub enum Notice {
         /// The policy, and what to do.
         reason: String,
     },
-    /// A subscription or server is in the graph and was not connected in time: it may miss the first messages.
+    /// A subscription or server in the graph was not connected in time: it may miss the first messages.
     NotConnected {
         /// The topic or service.
         name: String,
         /// The nodes.
         nodes: Vec<String>,
     },
-    /// Acknowledgements were to be waited for, but these topics have none: they are best effort.
+    /// The options ask for acknowledgements, but these topics are best effort and have none.
     NoAcknowledgements {
         /// The topics.
         topics: Vec<String>,
     },
     /// More than one node publishes `/clock`.
     ManyClocks {
-        /// Who.
+        /// The nodes.
         nodes: Vec<String>,
     },
     /// The external clock is silent.
     ClockSilent {
-        /// What it showed last, in seconds, and who sent it; empty if nobody ever did.
+        /// Its last time; empty if there never was a sample.
         source: String,
     },
-    /// The external clock was behind the end of the bag when playing began: no message is left to play.
+    /// The external clock was after the end of the bag when playing began: no message is left to play.
     ClockPastEnd {
-        /// What it shows, in nanoseconds.
+        /// The time of the clock, in nanoseconds.
         clock_ns: i64,
         /// The last time of the bag, in nanoseconds.
         end_ns: i64,
     },
     /// The external clock stepped over messages, and the options say to skip them.
     MessagesSkipped {
-        /// How many.
+        /// The number of messages.
         messages: u64,
-        /// What the clock showed before and after, in nanoseconds.
+        /// The time of the clock before and after, in nanoseconds.
         step_ns: (i64, i64),
     },
-    /// The owner of the external clock is gone: the messages after the time that it showed last are not played.
+    /// The external clock jumped more often than its owner remembers while its samples were lost: messages may be
+    /// missing.
+    ClockJumpsLost {
+        /// The time of the clock before and after, in nanoseconds.
+        step_ns: (i64, i64),
+    },
+    /// The owner of the external clock is gone: the messages after its last time are not played.
     ClockGone {
         /// How many messages.
         messages: u64,
-        /// What it showed last, in nanoseconds.
+        /// The last time of the clock, in nanoseconds.
         clock_ns: i64,
     },
-    /// This process did not run for so long that others may have given it up: playing waits until they have found it.
+    /// This process was suspended for so long that other participants may have dropped it: playing waits until they have
+    /// rediscovered it.
     WasStopped {
-        /// How long it did not run.
+        /// The length of the suspension.
         length: Duration,
     },
     /// The player's time is later than `/clock` can show.
@@ -119,32 +126,32 @@ pub enum Notice {
         /// The player's time, in nanoseconds.
         clock_ns: i64,
     },
-    /// Topics that still lack the subscriptions that playing waits for.
+    /// Topics without the subscriptions that playing waits for.
     WaitingForSubscribers {
         /// How many subscriptions each topic must have.
         wanted: usize,
         /// The topics, with how many they have.
         topics: Vec<(String, usize)>,
     },
-    /// The external clock is before the bag: nothing will be played before it gets there.
+    /// The external clock is far before the bag.
     ClockElsewhere {
-        /// What it shows, in nanoseconds.
+        /// The time of the clock, in nanoseconds.
         clock_ns: i64,
         /// The first and last time of the bag, in nanoseconds.
         bag_ns: (i64, i64),
     },
-    /// The topic that time waits for cannot be heard: time will stand.
+    /// The topic that time waits for cannot be subscribed: time will not advance.
     NotInStep {
         /// The topic.
         topic: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A service request was not sent: nobody answers that service, or its type is not known.
+    /// A service request was not sent: the service has no server, or its type is not known.
     RequestDropped {
         /// The service.
         service: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -152,7 +159,7 @@ pub enum Notice {
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Damage(text) => write!(f, "damaged, played on behind it: {text}"),
+            Self::Damage(text) => write!(f, "bag is damaged, continuing after the damage: {text}"),
             Self::Unreadable(text) => write!(f, "reading ended early: {text}"),
             Self::TopicSkipped {
                 topic: name,
@@ -165,8 +172,8 @@ impl fmt::Display for Notice {
                 distro,
             } => write!(
                 f,
-                "{topic} is left out: {} has no {type_name}, and a `ros2 bag record -a` nearby would fail on it; \
-                 name it with --topics to play it",
+                "{topic} is not played: {} has no {type_name}, and a `ros2 bag record -a` nearby would fail on it; \
+                 select it with --topics to play it",
                 distro.as_str()
             ),
             Self::MixedQos { topic } => write!(
@@ -174,12 +181,11 @@ impl fmt::Display for Notice {
                 "{topic} was recorded from publishers of different QoS; the strongest is offered"
             ),
             Self::PublishFailed { topic, reason } => {
-                write!(f, "messages of {topic} are refused: {reason}")
+                write!(f, "failed to publish on {topic}: {reason}")
             }
             Self::SentTooLate { messages } => write!(
                 f,
-                "{messages} messages came too late to be sorted by their time of sending; a larger \
-                 read-ahead sorts further"
+                "{messages} messages could not be sorted by publish time; increase the read-ahead"
             ),
             Self::NotAcknowledged { topics } => write!(
                 f,
@@ -210,10 +216,13 @@ impl fmt::Display for Notice {
             ),
             Self::WaitingForSubscribers { wanted, topics } => waiting(f, *wanted, topics),
             Self::NotInStep { topic, reason } => {
-                write!(f, "{topic} cannot be waited for: {reason}; time stands")
+                write!(
+                    f,
+                    "failed to subscribe to {topic}, time does not advance: {reason}"
+                )
             }
             Self::RequestDropped { service, reason } => {
-                write!(f, "a request to {service} was not sent: {reason}")
+                write!(f, "failed to send a request to {service}: {reason}")
             }
             clock => clock.fmt_clock(f),
         }
@@ -231,7 +240,7 @@ impl Notice {
                 nodes.join(", ")
             ),
             Self::ClockSilent { source } if source.is_empty() => {
-                f.write_str("nobody publishes /clock: time stands until somebody does")
+                f.write_str("no sample on /clock: time does not advance until there is one")
             }
             Self::ClockSilent { source } => write!(f, "/clock is silent: {source}"),
             Self::ClockPastEnd { clock_ns, end_ns } => write!(
@@ -247,15 +256,21 @@ impl Notice {
                 seconds(step_ns.0),
                 seconds(step_ns.1)
             ),
+            Self::ClockJumpsLost { step_ns } => write!(
+                f,
+                "/clock was not received between {} and {} and jumped too often meanwhile: some messages were not played",
+                seconds(step_ns.0),
+                seconds(step_ns.1)
+            ),
             Self::ClockGone { messages, clock_ns } => write!(
                 f,
                 "the publisher of /clock is gone, its last time was {}: {messages} messages not played; with --loop \
-                 the player waits for another one",
+                 the player waits for another publisher",
                 seconds(*clock_ns)
             ),
             Self::WasStopped { length } => write!(
                 f,
-                "this process did not run for {:.1} s: playing waits until subscriptions have found it again",
+                "this process was suspended for {:.1} s: playing waits until subscriptions have rediscovered it",
                 length.as_secs_f64()
             ),
             Self::ClockBeyondRange { clock_ns } => write!(
@@ -279,7 +294,7 @@ fn waiting(f: &mut fmt::Formatter<'_>, wanted: usize, topics: &[(String, usize)]
 fn elsewhere(f: &mut fmt::Formatter<'_>, clock_ns: i64, bag_ns: (i64, i64)) -> fmt::Result {
     write!(
         f,
-        "/clock shows {}, the bag is from {} to {}: messages wait for their time",
+        "/clock shows {}, but the bag is from {} to {}",
         seconds(clock_ns),
         seconds(bag_ns.0),
         seconds(bag_ns.1)
@@ -292,12 +307,12 @@ fn seconds(nanoseconds: i64) -> String {
     format!("{whole}.{:03} s", rest / 1_000_000)
 }
 
-/// Where notices go.
+/// The callback for notices.
 #[derive(Clone)]
 pub struct Reporter(Arc<dyn Fn(&Notice) + Send + Sync>);
 
 impl Reporter {
-    /// Calls the function with each notice, on the thread that noticed; it must not block.
+    /// Calls the function with each notice, on any thread of the player; it must not block.
     pub fn new(report: impl Fn(&Notice) + Send + Sync + 'static) -> Self {
         Self(Arc::new(report))
     }

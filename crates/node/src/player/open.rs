@@ -7,58 +7,76 @@ use timeloom_time::{
     TimeBase, TimeHub, TimeHubOptions,
 };
 
-use super::board::Board;
 use super::clock_follower::ClockFollower;
-use super::clock_jumps::JumpInquiry;
-use super::clock_publisher::{CLOCK_TOPIC, ClockPublisher};
+use super::clock_output::ClockOutput;
+use super::clock_publisher::CLOCK_TOPIC;
 use super::clock_watch::ClockWatch;
 use super::handle::{PlayerHandle, Shared};
-use super::jumps::Jumps;
-use super::leaps::Leaps;
+use super::jump_restart::JumpRestart;
 use super::listeners::{Listeners, Offer};
-use super::loader::{Loader, Questions};
+use super::live_status::LiveStatus;
+use super::loader::{Loader, LoaderQueries};
 use super::lockstep::Lockstep;
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
 use super::options::{Options, Pace, TimeSituation};
-use super::outlet::{Outlet, Outlets};
-use super::playback::{Following, Playback, PlaybackState};
+use super::output::{Output, Outputs};
+use super::playback::{Following, MessageFeed, Pacing, Playback, PlaybackState};
 use super::read_ahead::ReadAhead;
 use super::run::RunRange;
 use super::source::BagSource;
-use super::splits::Splits;
+use super::split_events::SplitEvents;
 use crate::{Error, Result, RosNode};
 
 /// A player of bags. Dropping it stops it.
 ///
-/// Its publishers are there from the beginning, so that subscriptions can find them; messages go out from
+/// Its publishers exist from the beginning, so that subscriptions can discover them; messages are published from
 /// [`Control::Play`](super::Control::Play) on.
+///
+/// ```no_run
+/// use timeloom_bag::BagReader;
+/// use timeloom_node::player::{Control, Options, PlayRange, Player, Reporter};
+/// use timeloom_node::{NodeOptions, RosNode};
+/// use timeloom_time::{Duration, TimeBase};
+/// use timeloom_wire::loopback::LoopbackNetwork;
+///
+/// let network = LoopbackNetwork::new(&TimeBase::machine());
+/// let node = RosNode::new(network.participant("player")?, NodeOptions::new("player"))?;
+/// let bag = BagReader::open_all(&["my_bag"])?;
+/// let reporter = Reporter::new(|notice| eprintln!("{notice}"));
+/// let player = Player::open(&node, bag, Options::default(), reporter)?;
+/// player.control(Control::Play(PlayRange::default()))?;
+/// player.control(Control::SeekBy(Duration::from_secs(10)))?;
+/// player.wait();
+/// println!("{} messages", player.status().played());
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 pub struct Player {
     handle: PlayerHandle,
     threads: Vec<BaseThread<()>>,
-    _senses: Senses,
+    _watches: Watches,
 }
 
-/// What the two threads are made of.
+/// The parts of a player.
 struct Parts {
     playback: Playback,
     loader: Loader,
     shared: Shared,
-    senses: Senses,
+    watches: Watches,
 }
 
-/// What the player hears of others; ended with it.
-struct Senses {
+/// Watches of the clock and of the graph; they end with the player.
+struct Watches {
     _jumps: JumpHandle,
-    watch: Option<Arc<ClockWatch>>,
+    clock: Option<Arc<ClockWatch>>,
 }
 
 impl Player {
-    /// Makes the publishers for the bags; what is not as it should be is reported.
+    /// Creates the publishers for the bags; problems are reported as notices.
     ///
     /// # Errors
-    /// When the middleware refuses `/clock`, or the operating system has no thread to give. A topic that cannot be
-    /// published is no error: the others are played.
+    /// When the middleware refuses `/clock`, or a thread cannot be started. A topic that cannot be published is not an
+    /// error: the others are played.
     pub fn open(
         node: &RosNode,
         bags: BagReader,
@@ -71,7 +89,7 @@ impl Player {
             playback,
             loader,
             shared,
-            senses,
+            watches,
         } = Parts::new(&base, node, bags, options, reporter)?;
         let spawned = base
             .spawn("bag loader", move || loader.run())
@@ -86,11 +104,11 @@ impl Player {
         Ok(Self {
             handle: PlayerHandle(Arc::new(shared)),
             threads,
-            _senses: senses,
+            _watches: watches,
         })
     }
 
-    /// The way to control it and to see what it does.
+    /// The handle for control and status.
     pub fn handle(&self) -> &PlayerHandle {
         &self.handle
     }
@@ -115,6 +133,69 @@ impl Drop for Player {
     }
 }
 
+/// The parts that the threads and the handles share.
+struct SharedParts {
+    base: TimeBase,
+    clock: Arc<dyn PlayerClock>,
+    mailbox: Arc<Mailbox>,
+    live: Arc<LiveStatus>,
+    read_ahead: Arc<ReadAhead>,
+    queries: Arc<LoaderQueries>,
+    ended: Event,
+    reporter: Reporter,
+}
+
+impl SharedParts {
+    fn new(
+        base: &TimeBase,
+        clock: Arc<dyn PlayerClock>,
+        info: &FileInfo,
+        options: &Options,
+        reporter: Reporter,
+    ) -> Self {
+        let live = Arc::new(LiveStatus::new(info.topics.len(), options.start_paused));
+        Self {
+            base: base.clone(),
+            clock,
+            mailbox: Arc::default(),
+            reporter: keeping_damage(&live, reporter, &info.damage),
+            live,
+            read_ahead: Arc::new(ReadAhead::new(base, options.read_ahead)),
+            queries: Arc::new(LoaderQueries::new(base)),
+            ended: set_event(base),
+        }
+    }
+
+    fn loader(&self, reader: BagReader, outputs: &Outputs, options: &Options) -> Loader {
+        let start = Time::from_nanos(bounds(reader.info()).map_or(0, |bag| bag.start));
+        let source = BagSource::new(reader, outputs.topics(), options.order, window(options));
+        let shares = (&self.read_ahead, &self.mailbox, &self.queries);
+        Loader::new(source, shares, &self.reporter, outputs.latched(), start)
+    }
+
+    fn handle(
+        &self,
+        outputs: &Outputs,
+        following: Option<&Following>,
+        watch: Option<&Arc<ClockWatch>>,
+    ) -> Shared {
+        Shared {
+            base: self.base.clone(),
+            steady: Clock::on(&self.base),
+            clock: Arc::clone(&self.clock),
+            mailbox: Arc::clone(&self.mailbox),
+            live: Arc::clone(&self.live),
+            read_ahead: Arc::clone(&self.read_ahead),
+            ended: self.ended.clone(),
+            external: following.is_some(),
+            clock_watch: weak(watch),
+            follower: weak(following.map(Following::follower)),
+            names: outputs.names(),
+            skipped: outputs.skipped.clone(),
+        }
+    }
+}
+
 impl Parts {
     fn new(
         base: &TimeBase,
@@ -123,81 +204,57 @@ impl Parts {
         options: Options,
         reporter: Reporter,
     ) -> Result<Self> {
-        let info = reader.info().clone();
-        let bag = bounds(&info);
+        let bag = bounds(reader.info());
         let start = Time::from_nanos(bag.map_or(0, |bag| bag.start));
         let (clock, follower) = make_clock(base, node, start, &options)?;
-        let mailbox = Arc::new(Mailbox::default());
-        let board = Arc::new(Board::new(info.topics.len(), options.start_paused));
-        let read_ahead = Arc::new(ReadAhead::new(base, options.read_ahead));
-        let questions = Arc::new(Questions::new(base));
-        let reporter = keeping_damage(&board, reporter, &info.damage);
-        let outlets = Outlets::open(&reader, node, &options, &mailbox, &reporter);
-        let clock_publisher = clock_publisher(node, &clock, &options, &reporter)?;
-        let splits = Splits::open(node, &reader)?;
-        let jumps = Jumps::new(&read_ahead, &mailbox, &board);
-        let following = follower.map(|follower| Following {
-            leaps: Leaps::new(options.clock_steps, &mailbox, follower.beat()),
-            inquiry: JumpInquiry::default(),
-            follower: Arc::new(follower),
-        });
-        let senses = Senses {
-            _jumps: watch_jumps(&*clock, &jumps, following.as_ref()),
-            watch: clock_watch(node, &options, &reporter)?,
+        let parts = SharedParts::new(base, clock, reader.info(), &options, reporter);
+        let (mailbox, reporter) = (&parts.mailbox, &parts.reporter);
+        let following =
+            follower.map(|follower| Following::new(options.clock_steps, mailbox, follower));
+        let outputs = Outputs::open(&reader, node, &options, mailbox, reporter);
+        let clock_output = clock_output(node, &parts, &options)?;
+        let splits = SplitEvents::open(node, &reader)?;
+        let restart = JumpRestart::new(&parts.read_ahead, mailbox, &parts.live);
+        let watches = Watches {
+            _jumps: watch_jumps(&*parts.clock, &restart, following.as_ref()),
+            clock: clock_watch(node, &options, reporter)?,
         };
-        let ended = set_event(base);
-        let lockstep = lockstep(node, &options, &mailbox, &reporter);
-        let source = BagSource::new(reader, outlets.topics(), options.order, window(&options));
-        let shares = (&read_ahead, &mailbox, &questions);
-        let loader = Loader::new(source, shares, &reporter, outlets.latched(), start);
-        let shared = Shared {
-            base: base.clone(),
-            steady: Clock::on(base),
-            clock: Arc::clone(&clock),
-            mailbox: Arc::clone(&mailbox),
-            board: Arc::clone(&board),
-            read_ahead: Arc::clone(&read_ahead),
-            ended: ended.clone(),
-            external: following.is_some(),
-            clock_watch: weak(senses.watch.as_ref()),
-            follower: weak(following.as_ref().map(|following| &following.follower)),
-            names: outlets.names(),
-            skipped: outlets.skipped.clone(),
-        };
-        let offers = offers(&outlets, clock_publisher.as_deref());
+        let lockstep = lockstep(node, &options, mailbox, reporter);
+        let loader = parts.loader(reader, &outputs, &options);
+        let shared = parts.handle(&outputs, following.as_ref(), watches.clock.as_ref());
+        let offers = offers(&outputs, &clock_output);
         let playback = Playback {
             node: node.clone(),
-            listeners: Listeners::watch(node, offers, &mailbox, &reporter),
-            clock_watch: senses.watch.clone(),
+            listeners: Listeners::watch(node, offers, mailbox, reporter),
+            clock_watch: watches.clock.clone(),
             following,
             state: PlaybackState::new(&options),
+            pacing: Pacing::new(options.pace.clone(), lockstep),
             options,
             bag,
-            clock,
             steady: Clock::on(base),
             system: Clock::on(base),
-            mailbox,
-            read_ahead,
-            questions,
-            outlets,
-            board,
-            reporter,
-            jumps,
-            clock_publisher,
+            feed: MessageFeed::new(&parts.read_ahead, &parts.queries),
+            clock: parts.clock,
+            mailbox: parts.mailbox,
+            outputs,
+            live: parts.live,
+            reporter: parts.reporter,
+            restart,
+            clock_output,
             splits,
-            lockstep,
-            ended,
+            ended: parts.ended,
         };
         Ok(Self {
             playback,
             loader,
             shared,
-            senses,
+            watches,
         })
     }
 }
 
-/// The clock that the options ask for, and what feeds it.
+/// The clock of the options, and the subscription that feeds an external one.
 fn make_clock(
     base: &TimeBase,
     node: &RosNode,
@@ -207,7 +264,7 @@ fn make_clock(
     match options.time {
         TimeSituation::Controlled => {
             let clock = ControlledClock::new(base, start);
-            // A controlled clock takes every rate.
+            // A controlled clock accepts every rate.
             let _set = clock.set_rate(options.rate);
             Ok((Arc::new(clock), None))
         }
@@ -226,7 +283,7 @@ fn make_clock(
     }
 }
 
-/// What listens to the topic that time waits for, if it does.
+/// The subscription of the topic that time waits for, if it does.
 fn lockstep(
     node: &RosNode,
     options: &Options,
@@ -239,7 +296,7 @@ fn lockstep(
     }
 }
 
-/// Who else publishes `/clock` matters to those who publish or follow it.
+/// A player that publishes or follows `/clock` watches its publishers.
 fn clock_watch(
     node: &RosNode,
     options: &Options,
@@ -256,7 +313,7 @@ fn set_event(base: &TimeBase) -> Event {
     event
 }
 
-/// How many bytes the bag's reader sorts at a time: a part of what is read in advance.
+/// How many bytes the bag's reader sorts at a time: a part of the read-ahead.
 fn window(options: &Options) -> u64 {
     (options.read_ahead.bytes / 4).min(32 << 20)
 }
@@ -272,12 +329,12 @@ fn bounds(info: &FileInfo) -> Option<RunRange> {
     })
 }
 
-/// Damage is told, and kept for the status; what was `found` when the bag was opened is so at once.
-fn keeping_damage(board: &Arc<Board>, reporter: Reporter, found: &[String]) -> Reporter {
-    let board = Arc::clone(board);
+/// Keeps reports of damage for the status; those of opening the bag, `found`, are reported at once.
+fn keeping_damage(live: &Arc<LiveStatus>, reporter: Reporter, found: &[String]) -> Reporter {
+    let live = Arc::clone(live);
     let keeping = Reporter::new(move |notice| {
         if let Notice::Damage(text) | Notice::Unreadable(text) = notice {
-            board.details().damage.push(text.clone());
+            live.details().damage.push(text.clone());
         }
         reporter.report(notice.clone());
     });
@@ -287,35 +344,30 @@ fn keeping_damage(board: &Arc<Board>, reporter: Reporter, found: &[String]) -> R
     keeping
 }
 
-/// Follows the jumps of the player's own clock, or notes those of an external one.
+/// Watches the jumps of the player's own clock, or of an external one.
 fn watch_jumps(
     clock: &dyn PlayerClock,
-    jumps: &Arc<Jumps>,
+    restart: &Arc<JumpRestart>,
     following: Option<&Following>,
 ) -> JumpHandle {
     match following {
-        Some(following) => following.leaps.watch(clock),
-        None => jumps.follow(clock),
+        Some(following) => following.watch(clock),
+        None => restart.watch(clock),
     }
 }
 
-/// What is sent to whom: the topics and services, and `/clock`.
-fn offers(outlets: &Outlets, clock: Option<&ClockPublisher>) -> Vec<Offer> {
-    let clock = clock.map(ClockPublisher::offer);
-    outlets.iter().map(Outlet::offer).chain(clock).collect()
+/// The topics and services of the player, and `/clock`.
+fn offers(outputs: &Outputs, clock: &ClockOutput) -> Vec<Offer> {
+    let clock = clock.publisher().map(|publisher| publisher.offer());
+    outputs.iter().map(Output::offer).chain(clock).collect()
 }
 
-/// Whoever follows a `/clock` publishes none.
-fn clock_publisher(
-    node: &RosNode,
-    clock: &Arc<dyn PlayerClock>,
-    options: &Options,
-    reporter: &Reporter,
-) -> Result<Option<Arc<ClockPublisher>>> {
-    if !options.clock.is_on() || options.time != TimeSituation::Controlled {
-        return Ok(None);
-    }
+/// A player that follows `/clock` publishes none.
+fn clock_output(node: &RosNode, parts: &SharedParts, options: &Options) -> Result<ClockOutput> {
     let qos = options.qos_overrides.get(CLOCK_TOPIC).copied();
-    let publisher = ClockPublisher::new(node, clock, qos, options.clock.period, reporter)?;
-    Ok(Some(Arc::new(publisher)))
+    let mut output = ClockOutput::new(node, &parts.clock, qos, &parts.reporter);
+    if options.clock.is_on() && options.time == TimeSituation::Controlled {
+        output.open(options.clock.period)?;
+    }
+    Ok(output)
 }

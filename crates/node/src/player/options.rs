@@ -6,59 +6,59 @@ use timeloom_bag::TopicInfo;
 use timeloom_msg::{Distro, QosProfile, TypeResolver};
 use timeloom_time::{Duration, PlaybackRate, Ros, System, Time};
 
-/// How to play. The defaults are those of `ros2 bag play`.
+/// The options of a [`Player`](super::Player). The defaults are those of `ros2 bag play`.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which topics of the bags.
+    /// The topics to play.
     pub selection: Selection,
     /// The distribution of the other nodes, if there are any: topics of a type that makes its `ros2 bag record -a` fail
-    /// ([`Distro::lacks`]) are left out with a notice.
+    /// ([`Distro::lacks`]) are not played, with a notice.
     pub peers: Option<Distro>,
-    /// Topics that are played whatever the distribution lacks.
+    /// Topics that are played even if the distribution lacks their type.
     pub named_topics: BTreeSet<String>,
-    /// The `QoS` of publishers by (renamed) topic, in place of the recorded one.
+    /// The `QoS` per (remapped) topic, instead of the recorded one.
     pub qos_overrides: BTreeMap<String, QosProfile>,
-    /// By which stamp messages are ordered and timed.
+    /// The time that orders and times messages.
     pub order: MessageOrder,
-    /// How much is read in advance.
+    /// The bounds of the read-ahead.
     pub read_ahead: ReadAheadLimits,
-    /// How fast time goes.
+    /// The playback rate.
     pub rate: PlaybackRate,
-    /// Whether time stands at first.
+    /// Whether to start paused.
     pub start_paused: bool,
-    /// Which part of the bags.
+    /// The range to play.
     pub range: PlayRange,
-    /// What happens at the end.
+    /// The behaviour at the end.
     pub repeat: Repeat,
-    /// A part to play again and again, from A to B; it needs a [`Repeat`] other than [`Repeat::Once`].
+    /// A range to repeat; requires a [`Repeat`] other than [`Repeat::Once`].
     pub loop_range: Option<(Time<Ros>, Time<Ros>)>,
-    /// How long to wait before the first message.
+    /// The wait before the first message.
     pub delay: Duration,
-    /// When to begin, by the machine's clock: for players on several machines.
+    /// The system time of the start, for players on several machines.
     pub start_at: Option<Time<System>>,
-    /// How long the first message waits for the subscriptions and servers that are there already to be found; not at
-    /// all unless set, for transports that find them at once.
+    /// How long the first message waits for the discovery of existing subscriptions and servers; `None` for transports
+    /// that discover them at once.
     pub settle: Option<SettleWait>,
-    /// How many subscriptions each topic must have before the first message.
+    /// The number of subscriptions that each topic must have before the first message.
     pub wait_for_subscribers: usize,
-    /// Which of the topics must have them.
+    /// The topics that must have them.
     pub waited_for: Selection,
-    /// How long to wait at the end until reliable subscriptions have acknowledged everything.
+    /// The wait for acknowledgements at the end.
     pub wait_for_acks: AckWait,
-    /// What is published on `/clock`.
+    /// When to publish `/clock`.
     pub clock: ClockPublishing,
-    /// Whose time it is.
+    /// The clock to play by.
     pub time: TimeSituation,
-    /// What to do when an external clock steps forward over messages.
+    /// The policy for steps of an external clock.
     pub clock_steps: ClockSteps,
-    /// What to do when publishing cannot keep up with time.
+    /// The policy when publishing cannot keep up with time.
     pub pace: Pace,
-    /// What becomes of recorded service calls.
+    /// How to play recorded service events.
     pub services: ServiceReplay,
-    /// What becomes of recorded actions: with [`ServiceReplay::AsRequests`] their goals are sent again, and what the
-    /// recorded server said is left out.
+    /// How to play recorded actions: with [`ServiceReplay::AsRequests`] goals are sent again, and the topics of the
+    /// recorded server are not played.
     pub actions: ServiceReplay,
-    /// Where definitions come from that the bags do not hold.
+    /// Finds type definitions that are not in the bags.
     pub types: TypeResolver,
 }
 
@@ -93,17 +93,17 @@ impl Default for Options {
     }
 }
 
-/// Which topics are played.
+/// A selection of topics.
 #[derive(Clone)]
 pub struct Selection(Arc<dyn Fn(&TopicInfo) -> bool + Send + Sync>);
 
 impl Selection {
-    /// The topics for which the function holds.
+    /// The topics for which the function returns true.
     pub fn new(takes: impl Fn(&TopicInfo) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(takes))
     }
 
-    /// Whether a topic is played.
+    /// Whether a topic is selected.
     pub fn takes(&self, topic: &TopicInfo) -> bool {
         (self.0)(topic)
     }
@@ -121,17 +121,17 @@ impl fmt::Debug for Selection {
     }
 }
 
-/// By which stamp messages are ordered and timed.
+/// The time that orders and times messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MessageOrder {
-    /// When the recorder received them.
+    /// The log time: when the recorder received them.
     #[default]
     Received,
-    /// When they were sent; sorted within the read-ahead.
+    /// The publish time; sorted within the read-ahead.
     Sent,
 }
 
-/// The bounds of the read-ahead; whichever is met first counts. One message is always read.
+/// The bounds of the read-ahead. At least one message is always read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadAheadLimits {
     /// Messages.
@@ -149,51 +149,51 @@ impl Default for ReadAheadLimits {
     }
 }
 
-/// Which part of a bag is played.
+/// A range of a bag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlayRange {
-    /// Where to begin; at the first message unless set. Before the first message means there.
+    /// The start; the first message by default, and at the earliest.
     pub start: Option<PlayStart>,
-    /// How long to play, in the bag's time.
+    /// The length, in the bag's time.
     pub duration: Option<Duration>,
-    /// The last time that is played, inclusive. With a duration too, the later end counts, as in `ros2 bag play`.
+    /// The last time that is played, inclusive. With a duration, the later end applies, as in `ros2 bag play`.
     pub until: Option<Time<Ros>>,
 }
 
-/// Where to begin.
+/// The start of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlayStart {
-    /// So long after the first message.
+    /// Relative to the first message.
     Offset(Duration),
     /// At this time.
     At(Time<Ros>),
 }
 
-/// What happens at the end.
+/// The behaviour at the end of the range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Repeat {
-    /// Nothing: playing is over.
+    /// Playing ends.
     #[default]
     Once,
     /// Time jumps back to the start, as in `ros2 bag play --loop`.
     JumpBack,
-    /// The messages begin again and time goes on.
+    /// The messages restart, and time continues.
     Monotonic,
 }
 
-/// How long to wait for the subscriptions and servers that are there already.
+/// The wait for the discovery of existing subscriptions and servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettleWait {
-    /// At least so long after the publishers were made: discovery takes a while to begin.
+    /// The shortest wait after the publishers were created: discovery takes a while to begin.
     pub least: Duration,
-    /// Until the graph has not changed for so long.
+    /// Until the graph has not changed for this long.
     pub quiet: Duration,
-    /// At most so long; what is not connected by then is reported.
+    /// The longest wait; endpoints that are not connected by then are reported.
     pub most: Duration,
 }
 
 impl SettleWait {
-    /// What discovery on a network takes.
+    /// For discovery on a network.
     ///
     /// Fast DDS may ignore the first request for its endpoints, because it does not know the asking participant yet;
     /// the next request comes a second later.
@@ -204,24 +204,24 @@ impl SettleWait {
     };
 }
 
-/// How long to wait for acknowledgements at the end.
+/// The wait for acknowledgements at the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AckWait {
-    /// One second for all publishers together; what is missing then is reported.
+    /// One second for all publishers together; missing ones are reported.
     #[default]
     Briefly,
-    /// For so long, for each publisher.
+    /// This long, for each publisher.
     For(Duration),
-    /// Until they are there.
+    /// Without a limit.
     Forever,
 }
 
-/// What is published on `/clock`.
+/// When to publish `/clock`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClockPublishing {
-    /// How often, by the machine's clock; never unless set.
+    /// The period in steady time; `None` turns it off.
     pub period: Option<Duration>,
-    /// Before which messages.
+    /// The messages before which it is published.
     pub before: ClockTrigger,
 }
 
@@ -232,7 +232,7 @@ impl ClockPublishing {
     }
 }
 
-/// Before which messages `/clock` is published.
+/// The messages before which `/clock` is published.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ClockTrigger {
     /// None.
@@ -244,54 +244,54 @@ pub enum ClockTrigger {
     All,
 }
 
-/// Whose time it is.
+/// The clock of a player.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimeSituation {
-    /// The player's own: it can be paused, moved and scaled.
+    /// The player's own clock: it can be paused, moved and scaled.
     #[default]
     Controlled,
-    /// That of `/clock`: the player follows.
+    /// The player follows `/clock`.
     External {
-        /// Whether time runs on between two samples of `/clock`, for at most one sample's time.
+        /// Whether time runs on between samples of `/clock`, for at most one period.
         extrapolate: bool,
     },
 }
 
-/// What to do with the messages that an external clock steps over.
+/// The policy for the messages of a step of an external clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockSteps {
-    /// All of them are published at once, however large the step is: their time has come.
+    /// Publish all of them at once, however large the step is.
     #[default]
     PlayAll,
-    /// Those of a larger step than this are skipped, counted and reported.
+    /// Skip, count and report the messages of larger steps than this.
     SkipBeyond(Duration),
 }
 
-/// What to do when publishing cannot keep up with time.
+/// The policy when publishing cannot keep up with time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Pace {
-    /// Late messages go out at once, in order; time does not wait. What `ros2 bag play` does.
+    /// Publish late messages at once, in order; time does not wait. Like `ros2 bag play`.
     #[default]
     CatchUp,
     /// Time waits for late messages: all topics slow down alike.
     KeepOrder,
-    /// Messages that are later than this are left out, and counted.
+    /// Drop and count messages that are later than this.
     Drop {
         /// How late a message may be, in the player's time.
         tolerance: Duration,
     },
-    /// Time waits until each message was acknowledged.
+    /// Time waits until each message is acknowledged.
     WaitAcked,
-    /// Time goes no further than this beyond the last message of a topic that somebody else publishes.
+    /// Time waits for the messages of a topic of another node.
     Lockstep {
-        /// The topic; with a stamp in its messages, that stamp counts.
+        /// The topic; the stamps in its messages are used, if it has any.
         topic: String,
         /// How far time may be ahead.
         window: Duration,
     },
 }
 
-/// What becomes of recorded service calls.
+/// How to play recorded service events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ServiceReplay {
     /// Their introspection events are published.
@@ -301,12 +301,12 @@ pub enum ServiceReplay {
     AsRequests(RequestSource),
 }
 
-/// Which introspection events count as calls.
+/// The introspection events that are sent again as requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RequestSource {
-    /// Those that servers wrote.
+    /// Events of the servers.
     #[default]
     Service,
-    /// Those that clients wrote.
+    /// Events of the clients.
     Client,
 }

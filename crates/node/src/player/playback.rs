@@ -1,10 +1,13 @@
-//! The playback thread: all that happens to a player happens here, one thing at a time.
+//! The playback thread: it executes the controls and publishes the messages, one at a time.
 
+mod feed;
 mod follow;
+mod following;
 mod lap;
 mod obey;
 mod owner;
 mod pace;
+mod pacing;
 mod prepare;
 mod publish;
 mod recover;
@@ -15,31 +18,30 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use timeloom_bag::TopicId;
-use timeloom_time::{Clock, Event, PlayerClock, Ros, Steady, System, Time};
+use timeloom_time::{Clock, Event, PlayerClock, Steady, System, Time};
 
-use super::board::{Board, add};
-use super::clock_follower::ClockFollower;
-use super::clock_jumps::JumpInquiry;
-use super::clock_publisher::{ClockPublisher, Ticker};
+use self::feed::Front;
+pub(super) use self::feed::MessageFeed;
+pub(super) use self::following::Following;
+use self::following::Leader;
+use self::owner::NANOSECOND;
+pub(super) use self::pacing::Pacing;
+use super::clock_output::ClockOutput;
 use super::clock_watch::ClockWatch;
-use super::jumps::Jumps;
-use super::leaps::Leaps;
+use super::jump_restart::JumpRestart;
 use super::listeners::Listeners;
-use super::loader::Questions;
-use super::lockstep::Lockstep;
-use super::mailbox::{Letter, Mailbox};
+use super::live_status::{LiveStatus, add};
+use super::mailbox::{Mailbox, Request};
 use super::notice::Reporter;
 use super::options::{Options, Repeat};
-use super::outlet::Outlets;
-use super::read_ahead::{Block, ReadAhead, Taken};
+use super::output::Outputs;
 use super::run::{Run, RunRange};
 use super::source::Part;
-use super::splits::Splits;
+use super::split_events::SplitEvents;
 use super::status::State;
 use crate::RosNode;
 
-/// Everything the playback thread works with.
+/// The state of the playback thread.
 pub(super) struct Playback {
     pub(super) node: RosNode,
     pub(super) options: Options,
@@ -49,18 +51,16 @@ pub(super) struct Playback {
     pub(super) steady: Clock<Steady>,
     pub(super) system: Clock<System>,
     pub(super) mailbox: Arc<Mailbox>,
-    pub(super) read_ahead: Arc<ReadAhead>,
-    pub(super) questions: Arc<Questions>,
-    pub(super) outlets: Outlets,
+    pub(super) feed: MessageFeed,
+    pub(super) outputs: Outputs,
     pub(super) listeners: Listeners,
-    pub(super) board: Arc<Board>,
+    pub(super) live: Arc<LiveStatus>,
     pub(super) reporter: Reporter,
-    pub(super) jumps: Arc<Jumps>,
-    pub(super) clock_publisher: Option<Arc<ClockPublisher>>,
-    pub(super) splits: Splits,
-    /// The topic that time waits for, if it does.
-    pub(super) lockstep: Option<Lockstep>,
-    /// What is known of an external clock, if it is one.
+    pub(super) restart: Arc<JumpRestart>,
+    pub(super) clock_output: ClockOutput,
+    pub(super) splits: SplitEvents,
+    pub(super) pacing: Pacing,
+    /// Set with an external clock.
     pub(super) following: Option<Following>,
     pub(super) clock_watch: Option<Arc<ClockWatch>>,
     /// Set while nothing is played.
@@ -68,61 +68,22 @@ pub(super) struct Playback {
     pub(super) state: PlaybackState,
 }
 
-/// What is known of an external clock.
-pub(super) struct Following {
-    pub(super) leaps: Arc<Leaps>,
-    /// Feeds the clock as long as it is kept.
-    pub(super) follower: Arc<ClockFollower>,
-    pub(super) inquiry: JumpInquiry,
-}
-
-/// What changes as it plays.
+/// What the user wants, and how far a run is.
 #[derive(Default)]
 pub(super) struct PlaybackState {
     stage: Stage,
     run: Option<Run>,
-    /// What the user wants; the clock itself stands also before the start and after the end.
+    /// Paused by the user; the clock itself stands also before the start and after the end.
     paused: bool,
-    /// How fast time is to go.
     rate: f64,
-    /// Messages at hand.
-    block: Block,
-    starving: bool,
-    ticker: Option<Ticker>,
     /// Controls that wait for playing to begin.
-    deferred: VecDeque<Letter>,
-    told: Told,
-    /// The player's time of the last message that was published, or of the place where playing began.
-    last_due: Time<Ros>,
-    /// How far those that time waits for have come.
-    in_step: Time<Ros>,
-    /// The topic of a message whose acknowledgement time waits for.
-    unacknowledged: Option<TopicId>,
+    deferred: VecDeque<Request>,
+    /// The topics without subscriptions were reported.
+    unmatched_reported: bool,
     /// When this lap of a loop began.
     lap_began: Time<Steady>,
-    /// Messages that the external clock has stepped over, of the step that is being followed.
-    stepped_over: u64,
-    /// Time stands until others have found this player again.
+    /// Time stands until other participants have rediscovered this one.
     recovering: bool,
-    leader: Leader,
-}
-
-/// The owner of the external clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Leader {
-    #[default]
-    Present,
-    /// It is gone, and the rest is not played.
-    Gone,
-}
-
-/// What was reported and is not reported again.
-#[derive(Default)]
-struct Told {
-    /// The external clock's silence.
-    silence: bool,
-    /// The topics without subscriptions.
-    unmatched: bool,
 }
 
 impl PlaybackState {
@@ -135,42 +96,32 @@ impl PlaybackState {
     }
 }
 
-/// How far a run is.
+/// The stage of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
     /// Nothing is played.
     #[default]
     Idle,
-    /// The subscriptions and servers that are there are waited for, since that time.
+    /// Waits since that time for the subscriptions and servers that exist.
     Settle(Time<Steady>),
-    /// As many subscriptions as were asked for are waited for.
+    /// Waits for the requested number of subscriptions.
     Subscribers,
-    /// A time of the machine's clock is waited for.
+    /// Waits for a system time.
     StartAt,
-    /// The delay passes.
+    /// Waits for the end of the delay.
     Delay(Time<Steady>),
-    /// The first sample of `/clock` is waited for.
+    /// Waits for the first sample of `/clock`.
     ClockStart,
-    /// Messages go out.
+    /// Publishes messages.
     Playing,
 }
 
-/// What comes next.
-enum Front {
-    /// A message: its time in the bag.
-    Message(i64, Part),
-    /// Nothing is read yet.
-    Starved,
-    /// Nothing more comes.
-    End,
-}
-
 impl Playback {
-    /// Works until the mailbox says quit.
+    /// Runs until the mailbox quits.
     pub(super) fn run(mut self) {
         while !self.mailbox.is_quitting() {
-            if let Some(letter) = self.mailbox.take() {
-                self.obey(letter);
+            if let Some(request) = self.mailbox.take() {
+                self.obey(request);
             } else {
                 self.step();
             }
@@ -195,7 +146,8 @@ impl Playback {
         if self.recovers() || self.awaits_acknowledgement() || self.take_up_deferred() {
             return;
         }
-        if self.state.leader == Leader::Gone {
+        let following = self.following.as_ref();
+        if following.is_some_and(|following| following.leader() == Leader::Gone) {
             self.give_up();
             return;
         }
@@ -203,7 +155,7 @@ impl Playback {
             self.state.stage = Stage::Idle;
             return;
         };
-        if self.follow_leap() {
+        if self.follow_jump() {
             return;
         }
         match self.front() {
@@ -215,30 +167,16 @@ impl Playback {
         }
     }
 
-    /// What is to be published next.
+    /// The next message.
     fn front(&mut self) -> Front {
-        loop {
-            if self.state.block.epoch == self.read_ahead.epoch()
-                && let Some(item) = self.state.block.items.front()
-            {
-                self.state.starving = false;
-                return Front::Message(item.time, item.part);
-            }
-            match self.read_ahead.take() {
-                Taken::Block(block) => {
-                    self.state.block = block;
-                    self.drop_known_latched();
-                }
-                Taken::Starved => return Front::Starved,
-                Taken::End => return Front::End,
-            }
-        }
+        let outputs = &self.outputs;
+        self.feed.front(|topic| outputs.last_time(topic))
     }
 
-    /// Waits for the loader, who rings.
+    /// Waits for the loader, which rings.
     fn starve(&mut self) {
-        if !std::mem::replace(&mut self.state.starving, true) {
-            add(&self.board.starved, 1);
+        if self.feed.starve() {
+            add(&self.live.starved, 1);
         }
         self.rest();
     }
@@ -254,9 +192,16 @@ impl Playback {
             self.rest();
             return;
         }
-        self.board.next_due.store(due.nanos(), Ordering::Relaxed);
+        self.live.next_due.store(due.nanos(), Ordering::Relaxed);
         self.hold(due);
-        if self.reach(due) && !self.was_stopped() {
+        // A leader that is paused where time was moved to has not published the messages at this time.
+        let waits = self.is_external() && due == self.pacing.arrived();
+        let passed = if waits {
+            due.saturating_add(NANOSECOND)
+        } else {
+            due
+        };
+        if self.reach(passed) && !self.was_suspended() {
             self.publish_due(due);
         }
     }
@@ -266,10 +211,10 @@ impl Playback {
         if self.finish_burst() {
             return;
         }
-        self.board.next_due.store(i64::MAX, Ordering::Relaxed);
+        self.live.next_due.store(i64::MAX, Ordering::Relaxed);
         self.release();
         let stays = if self.is_external() {
-            // Whoever drives the clock may turn it back.
+            // The owner of the clock may turn it back.
             self.options.repeat != Repeat::Once
         } else {
             self.state.paused
@@ -281,9 +226,9 @@ impl Playback {
         }
     }
 
-    /// Tells the board what the user sees.
+    /// Publishes the state for the status.
     fn show_state(&self) {
-        self.board.set_state(match self.state.stage {
+        self.live.set_state(match self.state.stage {
             Stage::Idle => return,
             Stage::Settle(_) | Stage::Subscribers => State::WaitingForSubscribers,
             Stage::StartAt | Stage::Delay(_) => State::WaitingForStart,

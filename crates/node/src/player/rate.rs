@@ -2,21 +2,21 @@ use timeloom_time::PlaybackRate;
 
 use super::control::Refusal;
 
-/// A second in eleven days.
+/// One second in eleven days.
 const LEAST: f64 = 1e-6;
 /// Eleven days in a second.
 const MOST: f64 = 1e6;
 
-/// A rate that somebody can mean.
+/// Checks that a rate is in the accepted range.
 ///
 /// # Errors
-/// [`Refusal::Rate`] for zero, negative numbers and what is no number, [`Refusal::AbsurdRate`] beyond a million.
+/// [`Refusal::Rate`] for zero, negative numbers and NaN, [`Refusal::RateOutOfRange`] outside 0.000001 to 1000000.
 pub fn sane_rate(rate: f64) -> Result<PlaybackRate, Refusal> {
     let exact = PlaybackRate::new(rate)?;
     if (LEAST..=MOST).contains(&rate) {
         Ok(exact)
     } else {
-        Err(Refusal::AbsurdRate {
+        Err(Refusal::RateOutOfRange {
             rate,
             least: LEAST,
             most: MOST,
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_sane_rates_are_taken() {
+    fn rates_out_of_range_are_refused() {
         for rate in [1.0, 0.1, 1e-6, 1e6] {
             assert!(sane_rate(rate).is_ok(), "{rate}");
         }
@@ -38,7 +38,7 @@ mod tests {
         }
         assert_eq!(
             sane_rate(1e9).unwrap_err().to_string(),
-            "the playback rate 1000000000 is absurd: it must be between 0.000001 and 1000000"
+            "playback rate 1000000000 is out of range: expected 0.000001 to 1000000"
         );
     }
 }

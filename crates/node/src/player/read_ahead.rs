@@ -6,10 +6,10 @@ use timeloom_time::{Event, TimeBase};
 use super::options::ReadAheadLimits;
 use super::source::{Item, Position};
 
-/// Messages between the loader, who reads them, and the playback thread, who publishes them; bounded.
+/// The bounded queue of messages between the loader and the playback thread.
 ///
-/// They go over in blocks, so that small messages cost no lock each. A new plan makes a new epoch: what was read
-/// for the old one is dropped on both sides.
+/// Messages are handed over in blocks, which saves a lock per message. A new plan starts a new epoch: messages of the
+/// old one are dropped on both sides.
 pub(super) struct ReadAhead {
     state: Mutex<State>,
     limits: ReadAheadLimits,
@@ -29,7 +29,7 @@ struct State {
     load: Load,
     taken: Load,
     finished: bool,
-    /// Somebody has a question for the loader.
+    /// The playback thread has a query for the loader.
     asked: bool,
     closed: bool,
 }
@@ -80,8 +80,8 @@ pub(super) enum Work {
     Plan(u64, ReadPlan),
     /// More of the one that it has.
     More,
-    /// A question to answer.
-    Question,
+    /// A query to answer.
+    Query,
     /// No more.
     Close,
 }
@@ -147,7 +147,7 @@ impl ReadAhead {
         state.finished = false;
     }
 
-    /// Has the loader look for a question.
+    /// Wakes the loader for a query.
     pub(super) fn wake_loader(&self) {
         self.lock().asked = true;
         self.work.set();
@@ -202,7 +202,7 @@ impl ReadAhead {
                     return Work::Close;
                 }
                 if std::mem::take(&mut state.asked) {
-                    return Work::Question;
+                    return Work::Query;
                 }
                 let current = self.epoch();
                 match state.plan {

@@ -72,11 +72,11 @@ impl Requests {
         if kind != Some(wanted) {
             return Ok(false);
         }
-        let request: Value = event
-            .get("request[0]")
-            .ok_or("what it asked was not recorded: introspection was of metadata only")?;
+        let request: Value = event.get("request[0]").ok_or(
+            "the request was not recorded: service introspection was set to metadata only",
+        )?;
         if self.servers() == 0 {
-            return Err("nobody answers it".to_owned());
+            return Err("it has no server".to_owned());
         }
         let request = self
             .request

@@ -21,7 +21,7 @@ pub(super) struct Run {
     pub(super) burst: Option<Burst>,
 }
 
-/// A burst that is going on.
+/// A burst in progress.
 pub(super) struct Burst {
     /// How many are still to be played; none for all.
     pub(super) left: Option<u64>,
@@ -46,7 +46,7 @@ impl RunRange {
         };
         let start = start.max(bag.start);
         let by_duration = range.duration.map(|duration| {
-            // Nothing is played in no time, not even what is there at the very start.
+            // A duration of zero plays nothing, not even a message at the start.
             let last = if duration > Duration::ZERO {
                 duration.nanos()
             } else {
@@ -83,9 +83,9 @@ fn least_lap(nanos: i64) -> Duration {
 
 impl Run {
     /// # Errors
-    /// When the part to repeat is outside of the range.
+    /// When the loop is outside of the range.
     pub(super) fn new(range: RunRange, options: &Options) -> Result<Self, Refusal> {
-        // An external clock alone decides when messages come again.
+        // With an external clock, messages are repeated when that clock jumps back.
         let controlled = options.time == TimeSituation::Controlled;
         let mut run = Self {
             position: Position::at(range.start),
@@ -105,10 +105,10 @@ impl Run {
         Ok(run)
     }
 
-    /// A part to repeat, as far as it is within the range.
+    /// The part of a loop that is within the range.
     ///
     /// # Errors
-    /// When nothing of it is.
+    /// When it is empty.
     pub(super) fn part(&self, (from, to): (Time<Ros>, Time<Ros>)) -> Result<RunRange, Refusal> {
         let start = from.nanos().max(self.range.start);
         let end = to.nanos();
@@ -118,8 +118,8 @@ impl Run {
         Ok(RunRange { start, end })
     }
 
-    /// The time of the bag that is meant: a time of this lap of a monotonic loop is understood as well as one of the
-    /// bag. The two are never the same, because a lap begins after the one before it.
+    /// The time of the bag for a time of the bag or of this lap of a monotonic loop. The two are never the same, because
+    /// a lap begins after the previous one.
     pub(super) fn bag_time(&self, time: i64) -> i64 {
         if self.offset > 0 && time > self.range.end {
             time.saturating_sub(self.offset)
@@ -134,12 +134,12 @@ impl Run {
         least_lap(played)
     }
 
-    /// What is repeated.
+    /// The range of a lap.
     pub(super) fn lap_range(&self) -> RunRange {
         self.loop_range.unwrap_or(self.range)
     }
 
-    /// What to read from a place on.
+    /// The plan for reading from a position.
     pub(super) fn plan(&self, from: Position, latched: bool) -> ReadPlan {
         let lap = self.lap_range();
         ReadPlan {
@@ -157,18 +157,16 @@ impl Run {
         Time::from_nanos(time.saturating_add(self.offset))
     }
 
-    /// Goes on to the next lap; true if time has to jump back.
-    pub(super) fn turn(&mut self, lap: u64) -> bool {
+    /// Goes on to the next lap.
+    pub(super) fn turn(&mut self, lap: u64) {
         self.lap = lap;
         self.position = Position::at(self.lap_range().start);
         if self.repeat == Repeat::Monotonic {
             self.offset = self.offset.saturating_add(self.lap_range().length());
-            return false;
         }
-        true
     }
 
-    /// A time that playing can go to.
+    /// The nearest time that a seek can go to.
     pub(super) fn clamp(&self, time: i64) -> i64 {
         let most = self.range.end.saturating_add(1).max(self.range.start);
         time.clamp(self.range.start, most)

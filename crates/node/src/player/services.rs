@@ -9,48 +9,47 @@ use super::options::{PlayRange, PlayStart};
 use crate::ros_node::{Responder, RosNode, Service, ServiceTypes};
 use crate::{Error, Result};
 
-/// What can be controlled from elsewhere.
-pub trait Obeys: Send + Sync {
-    /// Asks for something; `reply` is called when it was done, or at once.
+/// A target of the services of a player.
+pub trait Controllable: Send + Sync {
+    /// Requests a control; `reply` is called with its result, now or later.
     fn control_then(&self, control: Control, reply: Reply);
 
-    /// Whether time stands because somebody wanted it to.
+    /// Whether time is paused.
     fn is_paused(&self) -> bool;
 
-    /// How fast time goes, or will go when resumed; none if nobody knows.
+    /// The rate of time, also while paused; none if it is not known.
     fn rate(&self) -> Option<f64>;
 
-    /// How often per second `/clock` is published; 0 for not at all.
+    /// How often per second `/clock` is published; 0 if it is off.
     fn clock_frequency(&self) -> f64;
 }
 
 /// The services of a player, as `ros2 bag play` has them; they end with it.
 ///
-/// Each call becomes a [`Control`] and is answered when that was done, by what came of it: no call waits for another
-/// one, so a pause reaches a player in the midst of a burst. Answers are sent by the node's own thread: the playback
-/// thread never waits for a client.
+/// Each call becomes a [`Control`], and its response has the result. No call waits for another one, so a pause reaches a
+/// player during a burst. The node's own thread sends the responses: the playback thread never waits for a client.
 #[derive(Debug)]
 pub struct Services {
     _services: Vec<Service>,
 }
 
-/// What a call asks for.
+/// The meaning of a call.
 enum Ask {
-    /// Something to be done.
+    /// A control.
     Do(Control),
-    /// Whether time stands.
+    /// A query whether time is paused.
     Paused,
-    /// How fast time goes.
+    /// A query of the rate.
     Rate,
-    /// How often `/clock` is published.
+    /// A query of the frequency of `/clock`.
     ClockFrequency,
 }
 
-/// What a request means; none if it makes no sense. Requests without fields that matter are understood in any layout:
-/// under one name, they differ between distributions.
+/// Reads a request; none if it is invalid. Requests without relevant fields are accepted in any layout: the layouts of
+/// one name differ between distributions.
 type Read = fn(Option<&Value>) -> Option<Ask>;
 
-/// The services and what their calls ask for.
+/// The services and the meaning of their calls.
 const SERVICES: [(&str, &str, Read); 13] = [
     ("~/pause", "Pause", |_| Some(Ask::Do(Control::Pause))),
     ("~/resume", "Resume", |_| Some(Ask::Do(Control::Resume))),
@@ -93,18 +92,22 @@ impl Services {
     ///
     /// # Errors
     /// When the middleware refuses one.
-    pub fn start(node: &RosNode, player: impl Obeys + 'static, distro: Distro) -> Result<Self> {
+    pub fn start(
+        node: &RosNode,
+        player: impl Controllable + 'static,
+        distro: Distro,
+    ) -> Result<Self> {
         Self::start_some(node, player, distro, |_| true)
     }
 
-    /// The same, with those services alone whose name `takes` says yes to.
+    /// Starts only the services whose name `takes` accepts.
     pub(super) fn start_some(
         node: &RosNode,
-        player: impl Obeys + 'static,
+        player: impl Controllable + 'static,
         distro: Distro,
         takes: impl Fn(&str) -> bool,
     ) -> Result<Self> {
-        let player: Arc<dyn Obeys> = Arc::new(player);
+        let player: Arc<dyn Controllable> = Arc::new(player);
         let definitions = Definitions::builtin_of(distro);
         let mut services = Vec::new();
         for (name, type_name, read) in SERVICES.into_iter().filter(|(name, _, _)| takes(name)) {
@@ -113,7 +116,7 @@ impl Services {
                 ServiceTypes::find(&type_name, |part| Ok::<_, Error>(definitions.schema(part)?))?;
             let player = Arc::clone(&player);
             let handler = move |request: Option<&Value>, responder: Responder| {
-                obey(&*player, read(request), responder);
+                execute(&*player, read(request), responder);
             };
             services.push(node.serve_deferred(name, types, QosProfile::SERVICES, handler)?);
         }
@@ -123,27 +126,27 @@ impl Services {
     }
 }
 
-/// Does what a call asks for; the answer is given when that was done, from whatever thread did it.
-fn obey(player: &dyn Obeys, ask: Option<Ask>, responder: Responder) {
+/// Executes a call; the response is sent later, from the thread that executed the control.
+fn execute(player: &dyn Controllable, ask: Option<Ask>, responder: Responder) {
     match ask {
         Some(Ask::Do(control)) => {
-            player.control_then(control, Box::new(move |answer| tell(responder, answer)));
+            player.control_then(control, Box::new(move |answer| respond(responder, answer)));
         }
         Some(Ask::Paused) => responder.fields(&[("paused", Value::Bool(player.is_paused()))]),
         Some(Ask::Rate) => {
-            // It is not known how fast a clock goes that was not heard twice.
+            // The rate of an external clock is not known before its second sample.
             let rate = player.rate().unwrap_or(0.0);
             responder.fields(&[("rate", Value::Float64(rate))]);
         }
         Some(Ask::ClockFrequency) => {
             responder.fields(&[("rate", Value::Float64(player.clock_frequency()))]);
         }
-        None => tell(responder, Err(Refusal::Malformed)),
+        None => respond(responder, Err(Refusal::Malformed)),
     }
 }
 
-/// Tells what came of a control.
-fn tell(responder: Responder, answer: std::result::Result<Answer, Refusal>) {
+/// Responds with the result of a control.
+fn respond(responder: Responder, answer: std::result::Result<Answer, Refusal>) {
     let (done, count) = match answer {
         Ok(Answer::Played(count)) => (count > 0, count),
         Ok(_) => (true, 0),
@@ -162,7 +165,7 @@ fn tell(responder: Responder, answer: std::result::Result<Answer, Refusal>) {
     responder.fields(&fields);
 }
 
-/// The part that a request to play asks for; zeros and negative numbers mean: as the player was told at its start.
+/// The range of a request to play; zeros and negative numbers mean the range of the options.
 fn play_range(request: &Value) -> Option<PlayRange> {
     let set = |nanos: i64| (nanos > 0).then_some(nanos);
     let offset = set(nanos(request, "start_offset")?);

@@ -2,29 +2,29 @@ use timeloom_time::{Duration, Ros, Time};
 
 use super::read_ahead::Load;
 
-/// What a player is doing.
+/// The state of a player.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum State {
-    /// Nothing is played yet.
+    /// Playing has not started.
     #[default]
     Idle,
-    /// It waits for subscriptions.
+    /// Waits for subscriptions.
     WaitingForSubscribers,
-    /// It waits for the time at which to begin, or for the delay to pass.
+    /// Waits for the start time, or for the end of the delay.
     WaitingForStart,
-    /// It waits for the first sample of `/clock`.
+    /// Waits for the first sample of `/clock`.
     WaitingForClock,
-    /// Messages are published as their time comes.
+    /// Publishes messages at their times.
     Playing,
-    /// Time stands.
+    /// Paused.
     Paused,
-    /// The last message is out; acknowledgements are waited for.
+    /// Waits for acknowledgements after the last message.
     Finishing,
-    /// All that was to be played was.
+    /// All messages were played.
     Ended,
-    /// It was stopped before the end.
+    /// Stopped before the end.
     Stopped,
 }
 
@@ -48,71 +48,71 @@ impl State {
             .unwrap_or_default()
     }
 
-    /// Whether nothing more comes unless it is asked to play again.
+    /// Whether playing is over.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Ended | Self::Stopped)
     }
 }
 
-/// A player at one moment.
+/// A snapshot of a player.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
-    /// What it is doing.
+    /// The state.
     pub state: State,
-    /// The bag's time: where playing is.
+    /// The current time of the bag.
     pub time: Time<Ros>,
-    /// The first and last time that are played; none if the bag is empty.
+    /// The first and last time of the range that is played; none if the bag is empty.
     pub range: Option<(Time<Ros>, Time<Ros>)>,
-    /// The part that is repeated, if one is.
+    /// The range that is repeated.
     pub loop_range: Option<(Time<Ros>, Time<Ros>)>,
-    /// How fast time is to go; for an external clock how fast it seems to, if that is known.
+    /// The rate; for an external clock the measured one, if it is known.
     pub rate: Option<f64>,
-    /// How fast messages really go out, over the last second; none while time stands or too little is known.
+    /// The achieved rate over the last second; none while paused, or with too few samples.
     pub achieved_rate: Option<f64>,
-    /// How many times the end was passed in a loop.
+    /// The number of completed laps.
     pub laps: u64,
-    /// Messages that are read in advance.
+    /// Messages in the read-ahead.
     pub read_ahead_messages: usize,
-    /// Bytes that are read in advance.
+    /// Bytes in the read-ahead.
     pub read_ahead_bytes: u64,
-    /// How often nothing was read when a message was wanted.
+    /// How often the read-ahead was empty when a message was due.
     pub starved: u64,
     /// The largest lateness of a message so far, in the player's time.
     pub latest: Duration,
-    /// What became of the messages, by topic, in the order of the bag.
+    /// The counts per topic, in the order of the bag.
     pub topics: Vec<TopicStatus>,
-    /// The topics that were to be played and cannot be.
+    /// Selected topics that cannot be played.
     pub skipped: Vec<SkippedTopic>,
-    /// What could not be read, in words.
+    /// Errors of reading the bag.
     pub damage: Vec<String>,
 }
 
-/// A topic that was to be played and cannot be, for example because its type has no definition.
+/// A selected topic that cannot be played, for example because its type has no definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedTopic {
     /// The topic in the bag.
     pub name: String,
     /// Its type.
     pub type_name: String,
-    /// How many messages the bag has of it.
+    /// The number of its messages in the bag.
     pub messages: u64,
-    /// Why it is not played.
+    /// The reason.
     pub reason: String,
 }
 
-/// Whose time a player goes by.
+/// The clock of a player.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClockStatus {
     /// Whether the player follows `/clock`.
     pub external: bool,
-    /// The nodes that publish `/clock`, as far as their names are known; looked for only by those who publish or
-    /// follow it.
+    /// The nodes that publish `/clock`, if their names are known; empty for a player that neither publishes nor follows
+    /// it.
     pub owners: Vec<String>,
-    /// How long ago the last sample of `/clock` came; none unless the player follows it and has heard one.
+    /// The time since the last sample of `/clock`; none unless the player follows it.
     pub lag: Option<Duration>,
 }
 
-/// What became of a topic's messages.
+/// The counts of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopicStatus {
     /// The topic as it is published.
@@ -125,9 +125,9 @@ pub struct TopicStatus {
     pub bytes: u64,
     /// Messages that the middleware refused.
     pub failed: u64,
-    /// Messages left out because they were too late ([`Pace::Drop`](super::Pace::Drop)).
+    /// Messages dropped because they were too late ([`Pace::Drop`](super::Pace::Drop)).
     pub dropped: u64,
-    /// Messages that `/clock` stepped over ([`ClockSteps::SkipBeyond`](super::ClockSteps::SkipBeyond)).
+    /// Messages skipped by a step of `/clock` ([`ClockSteps::SkipBeyond`](super::ClockSteps::SkipBeyond)).
     pub stepped_over: u64,
 }
 
@@ -137,7 +137,7 @@ impl Status {
         self.topics.iter().map(|topic| topic.played).sum()
     }
 
-    /// Messages that were to be published and were not, with those of topics that cannot be played.
+    /// Selected messages that were not published, including those of topics that cannot be played.
     pub fn lost(&self) -> u64 {
         let lost = |topic: &TopicStatus| topic.failed + topic.dropped + topic.stepped_over;
         let skipped: u64 = self.skipped.iter().map(|topic| topic.messages).sum();
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn states_survive_being_numbers() {
+    fn states_round_trip_through_numbers() {
         for state in State::ALL {
             assert_eq!(State::of_number(state as u8), state);
         }

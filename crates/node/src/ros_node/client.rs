@@ -53,7 +53,7 @@ impl Client {
     /// Sends a request and blocks for its response, for `timeout` of steady time at most.
     ///
     /// # Errors
-    /// When the request does not fit the definition, nobody answers in time, the middleware refuses it, or the
+    /// When the request does not fit the definition, there is no response in time, the middleware fails, or the
     /// response cannot be decoded.
     pub fn call(&self, request: &Value, timeout: Duration) -> Result<Value> {
         self.call_encoded(self.types.request.encode(request)?.into(), timeout)

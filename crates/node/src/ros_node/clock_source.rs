@@ -1,14 +1,11 @@
-//! Simulated time of a node: from `/clock`, by a subscription of its own, straight into the hub on the thread that
-//! receives; or from a source that replaces it.
+//! Simulated time of a node: from its own subscription of `/clock`, whose samples reach the hub on the receive thread,
+//! or from a source that replaces it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use timeloom_msg::cdr::{Encapsulation, Endian};
 use timeloom_msg::{Definitions, QosProfile, TypeName};
-use timeloom_time::{
-    Clock, ClockSink, ClockWarning, Ros, SourceId, Time, TimeHub, TimeSource, WireTime,
-};
+use timeloom_time::{Clock, ClockSink, ClockWarning, Ros, SourceId, TimeHub, TimeSource};
 use timeloom_wire::{
     EndpointKind, Gid, GraphEvent, GraphWatch, Node, Participant, Receiver, Sample, Subscription,
     TopicSpec,
@@ -17,6 +14,7 @@ use timeloom_wire::{
 use super::executor::JobQueue;
 use super::rosout::{Logger, Severity};
 use super::time_source_choice::{SIM_TIME_SOURCE, TimeSourceChoice};
+use crate::player::decode_clock;
 use crate::{Error, Result};
 
 /// The message of `/clock`.
@@ -24,7 +22,7 @@ const TYPE: &str = "rosgraph_msgs/msg/Clock";
 /// How many publishers are remembered; more come only from a flood.
 const MOST_OWNERS: usize = 64;
 
-/// Brings simulated time while it is switched on.
+/// Provides simulated time while it is switched on.
 pub(super) struct ClockSource {
     node: Arc<dyn Node>,
     participant: Arc<dyn Participant>,
@@ -32,7 +30,7 @@ pub(super) struct ClockSource {
     hub: TimeHub,
     clock: Clock<Ros>,
     owners: Arc<Owners>,
-    words: Words,
+    logger: DeferredLogger,
     state: Mutex<State>,
 }
 
@@ -46,9 +44,9 @@ struct State {
     running: Option<Running>,
 }
 
-/// Where time comes from at the moment.
+/// The current source of time.
 enum Running {
-    /// The subscription, and who publishes.
+    /// The subscription of `/clock`, and the watch of its publishers.
     Topic {
         _subscription: Box<dyn Subscription>,
         _watch: GraphWatch,
@@ -57,7 +55,7 @@ enum Running {
     Own,
 }
 
-/// The same, before it is made.
+/// The wanted source of time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Topic(QosProfile),
@@ -76,19 +74,19 @@ impl Running {
     }
 }
 
-/// The nodes that publish the clock, by what identifies their publishers.
+/// The nodes that publish the clock, by the GID of their publishers.
 #[derive(Default)]
 struct Owners(Mutex<BTreeMap<Gid, String>>);
 
-/// Says something from a receive thread: elsewhere.
+/// Logs from a receive thread, on another thread: a publisher of `/rosout` may block.
 #[derive(Clone)]
-pub(super) struct Words {
+pub(super) struct DeferredLogger {
     pub(super) jobs: JobQueue,
     pub(super) logger: Logger,
 }
 
-impl Words {
-    fn say(&self, severity: Severity, text: &str) {
+impl DeferredLogger {
+    fn log(&self, severity: Severity, text: &str) {
         let (logger, copy) = (self.logger.clone(), text.to_owned());
         if !self.jobs.submit(move || logger.log(severity, &copy)) {
             self.logger.report(severity, text);
@@ -102,12 +100,12 @@ impl ClockSource {
         node: Arc<dyn Node>,
         topic: String,
         hub: TimeHub,
-        words: Words,
+        logger: DeferredLogger,
     ) -> Self {
         let owners = Arc::new(Owners::default());
         let clock = hub.clock();
-        let (named, told) = (Arc::clone(&owners), words.clone());
-        hub.set_reporter(move |warning| told.say(Severity::Warn, &named.words(warning)));
+        let (named, log) = (Arc::clone(&owners), logger.clone());
+        hub.set_reporter(move |warning| log.log(Severity::Warn, &named.describe(warning)));
         Self {
             node,
             participant,
@@ -115,7 +113,7 @@ impl ClockSource {
             hub,
             clock,
             owners,
-            words,
+            logger,
             state: Mutex::default(),
         }
     }
@@ -125,7 +123,7 @@ impl ClockSource {
         &self.clock
     }
 
-    /// What `/clock` and a source of the node's own feed.
+    /// The hub that `/clock` or the node's own source feeds.
     pub(super) fn hub(&self) -> &TimeHub {
         &self.hub
     }
@@ -152,7 +150,7 @@ impl ClockSource {
     /// Replaces `/clock` by a source of the node's own; none for `/clock` again.
     ///
     /// # Errors
-    /// What the source says when it cannot start; then there is none.
+    /// The error of the source if it cannot start; there is none then.
     pub(super) fn set_own(&self, source: Option<Box<dyn TimeSource>>) -> Result<()> {
         let started = match source {
             Some(source) => self.hub.set_source(source).map(|()| true),
@@ -201,7 +199,7 @@ impl ClockSource {
         }))
     }
 
-    /// Makes time come from elsewhere; nothing has changed after an error.
+    /// Changes the source of time; after an error nothing has changed.
     fn change(&self, on: Option<QosProfile>, choice: TimeSourceChoice, own: bool) -> Result<()> {
         let wanted = self.wanted(on, choice, own)?;
         let mut state = self.state();
@@ -223,11 +221,11 @@ impl ClockSource {
         let before = std::mem::replace(&mut state.running, next);
         // With no lock held: jump handlers may set parameters.
         drop(state);
-        self.steer(wanted, matches!(before, Some(Running::Process)));
+        self.activate(wanted, matches!(before, Some(Running::Process)));
         Ok(())
     }
 
-    fn steer(&self, wanted: Option<Wanted>, leaves_process: bool) {
+    fn activate(&self, wanted: Option<Wanted>, leaves_process: bool) {
         match wanted {
             Some(Wanted::Process) => {
                 TimeHub::process().attach(&self.clock);
@@ -258,7 +256,7 @@ impl ClockSource {
             hub: self.hub.clone(),
             publishers: Mutex::default(),
             owners: Arc::clone(&self.owners),
-            words: self.words.clone(),
+            logger: self.logger.clone(),
         };
         Ok(Running::Topic {
             _subscription: self.node.subscribe(&spec, Arc::new(receiver))?,
@@ -291,15 +289,15 @@ impl Owners {
         }
     }
 
-    /// Who that is, for people: the node, or what identifies the publisher while its node is not known.
+    /// The node of a publisher, or its GID while the node is not known.
     fn name(&self, gid: &str) -> String {
         let owners = self.lock();
         let owner = owners.iter().find(|(known, _)| known.to_string() == gid);
         owner.map_or_else(|| gid.to_owned(), |(_, name)| name.clone())
     }
 
-    /// A warning with the names of nodes in it: these may be known only after the first sample.
-    fn words(&self, warning: &ClockWarning) -> String {
+    /// The text of a warning, with the names of nodes.
+    fn describe(&self, warning: &ClockWarning) -> String {
         match warning {
             ClockWarning::TwoSources { first, second } => ClockWarning::TwoSources {
                 first: self.name(first),
@@ -325,24 +323,24 @@ struct ClockReceiver {
     hub: TimeHub,
     publishers: Mutex<BTreeMap<Gid, Known>>,
     owners: Arc<Owners>,
-    words: Words,
+    logger: DeferredLogger,
 }
 
 /// A publisher that was heard.
 struct Known {
     sink: ClockSink,
-    /// Whether it was said that it sends what is no time.
-    blamed: bool,
+    /// Whether a malformed sample was reported.
+    reported: bool,
 }
 
 impl Receiver for ClockReceiver {
     fn sample(&self, sample: Sample) {
         let sink = self.with(sample.writer, |known| known.sink.clone());
-        match (time_of(&sample.payload), sample.sequence) {
+        match (decode_clock(&sample.payload), sample.sequence) {
             // Not awaited: a jump handler of a user must not hold up reception.
             (Some(time), Some(sequence)) => sink.post_numbered(time, sequence),
             (Some(time), None) => sink.post(time),
-            (None, _) => self.blame(&sample),
+            (None, _) => self.report_malformed(&sample),
         }
     }
 }
@@ -356,60 +354,22 @@ impl ClockReceiver {
         }
         let new = || Known {
             sink: self.hub.sink(SourceId::new(&writer.to_string(), writer.0)),
-            blamed: false,
+            reported: false,
         };
         act(publishers.entry(writer).or_insert_with(new))
     }
 
-    fn blame(&self, sample: &Sample) {
+    fn report_malformed(&self, sample: &Sample) {
         if self.with(sample.writer, |known| {
-            std::mem::replace(&mut known.blamed, true)
+            std::mem::replace(&mut known.reported, true)
         }) {
             return;
         }
         let owner = self.owners.name(&sample.writer.to_string());
         let length = sample.payload.len();
         let text = format!(
-            "{owner} sends {length} bytes as clock that are no time; such samples are ignored"
+            "malformed /clock sample of {length} bytes from {owner}; such samples are ignored"
         );
-        self.words.say(Severity::Warn, &text);
-    }
-}
-
-/// The time of a serialised `rosgraph_msgs/msg/Clock`: two numbers after the header.
-fn time_of(payload: &[u8]) -> Option<Time<Ros>> {
-    let header = Encapsulation::parse(payload).ok()?;
-    let number = |at: usize| -> Option<[u8; 4]> { payload.get(at..at + 4)?.try_into().ok() };
-    let (sec, nanosec) = (number(4)?, number(8)?);
-    let wire = match header.endian {
-        Endian::Little => WireTime {
-            sec: i32::from_le_bytes(sec),
-            nanosec: u32::from_le_bytes(nanosec),
-        },
-        Endian::Big => WireTime {
-            sec: i32::from_be_bytes(sec),
-            nanosec: u32::from_be_bytes(nanosec),
-        },
-    };
-    Some(wire.into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_fast_path_reads_what_the_schema_writes() {
-        let schema = Definitions::builtin().schema(TYPE).unwrap();
-        let mut value = schema.default_value().unwrap();
-        value.set("clock.sec", -3).unwrap();
-        value.set("clock.nanosec", 500_u32).unwrap();
-        let payload = schema.encode(&value).unwrap();
-        assert_eq!(time_of(&payload).unwrap().nanos(), -2_999_999_500);
-        let big = [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2];
-        assert_eq!(time_of(&big).unwrap().nanos(), 1_000_000_002);
-        for short in 0..payload.len() {
-            assert!(time_of(&payload[..short]).is_none(), "{short}");
-        }
+        self.logger.log(Severity::Warn, &text);
     }
 }

@@ -70,7 +70,7 @@ impl JobQueue {
             // Looked at before the queue: what was submitted before the stop is done.
             let stop = self.0.stop.load(Ordering::SeqCst);
             while let Some(job) = self.next() {
-                // Jobs tell of their own panics; this thread outlives them.
+                // Jobs report their own panics; this thread outlives them.
                 let _panicked = catch_unwind(AssertUnwindSafe(job));
             }
             if stop {
@@ -111,8 +111,8 @@ impl Executor {
             return;
         }
         let done = Event::new(&self.base);
-        let told = done.clone();
-        if self.queue.submit(move || told.set()) {
+        let signal = done.clone();
+        if self.queue.submit(move || signal.set()) {
             done.wait_for(Duration::from_secs(1));
         }
     }

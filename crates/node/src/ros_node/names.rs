@@ -45,7 +45,7 @@ impl Names {
     /// The full name of a topic (`chatter`, `~/status`, `/tf`), after remapping.
     ///
     /// # Errors
-    /// When it is no ROS name.
+    /// When it is not a valid ROS name.
     pub fn topic(&self, name: &str) -> Result<String> {
         remap::resolve(name, Named::Topic, &self.node, &self.remaps)
     }
@@ -53,7 +53,7 @@ impl Names {
     /// The full name of a service, after remapping.
     ///
     /// # Errors
-    /// When it is no ROS name.
+    /// When it is not a valid ROS name.
     pub fn service(&self, name: &str) -> Result<String> {
         remap::resolve(name, Named::Service, &self.node, &self.remaps)
     }
@@ -61,7 +61,7 @@ impl Names {
     /// The full name of a topic or service before remapping.
     ///
     /// # Errors
-    /// When it is no ROS name.
+    /// When it is not a valid ROS name.
     pub fn expand(&self, name: &str) -> Result<String> {
         Ok(expand_name(name, self.node.namespace(), self.node.name())?)
     }

@@ -20,9 +20,9 @@ pub struct NodeOptions {
     pub namespace: String,
     /// Remap rules; the first that fits counts.
     pub remaps: Vec<Remap>,
-    /// Whether time comes from `/clock`; a parameter `use_sim_time` below has the last word.
+    /// Whether time comes from `/clock`; a parameter `use_sim_time` below overrides it.
     pub use_sim_time: bool,
-    /// Where simulated time comes from; a parameter `sim_time_source` below has the last word.
+    /// The source of simulated time; a parameter `sim_time_source` below overrides it.
     pub time_source: TimeSourceChoice,
     /// How samples of time are dealt with; a parameter `sim_time_conflict` below (`follow_both` or `follow_first`) has
     /// the last word on two publishers.

@@ -19,7 +19,7 @@ impl RosNode {
         self.declare_parameter_with(name, default, "", access)
     }
 
-    /// Like [`declare_parameter`](Self::declare_parameter), with words for people and with who may change it.
+    /// Like [`declare_parameter`](Self::declare_parameter), with a description and access.
     ///
     /// # Errors
     /// When it was set to a value of another type.

@@ -28,7 +28,7 @@ impl Section {
     }
 }
 
-/// Whether a name fits a pattern, in as many steps as the two have parts, multiplied: a file may say anything.
+/// Whether a name fits a pattern, in quadratic time at most: files are not trusted.
 fn matches(pattern: &[String], name: &[String]) -> bool {
     // Whether the pattern so far fits that many parts of the name.
     let mut fits = vec![false; name.len() + 1];
@@ -60,7 +60,7 @@ pub(super) fn full_pattern(name: &str) -> String {
     }
 }
 
-/// Reads a parameter file; the error says what is wrong and where.
+/// Reads a parameter file; the error has the place and the reason.
 pub(super) fn parse(text: &str) -> Result<Vec<Section>, String> {
     let document = yaml::parse(text).map_err(|error| error.to_string())?;
     let mut sections = Vec::new();

@@ -51,7 +51,7 @@ impl ParameterStore {
         true
     }
 
-    /// Whether it may be set to that, in the words of rclcpp if not.
+    /// Checks that it may be set to a value; errors have the texts of rclcpp.
     pub(super) fn check(&self, name: &str, value: &ParameterValue) -> SetResult {
         let Some(known) = self.0.get(name) else {
             return Err(format!(

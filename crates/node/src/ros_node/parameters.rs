@@ -35,7 +35,7 @@ pub(super) struct Parameters {
     state: Mutex<State>,
     events: Option<TypedPublisher>,
     source: Arc<ClockSource>,
-    /// Unless a parameter says otherwise.
+    /// Used unless a parameter overrides it.
     time_source: TimeSourceChoice,
     logger: Logger,
 }
@@ -109,7 +109,7 @@ impl Parameters {
             });
         }
         if is_new {
-            self.tell(Change::New, &[(name.to_owned(), current.clone())]);
+            self.publish_event(Change::New, &[(name.to_owned(), current.clone())]);
         }
         Ok(current)
     }
@@ -146,11 +146,11 @@ impl Parameters {
             }
             return Err(error.to_string());
         }
-        self.tell(Change::Changed, &changed);
+        self.publish_event(Change::Changed, &changed);
         Ok(())
     }
 
-    /// Makes the clock do as the parameters say, and as the node was made where there are none.
+    /// Sets up the clock by the parameters, and by the node's options where there are none.
     pub(super) fn follow_time(&self) -> Result<()> {
         let value = |name: &str| self.with(|store| Some(store.get(name)?.value.clone()));
         let wrong = |name: &str| {
@@ -173,13 +173,13 @@ impl Parameters {
         Ok(())
     }
 
-    /// The `QoS` of the clock, as the parameters say; from the first time on they are there to be seen.
+    /// The `QoS` of the clock by the parameters, which are declared with the first call.
     fn clock_qos(&self) -> Result<QosProfile> {
         let mut qos = QosProfile::CLOCK;
         for policy in Overridable::ALL {
             let name = policy.parameter(self.source.topic(), Endpoint::Subscription);
-            let (words, access) = ("Set before the start", ParameterAccess::ReadOnly);
-            let value = self.declare(&name, &policy.of(&qos), words, access)?;
+            let (description, access) = ("Set before the start", ParameterAccess::ReadOnly);
+            let value = self.declare(&name, &policy.of(&qos), description, access)?;
             policy
                 .apply(&mut qos, &value)
                 .map_err(|reason| Error::Parameter { name, reason })?;
@@ -196,7 +196,7 @@ impl Parameters {
     }
 
     /// Tells the owner and the world, with no lock held.
-    fn tell(&self, change: Change, parameters: &Assignments) {
+    fn publish_event(&self, change: Change, parameters: &Assignments) {
         if parameters.is_empty() {
             return;
         }
@@ -238,7 +238,7 @@ impl Parameters {
     }
 }
 
-/// Whether a parameter says where time comes from.
+/// Whether a parameter selects the source of time.
 fn is_of_time(name: &str) -> bool {
     [USE_SIM_TIME, SIM_TIME_SOURCE, SIM_TIME_CONFLICT].contains(&name)
 }

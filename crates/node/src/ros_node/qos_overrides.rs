@@ -47,7 +47,7 @@ impl Overridable {
         format!("qos_overrides.{topic}.{endpoint}.{policy}")
     }
 
-    /// What a profile says of the policy.
+    /// The value of the policy in a profile.
     pub(super) fn of(self, qos: &QosProfile) -> ParameterValue {
         match self {
             Self::Depth => i64::try_from(qos.depth).unwrap_or(i64::MAX).into(),
@@ -57,7 +57,7 @@ impl Overridable {
         }
     }
 
-    /// Has the profile say it so; the error is what was expected.
+    /// Sets the policy in a profile; the error has the expected values.
     pub(super) fn apply(
         self,
         qos: &mut QosProfile,
@@ -88,7 +88,7 @@ impl Overridable {
     }
 }
 
-/// The `QoS` of a publisher, as parameters that were given at the start say.
+/// The `QoS` of a publisher, with the overrides of the start parameters.
 pub(super) fn publisher_qos(
     mut qos: QosProfile,
     topic: &str,

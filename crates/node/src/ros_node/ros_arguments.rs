@@ -10,9 +10,9 @@ use super::remap::{Remap, node_prefix};
 use super::rosout::Severity;
 use crate::{Error, Result};
 
-/// The word after which ROS arguments stand.
+/// The argument that begins ROS arguments.
 const BEGIN: &str = "--ros-args";
-/// The word that ends them.
+/// The argument that ends them.
 const END: &str = "--";
 
 /// What stands between `--ros-args` and `--` (or the end) of a command line.
@@ -56,7 +56,7 @@ impl RosArguments {
     /// Takes the ROS arguments out of a command line; gives what is left.
     ///
     /// # Errors
-    /// When one of them is unknown, is no UTF-8, lacks its value, or has one that is not valid.
+    /// When an argument is unknown, not UTF-8, lacks its value, or has an invalid one.
     pub fn split<T: Into<OsString>>(
         line: impl IntoIterator<Item = T>,
     ) -> Result<(Self, Vec<OsString>)> {
@@ -133,7 +133,7 @@ impl RosArguments {
     /// The options of a node with these arguments on top. `read` gives the text of a parameter file.
     ///
     /// # Errors
-    /// When a file cannot be read or is no parameter file, or the remapped name is not valid.
+    /// When a file cannot be read or is not a parameter file, or the remapped name is invalid.
     pub fn options(
         &self,
         mut options: NodeOptions,
@@ -181,7 +181,7 @@ impl RosArguments {
             .map(|found| found.level)
     }
 
-    /// Whether the console is to be written to, if it was said (`--disable-stdout-logs`).
+    /// Whether to log to the console, if it was specified (`--disable-stdout-logs`).
     pub fn console(&self) -> Option<bool> {
         self.console
     }
@@ -191,7 +191,7 @@ impl RosArguments {
         self.enclave.as_deref()
     }
 
-    /// What ROS knows and we do not do: to be said.
+    /// Arguments of ROS that have no effect here, for a warning.
     pub fn unused(&self) -> &[String] {
         &self.unused
     }

@@ -1,4 +1,4 @@
-//! What a node has to say: to its owner, and on `/rosout`.
+//! The log of a node: a callback, and `/rosout`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ pub enum Severity {
     Debug,
     /// As expected.
     Info,
-    /// Works, but somebody should look.
+    /// Works, but needs attention.
     Warn,
     /// Did not work.
     Error,
@@ -74,7 +74,7 @@ impl fmt::Display for Severity {
 
 type Report = Arc<dyn Fn(Severity, &str) + Send + Sync>;
 
-/// Where a node's words go. Clones are the same.
+/// The logger of a node. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Logger(Arc<Inner>);
 

@@ -21,7 +21,7 @@ impl ServiceTypes {
     /// The layouts of a built-in service type.
     ///
     /// # Errors
-    /// When the name is no service type, or the type is not built in.
+    /// When the name is not a service type, or the type is not built in.
     pub fn builtin(type_name: &str) -> Result<Self> {
         Self::find(type_name, |part| {
             Ok::<_, Error>(Definitions::builtin().schema(part)?)
@@ -31,7 +31,7 @@ impl ServiceTypes {
     /// The layouts of a service type, each from `lookup`.
     ///
     /// # Errors
-    /// When the name is no service type, or `lookup` does not know one of the parts.
+    /// When the name is not a service type, or `lookup` does not know one of the parts.
     pub fn find<E: From<Error>>(
         type_name: &str,
         mut lookup: impl FnMut(&str) -> std::result::Result<Schema, E>,
@@ -116,7 +116,10 @@ mod tests {
     #[test]
     fn a_message_is_no_service() {
         let error = ServiceTypes::builtin("std_msgs/msg/String").unwrap_err();
-        assert_eq!(error.to_string(), "std_msgs/msg/String is no service type");
+        assert_eq!(
+            error.to_string(),
+            "std_msgs/msg/String is not a service type"
+        );
         assert!(ServiceTypes::builtin("no/srv/Such").is_err());
     }
 }

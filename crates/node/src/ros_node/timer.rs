@@ -28,7 +28,7 @@ pub struct NodeTimer {
 
 type Callback = Arc<Mutex<dyn FnMut(Tick<Ros>) + Send>>;
 
-/// What the timer's thread needs.
+/// The state of the timer's thread.
 struct Ticking {
     timer: Arc<Timer<Ros>>,
     stop: CancelToken,
@@ -68,7 +68,7 @@ impl RosNode {
     /// ```
     ///
     /// # Errors
-    /// When the period is not above zero, or the operating system has no thread to give.
+    /// When the period is not above zero, or a thread cannot be started.
     pub fn create_timer(
         &self,
         period: impl IntoDuration,
@@ -123,7 +123,7 @@ impl NodeTimer {
         self.timer.cancel();
     }
 
-    /// Begins anew: the next callback is one period from now, also if the timer was cancelled.
+    /// Restarts the timer: the next callback is one period from now, also if it was cancelled.
     pub fn reset(&self) {
         self.timer.reset();
         self.again.set();
@@ -169,7 +169,7 @@ impl Ticking {
                     }
                 }
                 Err(Woke::Cancelled) if !self.stop.is_cancelled() => {
-                    // Until it is reset. One that was reset before this looks is no longer cancelled.
+                    // Until it is reset; a timer that was reset meanwhile is not cancelled.
                     self.again.clear();
                     if self.timer.is_cancelled() && !self.stop.is_cancelled() {
                         self.again.wait();
@@ -180,7 +180,7 @@ impl Ticking {
         }
     }
 
-    /// Has the callback called, and waits for it; false when there is no thread to call it on any more.
+    /// Runs the callback on the node's thread, and waits for it; false when that thread has ended.
     fn call(&self, tick: Tick<Ros>) -> bool {
         let done = Event::new(&self.base);
         let (end, stop) = (done.clone(), self.stop.clone());

@@ -10,7 +10,7 @@ use crate::{Error, Result};
 /// The type of the service.
 pub(crate) const SERVICE: &str = "type_description_interfaces/srv/GetTypeDescription";
 
-/// The types in use, by hash; what was used once is told for as long as the node lives.
+/// The types in use, by hash; they are kept for the life of the node.
 #[derive(Debug, Default)]
 pub(super) struct TypeDescriptions(Mutex<BTreeMap<TypeHash, Arc<Schema>>>);
 
@@ -28,7 +28,7 @@ impl TypeDescriptions {
         types.get(hash).cloned()
     }
 
-    /// The answer to a request, in rcl's words where there is none.
+    /// The response to a request; failure reasons have the texts of rcl.
     pub(super) fn answer(&self, request: &Value) -> Result<Value> {
         let mut response = Definitions::builtin()
             .schema(&format!("{SERVICE}_Response"))?

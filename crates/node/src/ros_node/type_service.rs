@@ -11,7 +11,7 @@ use super::service_types::ServiceTypes;
 use super::type_descriptions::{SERVICE, TypeDescriptions};
 use crate::Result;
 
-/// `~/get_type_description` of a node on the wire that is no [`RosNode`](crate::RosNode): for command line tools
+/// `~/get_type_description` of a node on the wire that is not a [`RosNode`](crate::RosNode): for command line tools
 /// that publish. Dropping it ends it.
 #[derive(Debug)]
 pub struct TypeService {

@@ -8,7 +8,7 @@ use timeloom_time::Duration;
 use timeloom_wire::PublishOptions;
 use timeloom_wire::loopback::{Chance, Faults, Scope};
 
-use crate::player::theatre::{Line, TOPIC, Theatre, play};
+use crate::player::fixture::{BagMessage, Fixture, TOPIC, play};
 use crate::recorder_world::{BEST_EFFORT, RELIABLE, World, account, recorded, text, topic};
 
 const DAY: u32 = 24 * 60 * 60;
@@ -64,22 +64,22 @@ fn hours_of_recording_have_every_message_or_its_loss() {
 /// Each message a day long at its second, to the millisecond: neither rate nor sleep drifts.
 #[test]
 fn a_day_of_playing_is_on_time_to_its_last_message() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let lines: Vec<Line> = (0..DAY)
-        .map(|second| Line(TOPIC, i64::from(second) * 1000, second))
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let lines: Vec<BagMessage> = (0..DAY)
+        .map(|second| BagMessage(TOPIC, i64::from(second) * 1000, second))
         .collect();
-    let bag = theatre.bag("day", &lines);
-    let begin = theatre.clock.now();
-    let player = theatre.player(&bag, Options::default());
+    let bag = fixture.bag("day", &lines);
+    let begin = fixture.clock.now();
+    let player = fixture.player(&bag, Options::default());
     play(&player);
     player.wait();
-    theatre.settle();
-    assert!(audience.numbers().into_iter().eq(0..DAY));
+    fixture.settle();
+    assert!(listener.numbers().into_iter().eq(0..DAY));
     let drift = (0..)
-        .zip(audience.millis())
+        .zip(listener.millis())
         .map(|(second, at)| at - second * 1000);
     let worst = drift.map(i64::abs).max();
     assert!(worst <= Some(1), "{worst:?} ms");
-    assert!(theatre.clock.now() - begin >= Duration::from_secs(i64::from(DAY) - 1));
+    assert!(fixture.clock.now() - begin >= Duration::from_secs(i64::from(DAY) - 1));
 }

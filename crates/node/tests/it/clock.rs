@@ -57,7 +57,7 @@ fn words(node: &RosNode) -> Arc<Mutex<Vec<String>>> {
 }
 
 #[test]
-fn the_clock_follows_what_is_published() {
+fn the_clock_follows_the_topic() {
     let world = World::new();
     let node = world.node(simulated("node"));
     let simulator = Simulator::new(&world, "gazebo");
@@ -152,7 +152,7 @@ fn the_qos_of_the_subscription_can_be_overridden_as_in_rclcpp() {
 }
 
 #[test]
-fn an_override_that_is_no_policy_leaves_everything_as_it_was() {
+fn an_invalid_override_changes_nothing() {
     let world = World::new();
     let mut options = NodeOptions::new("node");
     let name = "qos_overrides./clock.subscription.history";
@@ -240,7 +240,7 @@ fn two_owners_are_named_once() {
 }
 
 #[test]
-fn what_is_no_time_is_said_once_and_does_no_harm() {
+fn malformed_samples_are_reported_once_and_ignored() {
     let world = World::new();
     let node = world.node(simulated("node"));
     let said = words(&node);
@@ -262,7 +262,7 @@ fn what_is_no_time_is_said_once_and_does_no_harm() {
     let said = said.lock().unwrap();
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(
-        said[0].starts_with("/liar sends 6 bytes as clock"),
+        said[0].starts_with("malformed /clock sample of 6 bytes from /liar"),
         "{said:?}"
     );
 }

@@ -141,7 +141,7 @@ fn atomically_is_all_or_nothing() {
 }
 
 #[test]
-fn a_guard_refuses_and_listeners_hear_what_was_made() {
+fn a_guard_refuses_and_listeners_get_accepted_changes() {
     let setting = Setting::new();
     setting.node.guard_parameters(|wanted| {
         let deep = |(name, value): &(String, ParameterValue)| {

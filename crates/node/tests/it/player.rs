@@ -8,6 +8,7 @@
 mod bags;
 mod burst;
 mod clock;
+pub(crate) mod fixture;
 mod follow;
 mod guest;
 mod in_step;
@@ -17,6 +18,6 @@ mod pace;
 mod requests;
 mod seek;
 mod services;
+mod splits;
 mod start;
-pub(crate) mod theatre;
 mod timing;

@@ -198,7 +198,7 @@ fn a_client_calls_by_the_definition_alone() {
 }
 
 #[test]
-fn a_handler_that_fails_or_panics_is_told_and_the_node_lives_on() {
+fn a_handler_that_fails_or_panics_is_reported_and_the_node_continues() {
     let world = World::new();
     let node = world.node(NodeOptions::new("server"));
     let said = Arc::new(Mutex::new(Vec::new()));

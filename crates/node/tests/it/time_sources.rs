@@ -1,15 +1,15 @@
-//! Where a node's simulated time comes from: `/clock`, the process, or a source of its own.
+//! The sources of a node's simulated time: `/clock`, the process, or a source of its own.
 
 use std::io;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use timeloom_msg::QosProfile;
 use timeloom_node::{NodeOptions, RosNode, TimeSourceChoice};
 use timeloom_testkit::transport::Collector;
 use timeloom_time::{
-    Clock, ClockSink, Duration, JumpHandler, JumpThreshold, Ros, SourceId, Steady, Time, TimeBase,
-    TimeHub, TimeSource,
+    Clock, ClockSink, Duration, JumpHandle, JumpHandler, JumpThreshold, Ros, SourceId, Steady,
+    Time, TimeBase, TimeHub, TimeSource,
 };
 use timeloom_wire::EndpointKind;
 use timeloom_wire::loopback::LoopbackNetwork;
@@ -42,7 +42,7 @@ impl TimeSource for Fixed {
     }
 }
 
-/// Waits for what other threads of the machine's time do.
+/// Waits for other threads.
 #[track_caller]
 fn eventually(what: &str, mut happened: impl FnMut() -> bool) {
     let clock = Clock::<Steady>::new();
@@ -66,7 +66,7 @@ fn a_source_of_the_nodes_own_replaces_the_topic() {
     assert_eq!(listens(), 1);
     node.set_time_source(Some(Fixed::at(7))).unwrap();
     assert_eq!(node.clock().now(), Time::from_secs(7));
-    assert_eq!(listens(), 0, "nobody listens to /clock any more");
+    assert_eq!(listens(), 0, "no subscription of /clock any more");
     node.set_parameter("use_sim_time", false).unwrap();
     assert!(
         node.clock().now() > Time::from_secs(1_000_000),
@@ -139,7 +139,7 @@ fn the_process_may_have_a_source_for_all_its_nodes() {
         .parameters
         .insert("sim_time_source".into(), "topic".into());
     let by_topic = make(by_topic);
-    assert!(!by_topic.clock().started(), "nobody publishes /clock");
+    assert!(!by_topic.clock().started(), "no publisher of /clock");
     by_topic
         .set_parameter("sim_time_source", "process")
         .unwrap();
@@ -194,7 +194,19 @@ fn the_first_of_two_publishers_can_be_followed_alone() {
     assert!(node.set_parameter(conflict, "follow_none").is_err());
 }
 
-/// The thread that receives is one for all subscriptions of a participant.
+/// Adds a jump handler that blocks until the sender is dropped; the receiver gets its calls.
+fn add_hanging(clock: &Clock<Ros>) -> (JumpHandle, Sender<()>, Receiver<()>) {
+    let (enter, entered) = channel();
+    let (release, released) = channel::<()>();
+    let released = Mutex::new(released);
+    let handler = JumpHandler::new("hangs", JumpThreshold::DISRUPTIVE).before(move |_| {
+        let _entered = enter.send(());
+        let _ended = released.lock().unwrap().recv();
+    });
+    (clock.add_jump_handler(handler), release, entered)
+}
+
+/// All subscriptions of a participant share one receive thread.
 #[test]
 fn a_jump_handler_that_hangs_holds_up_neither_data_nor_time() {
     let network = LoopbackNetwork::new(&TimeBase::machine());
@@ -216,14 +228,7 @@ fn a_jump_handler_that_hangs_holds_up_neither_data_nor_time() {
         clock.started()
     });
 
-    let (entered, inside) = channel();
-    let (release, released) = channel::<()>();
-    let released = Mutex::new(released);
-    let handler = JumpHandler::new("hangs", JumpThreshold::DISRUPTIVE).before(move |_| {
-        let _told = entered.send(());
-        let _ended = released.lock().unwrap().recv();
-    });
-    let handle = clock.add_jump_handler(handler);
+    let (handle, release, inside) = add_hanging(&clock);
     // Longer than the wait for data below.
     clock.set_handler_patience(Duration::from_secs(90));
     eventually("the handler is called", || {
@@ -237,14 +242,7 @@ fn a_jump_handler_that_hangs_holds_up_neither_data_nor_time() {
     drop(release);
     drop(handle);
 
-    let (entered, inside) = channel();
-    let (release, released) = channel::<()>();
-    let released = Mutex::new(released);
-    let handler = JumpHandler::new("hangs", JumpThreshold::DISRUPTIVE).before(move |_| {
-        let _told = entered.send(());
-        let _ended = released.lock().unwrap().recv();
-    });
-    let handle = clock.add_jump_handler(handler);
+    let (handle, release, inside) = add_hanging(&clock);
     clock.set_handler_patience(Duration::from_millis(5));
     eventually("the handler is called again", || {
         simulator.tick(20);

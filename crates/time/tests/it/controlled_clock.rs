@@ -54,7 +54,7 @@ fn time_runs_from_its_start_at_its_rate() {
 
 /// `invalid_rate`.
 #[test]
-fn a_rate_that_is_no_rate_is_refused() {
+fn an_invalid_rate_is_refused() {
     for bad in [0.0, -1.0, f64::INFINITY] {
         assert_eq!(PlaybackRate::new(bad), Err(InvalidRate(bad)));
     }
@@ -299,7 +299,7 @@ fn a_time_source_can_not_take_a_controlled_clock_away() {
 }
 
 #[test]
-fn a_ceiling_holds_time_back_and_loses_what_passed_meanwhile() {
+fn a_ceiling_stops_time_without_catching_up() {
     let world = VirtualTime::manual();
     let clock = ControlledClock::new(&world.base(), at(0));
     clock.set_rate(PlaybackRate::new(2.0).unwrap()).unwrap();

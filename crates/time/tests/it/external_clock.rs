@@ -89,7 +89,7 @@ fn the_error_is_at_most_one_sample_at_any_rate_and_any_change_of_it() {
 }
 
 #[test]
-fn between_the_samples_of_a_steady_source_there_is_no_error_at_all() {
+fn extrapolation_of_a_steady_source_is_exact() {
     let mut sim = Sim::new();
     for _ in 0..5 {
         sim.period(150);
@@ -139,7 +139,7 @@ fn a_source_that_jumps_back_is_followed_at_once_and_handlers_hear_of_it_once() {
 }
 
 #[test]
-fn a_source_that_leaps_forward_is_a_jump_for_those_who_ask() {
+fn a_step_forward_is_a_jump_for_handlers_with_a_forward_threshold() {
     let mut sim = Sim::new();
     let (_handle, jumps) = watch(sim.clock.clock(), beyond(SEC, -1));
     for _ in 0..3 {
@@ -175,7 +175,7 @@ fn control_is_refused_and_reported() {
 }
 
 #[test]
-fn all_clocks_of_a_hub_agree_also_those_that_come_late() {
+fn all_clocks_of_a_hub_agree_also_those_attached_late() {
     let mut sim = Sim::new();
     let early = sim.hub.clock();
     for _ in 0..3 {

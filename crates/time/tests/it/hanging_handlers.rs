@@ -1,13 +1,13 @@
-//! Handlers that panic, hang or are dropped in the middle: others go on, and the owner is told.
+//! Handlers that panic, hang or are dropped during a call: other handlers are called, and a warning is reported.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Barrier, Mutex};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use timeloom_time::{
-    Clock, ClockWarning, JumpHandle, JumpHandler, JumpThreshold, NoTime, Ros, SourceId, Steady,
-    TimeBase, TimeHub, VirtualTime, WaitOptions, Woke,
+    Clock, ClockSink, ClockWarning, Duration, JumpHandle, JumpHandler, JumpThreshold, NoTime, Ros,
+    SourceId, Steady, TimeBase, TimeHub, VirtualTime, WaitOptions, Woke,
 };
 
 use crate::support::{Log, at, deltas, ms, overridden, secs, warnings_of, watch};
@@ -23,27 +23,74 @@ enum Phase {
     After,
 }
 
-/// Adds a handler that blocks in every call until the sender is dropped, and says when it has begun to.
-fn add_hanging(
-    clock: &Clock<Ros>,
-    phase: Phase,
-) -> (JumpHandle, Sender<()>, std::sync::mpsc::Receiver<()>) {
-    let (entered, inside) = channel();
-    let (release, released) = channel::<()>();
-    let released = Mutex::new(released);
-    let hang = move || {
-        entered.send(()).expect("the test listens");
-        let _ended = released.lock().expect("no panic").recv();
-    };
-    let handler = JumpHandler::new("hanging", DISRUPTIVE);
-    let handler = match phase {
-        Phase::Before => handler.before(move |_| hang()),
-        Phase::After => handler.after(move |_| hang()),
-    };
-    (clock.add_jump_handler(handler), release, inside)
+/// A handler that blocks in every call until it is released.
+struct Hanging {
+    handle: JumpHandle,
+    release: Sender<()>,
+    entered: Receiver<()>,
 }
 
-/// Waits for what other threads do.
+impl Hanging {
+    fn add(clock: &Clock<Ros>, phase: Phase) -> Self {
+        let (enter, entered) = channel();
+        let (release, released) = channel::<()>();
+        let released = Mutex::new(released);
+        let hang = move || {
+            enter.send(()).expect("the test listens");
+            let _ended = released.lock().expect("no panic").recv();
+        };
+        let handler = JumpHandler::new("hanging", DISRUPTIVE);
+        let handler = match phase {
+            Phase::Before => handler.before(move |_| hang()),
+            Phase::After => handler.after(move |_| hang()),
+        };
+        Self {
+            handle: clock.add_jump_handler(handler),
+            release,
+            entered,
+        }
+    }
+
+    /// Jumps a clock on another thread, up to the handler.
+    fn jump(&self, clock: &Clock<Ros>, to: i64) -> JoinHandle<()> {
+        let clock = clock.clone();
+        let jumping = thread::spawn(move || clock.set_override(at(to)));
+        self.entered.recv().expect("the handler is called");
+        jumping
+    }
+
+    /// Releases the handler, waits for the thread that called it, and removes it.
+    fn end(self, caller: JoinHandle<()>) {
+        drop(self.release);
+        caller.join().expect("no panic");
+        drop(self.handle);
+    }
+}
+
+/// A clock at 100 ns that gives up on handlers soon, its warnings, and a handler that hangs.
+fn impatient(phase: Phase) -> (Clock<Ros>, Log<ClockWarning>, Hanging) {
+    // On machine time: some of the tests wait on it.
+    let clock = Clock::new();
+    clock.set_override(at(100));
+    clock.activate_override();
+    clock.set_handler_patience(ms(2));
+    let warnings = warnings_of(&clock);
+    let hanging = Hanging::add(&clock, phase);
+    (clock, warnings, hanging)
+}
+
+/// Two clocks of a hub at 100 ns, and the sink of their source. The first one has that patience.
+fn on_a_hub(patience: Duration) -> ([Clock<Ros>; 2], ClockSink, TimeHub) {
+    let hub = TimeHub::new(&TimeBase::machine());
+    let clocks = [hub.clock(), hub.clock()];
+    clocks[0].set_handler_patience(patience);
+    hub.activate();
+    let sink = hub.sink(SourceId::named("sim"));
+    sink.tick(at(100));
+    (clocks, sink, hub)
+}
+
+/// Waits for other threads.
 #[track_caller]
 fn eventually(what: &str, mut happened: impl FnMut() -> bool) {
     let clock = Clock::<Steady>::new();
@@ -91,14 +138,9 @@ fn a_panic_is_reported_and_the_other_handlers_are_called() {
 
 #[test]
 fn readers_give_up_on_a_handler_that_hangs_and_see_the_new_time() {
-    let clock = overridden(at(100));
-    clock.set_handler_patience(ms(2));
-    let warnings = warnings_of(&clock);
-    let (handle, release, inside) = add_hanging(&clock, Phase::Before);
+    let (clock, warnings, hanging) = impatient(Phase::Before);
     let (_watch, log) = watch(&clock, DISRUPTIVE);
-    let jumper = clock.clone();
-    let jumping = thread::spawn(move || jumper.set_override(at(40)));
-    inside.recv().unwrap();
+    let jumping = hanging.jump(&clock, 40);
     assert_eq!(
         clock.now(),
         at(40),
@@ -107,34 +149,17 @@ fn readers_give_up_on_a_handler_that_hangs_and_see_the_new_time() {
     assert_eq!(reported(&warnings), [hangs()]);
     clock.set_override(at(45));
     assert_eq!(clock.now(), at(45), "writers go on too");
-    drop(release);
-    jumping.join().unwrap();
-    assert_eq!(
-        clock.now(),
-        at(45),
-        "the thread that hung changes nothing any more"
-    );
-    assert_eq!(
-        deltas(&log),
-        [-60],
-        "its other handlers are called all the same"
-    );
-    drop(handle);
+    hanging.end(jumping);
+    assert_eq!(clock.now(), at(45), "the thread that hung changes nothing");
+    assert_eq!(deltas(&log), [-60], "the other handlers are called");
 }
 
 #[test]
-fn a_wait_hears_of_the_jump_though_a_handler_hangs_after_it() {
-    let clock = Clock::<Ros>::new();
-    clock.set_override(at(100));
-    clock.activate_override();
-    clock.set_handler_patience(ms(2));
-    let warnings = warnings_of(&clock);
-    let (handle, release, inside) = add_hanging(&clock, Phase::After);
+fn a_wait_is_notified_of_the_jump_although_a_handler_hangs_after_it() {
+    let (clock, warnings, hanging) = impatient(Phase::After);
     let sleep = clock.sleep_until_async(at(1_000));
-    let jumper = clock.clone();
-    let jumping = thread::spawn(move || jumper.set_override(at(40)));
-    inside.recv().unwrap();
-    // A wait that begins after the new time is out has no jump to be told of.
+    let jumping = hanging.jump(&clock, 40);
+    // A wait that begins after the commit is not notified of the jump.
     let fresh = clock.sleep_until_with(at(1_000), &WaitOptions::new().real_timeout(ms(1)));
     assert_eq!(fresh, Woke::TimedOut);
     let woke = VirtualTime::new().block_on(sleep);
@@ -143,67 +168,44 @@ fn a_wait_hears_of_the_jump_though_a_handler_hangs_after_it() {
         "{woke:?}"
     );
     assert_eq!(reported(&warnings), [hangs()]);
-    drop(release);
-    jumping.join().unwrap();
-    drop(handle);
+    hanging.end(jumping);
 }
 
 #[test]
 fn an_async_read_gives_up_on_a_handler_that_hangs() {
-    let clock = overridden(at(100));
-    clock.set_handler_patience(ms(2));
-    let warnings = warnings_of(&clock);
-    let (handle, release, inside) = add_hanging(&clock, Phase::Before);
-    let jumper = clock.clone();
-    let jumping = thread::spawn(move || jumper.set_override(at(40)));
-    inside.recv().unwrap();
+    let (clock, warnings, hanging) = impatient(Phase::Before);
+    let jumping = hanging.jump(&clock, 40);
     assert_eq!(VirtualTime::new().block_on(clock.now_async()), at(40));
     assert_eq!(reported(&warnings), [hangs()]);
-    drop(release);
-    jumping.join().unwrap();
-    drop(handle);
+    hanging.end(jumping);
 }
 
 #[test]
 fn a_hub_goes_on_when_a_handler_of_one_clock_hangs() {
-    let hub = TimeHub::new(&TimeBase::machine());
-    let (stuck, free) = (hub.clock(), hub.clock());
-    stuck.set_handler_patience(ms(2));
+    let ([stuck, free], sink, _hub) = on_a_hub(ms(2));
     free.set_handler_patience(ms(2));
-    hub.activate();
-    let sink = hub.sink(SourceId::named("sim"));
-    sink.tick(at(100));
     let warnings = warnings_of(&stuck);
-    let (handle, release, inside) = add_hanging(&stuck, Phase::Before);
+    let hanging = Hanging::add(&stuck, Phase::Before);
     let source = sink.clone();
     let ticking = thread::spawn(move || source.tick(at(40)));
-    inside.recv().unwrap();
+    hanging.entered.recv().unwrap();
     sink.tick(at(50));
     assert_eq!((stuck.now(), free.now()), (at(50), at(50)));
     assert_eq!(reported(&warnings), [hangs()]);
-    drop(release);
-    ticking.join().unwrap();
+    hanging.end(ticking);
     sink.tick(at(60));
     assert_eq!((stuck.now(), free.now()), (at(60), at(60)));
-    drop(handle);
 }
 
 #[test]
 fn a_handler_that_hangs_does_not_delay_the_other_clocks_of_its_hub() {
-    let hub = TimeHub::new(&TimeBase::machine());
-    let (stuck, free) = (hub.clock(), hub.clock());
-    stuck.set_handler_patience(secs(3_600));
-    hub.activate();
-    let sink = hub.sink(SourceId::named("sim"));
-    sink.tick(at(100));
-    let (handle, release, inside) = add_hanging(&stuck, Phase::Before);
+    let ([stuck, free], sink, _hub) = on_a_hub(secs(3_600));
+    let hanging = Hanging::add(&stuck, Phase::Before);
     let ticking = thread::spawn(move || sink.tick(at(40)));
-    inside.recv().unwrap();
+    hanging.entered.recv().unwrap();
     eventually("the other clock shows the sample", || free.now() == at(40));
-    drop(release);
-    ticking.join().unwrap();
+    hanging.end(ticking);
     assert_eq!(stuck.now(), at(40));
-    drop(handle);
 }
 
 #[test]
@@ -232,7 +234,7 @@ fn the_drop_of_a_handle_waits_for_a_call_in_progress() {
     jumping.join().unwrap();
 }
 
-/// Each of two handlers waits for the other's clock: whoever loses patience first goes on.
+/// Each of two handlers waits for the other's clock: the one that loses patience first goes on.
 #[test]
 fn handlers_that_jump_each_others_clocks_do_not_deadlock() {
     let clocks = [(); 2].map(|()| overridden(at(100)));
@@ -261,16 +263,11 @@ fn handlers_that_jump_each_others_clocks_do_not_deadlock() {
 
 /// The source has one thread, as a subscription has.
 #[test]
-fn a_source_with_one_thread_brings_time_on_though_a_handler_hangs() {
+fn a_source_with_one_thread_is_not_blocked_by_a_hanging_handler() {
     for phase in [Phase::Before, Phase::After] {
-        let hub = TimeHub::new(&TimeBase::machine());
-        let clock = hub.clock();
-        clock.set_handler_patience(ms(2));
-        hub.activate();
-        let sink = hub.sink(SourceId::named("sim"));
-        sink.tick(at(100));
+        let ([clock, _], sink, _hub) = on_a_hub(ms(2));
         let warnings = warnings_of(&clock);
-        let (handle, release, inside) = add_hanging(&clock, phase);
+        let hanging = Hanging::add(&clock, phase);
         let (sent, done) = channel();
         let ticking = thread::spawn(move || {
             for now in [40, 50, 60] {
@@ -278,28 +275,24 @@ fn a_source_with_one_thread_brings_time_on_though_a_handler_hangs() {
             }
             sent.send(()).unwrap();
         });
-        inside.recv().unwrap();
+        hanging.entered.recv().unwrap();
         let went_on = done.recv_timeout(LONG);
-        let (now, told) = (clock.now(), warnings.take());
-        drop(release);
-        ticking.join().unwrap();
+        let (now, reported) = (clock.now(), warnings.take());
+        hanging.end(ticking);
         assert!(went_on.is_ok(), "the thread of the source is stuck");
         assert_eq!(now, at(60));
-        assert!(told.iter().all(|warning| *warning == hangs()), "{told:?}");
-        drop(handle);
+        assert!(
+            reported.iter().all(|warning| *warning == hangs()),
+            "{reported:?}"
+        );
     }
 }
 
-/// What a receive thread does: it must not wait for anybody's handler.
+/// A receive thread must not wait for a handler.
 #[test]
 fn a_posted_sample_waits_for_no_handler_and_keeps_its_order() {
-    let hub = TimeHub::new(&TimeBase::machine());
-    let (busy, free) = (hub.clock(), hub.clock());
-    busy.set_handler_patience(secs(3_600));
-    hub.activate();
-    let sink = hub.sink(SourceId::named("sim"));
-    sink.post(at(100));
-    let (handle, release, inside) = add_hanging(&busy, Phase::Before);
+    let ([busy, free], sink, _hub) = on_a_hub(secs(3_600));
+    let hanging = Hanging::add(&busy, Phase::Before);
     let (seen, log) = watch(&busy, JumpThreshold::ANY);
     for now in [40, 50, 30, 60] {
         sink.post(at(now));
@@ -310,8 +303,8 @@ fn a_posted_sample_waits_for_no_handler_and_keeps_its_order() {
         "clocks without handlers are not held up"
     );
     assert_eq!(busy.try_now(), Err(NoTime::JumpInProgress));
-    inside.recv().unwrap();
-    drop(release);
+    hanging.entered.recv().unwrap();
+    drop(hanging.release);
     let mut all = Vec::new();
     eventually("all samples are there", || {
         all.extend(deltas(&log));
@@ -319,58 +312,44 @@ fn a_posted_sample_waits_for_no_handler_and_keeps_its_order() {
     });
     assert_eq!(all, [-60, 10, -20, 30]);
     assert_eq!(busy.now(), at(60));
-    drop((handle, seen));
+    drop((hanging.handle, seen));
 }
 
-/// Nobody waits on the clock, and no sample comes after those that were posted.
+/// There is no wait on the clock, and no later sample.
 #[test]
-fn what_was_posted_behind_a_handler_that_hangs_comes_without_another_sample() {
+fn samples_posted_behind_a_hanging_handler_are_applied_without_another_sample() {
     for phase in [Phase::Before, Phase::After] {
-        let hub = TimeHub::new(&TimeBase::machine());
-        let clock = hub.clock();
-        clock.set_handler_patience(ms(2));
-        hub.activate();
-        let sink = hub.sink(SourceId::named("sim"));
-        sink.post(at(100));
-        let (handle, release, inside) = add_hanging(&clock, phase);
+        let ([clock, _], sink, _hub) = on_a_hub(ms(2));
+        let hanging = Hanging::add(&clock, phase);
         sink.post(at(40));
         sink.post(at(50));
-        inside.recv().unwrap();
+        hanging.entered.recv().unwrap();
         eventually("the last sample is shown", || clock.try_now() == Ok(at(50)));
-        drop(release);
-        drop(handle);
+        drop(hanging.release);
+        drop(hanging.handle);
     }
 }
 
 #[test]
 fn a_handler_that_hangs_is_not_called_again_until_it_returns() {
-    let clock = overridden(at(100));
-    clock.set_handler_patience(ms(2));
-    let warnings = warnings_of(&clock);
-    let (handle, release, inside) = add_hanging(&clock, Phase::Before);
-    let jumper = clock.clone();
-    let jumping = thread::spawn(move || jumper.set_override(at(40)));
-    inside.recv().unwrap();
+    let (clock, warnings, hanging) = impatient(Phase::Before);
+    let jumping = hanging.jump(&clock, 40);
     for now in [30, 20] {
         clock.set_override(at(now));
         assert_eq!(clock.now(), at(now));
     }
     assert_eq!(reported(&warnings), [hangs()], "one call hangs, not three");
-    drop(release);
+    drop(hanging.release);
     jumping.join().unwrap();
     clock.set_override(at(10));
-    assert!(inside.try_recv().is_ok(), "called again");
-    drop(handle);
+    assert!(hanging.entered.try_recv().is_ok(), "called again");
+    drop(hanging.handle);
 }
 
 /// A handler may steer the hub that calls it, also from the thread that handlers have.
 #[test]
 fn a_handler_on_its_own_thread_may_use_the_hub() {
-    let hub = TimeHub::new(&TimeBase::machine());
-    let (first, second) = (hub.clock(), hub.clock());
-    hub.activate();
-    let sink = hub.sink(SourceId::named("sim"));
-    sink.tick(at(100));
+    let ([first, second], sink, hub) = on_a_hub(secs(3_600));
     let (tick, inner) = (sink.clone(), hub.clone());
     let handle =
         first.add_jump_handler(JumpHandler::new("steers", DISRUPTIVE).after(move |jump| {

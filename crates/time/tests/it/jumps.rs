@@ -42,7 +42,7 @@ fn all_callbacks_for_before_come_before_all_for_after_in_order_of_registration()
 }
 
 #[test]
-fn the_event_says_old_new_delta_cause_and_epoch() {
+fn the_event_has_old_new_delta_cause_and_epoch() {
     let clock = overridden(at(100));
     let epoch = clock.epoch();
     let (_handle, log) = watch(&clock, DISRUPTIVE);
@@ -395,7 +395,7 @@ fn readers_block_while_a_switch_to_simulated_time_is_prepared() {
 }
 
 #[test]
-fn ticks_are_no_new_epoch_because_somebody_wants_to_hear_of_them() {
+fn ticks_do_not_change_the_epoch_for_a_handler_of_any_jump() {
     let clock = overridden(at(100));
     let epoch = clock.epoch();
     let (_handle, log) = watch(&clock, ANY);

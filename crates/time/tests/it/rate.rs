@@ -9,7 +9,7 @@ use crate::support::{Log, at_ms, ms, overridden, secs};
 
 /// `rate_basics`, `wall_rate_basics`: a loop of 100 ms whose work takes what it takes.
 #[test]
-fn a_loop_runs_on_its_grid_and_says_how_many_points_it_missed() {
+fn a_loop_keeps_its_grid_and_counts_missed_points() {
     let world = VirtualTime::new();
     let clock = Clock::<Steady>::on(&world.base());
     let _inside = world.enter();

@@ -35,7 +35,7 @@ fn an_override_is_kept_unseen_until_it_is_active_and_forgotten_after() {
 
 /// `test_ros_clock_initially_zero`, `rcl_clock_time_started`.
 #[test]
-fn an_active_clock_shows_zero_and_has_not_started_until_it_is_told_a_time() {
+fn an_active_clock_shows_zero_and_has_not_started_before_its_first_time() {
     let clock = Clock::<Ros>::on(&VirtualTime::manual().base());
     assert!(clock.started(), "system time has");
     clock.activate_override();

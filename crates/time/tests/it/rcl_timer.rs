@@ -141,7 +141,7 @@ fn a_change_of_source_keeps_the_exact_remainder_both_ways() {
 
 /// rcl `test_ros_time_backwards_jump`.
 #[test]
-fn a_short_jump_back_keeps_the_next_tick_and_one_before_the_last_tick_begins_anew() {
+fn a_short_jump_back_keeps_the_next_tick_and_a_longer_one_restarts_the_grid() {
     let clock = overridden(at_ms(2_000));
     let timer = every(&clock, ms(5_000));
     clock.set_override(at_ms(3_000));
@@ -188,7 +188,7 @@ fn a_new_period_counts_from_the_next_tick_and_a_reset_from_now() {
 
 /// rcl `test_timer_set_on_reset_callback`: resets before the registration are delivered.
 #[test]
-fn resets_are_counted_until_somebody_listens() {
+fn resets_are_counted_until_a_callback_is_set() {
     let clock = overridden(at_ms(1_000));
     let timer = every(&clock, ms(100));
     let (log, count) = (Log::new(), |log: &Log<u64>| {

@@ -29,7 +29,7 @@ fn reports(hub: &TimeHub) -> Log<ClockWarning> {
 
 /// `detachUnattached`, `reattach`, `ROS_time_valid_attach_detach`.
 #[test]
-fn attaching_and_detaching_in_any_order_is_no_error() {
+fn attaching_and_detaching_work_in_any_order() {
     let (world, hub, sink) = hub();
     let clock = Clock::<Ros>::on(&world.base());
     hub.detach(&clock);
@@ -76,7 +76,7 @@ fn the_switch_to_a_source_is_complete_when_the_call_returns() {
 
 /// `attachClock` after the first message: the cached message counts.
 #[test]
-fn a_late_clock_shows_what_the_source_sent_before() {
+fn a_clock_attached_late_shows_the_last_sample() {
     let (world, hub, sink) = hub();
     hub.activate();
     sink.tick(at(42));
@@ -363,7 +363,7 @@ fn a_guid_is_one_source_whatever_it_is_called() {
 
 /// Two writers of one name (two players) are two sources all the same.
 #[test]
-fn sources_are_told_apart_by_their_guid() {
+fn sources_are_distinguished_by_their_guid() {
     let (_world, hub, _sink) = hub();
     let warnings = reports(&hub);
     for gid in [1, 2] {
@@ -401,7 +401,7 @@ fn a_sample_that_the_transport_delivers_late_is_dropped_and_reported() {
 
 /// A simulator that is started again counts from one again.
 #[test]
-fn a_source_that_counts_anew_is_followed_again_after_a_while() {
+fn a_source_that_restarts_its_sequence_is_followed_again() {
     let (world, hub, sink) = hub();
     let warnings = reports(&hub);
     let clock = hub.clock();

@@ -30,7 +30,7 @@ fn sim() -> (VirtualTime, TimeHub, timeloom_time::ClockSink, Clock<Ros>) {
 
 /// rclcpp #1540, `ros_comm` #2111.
 #[test]
-fn bug_01_a_sleep_does_not_last_for_ever_when_the_clock_topic_is_silent() {
+fn bug_01_a_sleep_ends_when_the_clock_topic_is_silent() {
     let (world, _hub, _sink, clock) = sim();
     for (options, expected) in [
         (WaitOptions::new().stall_after(secs(1)), Woke::Stalled),
@@ -170,7 +170,7 @@ impl Wake for Wakes {
 
 /// rclcpp wakes every sleeper on every message; 100 sleepers at 1 kHz cost a core.
 #[test]
-fn bug_09_a_tick_wakes_those_who_are_due_and_nobody_else() {
+fn bug_09_a_tick_wakes_only_due_waits() {
     let (_world, _hub, sink, clock) = sim();
     sink.tick(at(1));
     let wakes: Vec<Arc<Wakes>> = (0..100).map(|_| Arc::default()).collect();
@@ -442,7 +442,7 @@ fn bug_26_a_sleep_of_the_player_is_never_early_at_any_rate() {
 
 /// rosbag2 polls every 100 ms while paused.
 #[test]
-fn bug_27_a_wait_on_a_paused_clock_wakes_nobody() {
+fn bug_27_a_wait_on_a_paused_clock_does_not_wake_up() {
     let world = VirtualTime::manual();
     let player = ControlledClock::new(&world.base(), at_ms(0));
     let wakes: Arc<Wakes> = Arc::default();

@@ -273,7 +273,7 @@ fn a_change_of_rate_moves_the_end_of_a_wait_to_the_nanosecond() {
 
 /// However the source behaves, the wait is over exactly when the clock shows its time.
 #[test]
-fn a_wait_on_an_extrapolated_clock_is_over_exactly_when_the_clock_says_so() {
+fn a_wait_on_an_extrapolated_clock_ends_exactly_at_its_time() {
     let (speeds_up, slows_down) = ([1_300, 1_600, 1_900, 2_200], [1_300, 1_310, 1_320, 1_420]);
     let (pauses, dies) = ([1_300, 1_300, 1_300, 1_380], [1_300, 0, 0, 0]);
     for (form, samples) in FORMS

@@ -28,7 +28,7 @@ fn wait_a_hundred(form: Form, on_jump: OnJump) -> (Clock<Ros>, Waiting<Ros>) {
 }
 
 #[test]
-fn return_says_where_time_went_and_a_tick_forward_is_no_jump() {
+fn return_has_the_jump_and_a_tick_forward_is_not_a_jump() {
     for form in FORMS {
         let (clock, mut waiting) = wait_a_hundred(form, OnJump::Return);
         clock.set_override(at(1_050));
@@ -59,7 +59,7 @@ fn ignore_waits_for_the_same_point() {
 }
 
 #[test]
-fn rebase_waits_for_what_was_left_across_any_number_of_jumps() {
+fn rebase_waits_for_the_remaining_time_across_any_number_of_jumps() {
     for form in FORMS {
         let (clock, mut waiting) = wait_a_hundred(form, OnJump::Rebase);
         clock.set_override(at(1_030));
@@ -177,7 +177,7 @@ fn a_step_of_the_system_clock_counts_in_both_directions() {
 }
 
 #[test]
-fn a_sleep_for_a_duration_takes_that_duration_though_the_system_clock_is_set() {
+fn a_sleep_for_a_duration_ignores_steps_of_the_system_clock() {
     for step in [secs(86_400), secs(-86_400)] {
         let world = VirtualTime::new();
         let _taking_part = world.enter();
@@ -227,7 +227,7 @@ fn a_wait_that_begins_after_a_system_step_is_not_moved_by_it() {
 }
 
 #[test]
-fn a_change_of_source_ends_a_wait_and_says_which() {
+fn a_change_of_source_ends_a_wait_with_the_change() {
     for form in FORMS {
         let world = VirtualTime::manual();
         let clock = Clock::<Ros>::on(&world.base());

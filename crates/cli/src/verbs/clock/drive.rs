@@ -1,4 +1,4 @@
-//! `timeloom clock drive`: controls the publisher of `/clock`.
+//! `timeloom clock drive`: controls the node that publishes `/clock`.
 
 use bytes::Bytes;
 use clap::{Args, ValueEnum};
@@ -19,21 +19,23 @@ use crate::verbs::play::bag_arguments::{distro, distro_or_environment};
 
 const EXAMPLES: &str = "\
 EXAMPLES
-  timeloom clock drive status               whose time it is, whether it stands, how fast it goes
+  timeloom clock drive status               the node, its state, rate and time
   timeloom clock drive pause
   timeloom clock drive rate 0.5
-  timeloom clock drive frequency 100        publish /clock 100 times a second; 0 for not at all
-  timeloom clock drive seek +10s            from what /clock shows; dates, times of day and nanoseconds work too
-  timeloom clock drive next                 the next message of a player that is paused
+  timeloom clock drive frequency 100        publish /clock 100 times per second; 0 turns it off
+  timeloom clock drive seek +10s            relative to /clock; also dates, times of day and nanoseconds
+  timeloom clock drive next                 publish the next message of a paused player
   timeloom clock drive burst 100 --node /rosbag2_player
 
-It is the node that publishes /clock, or the only node with the services of a player. Exit code 1: it refused. A player
-with --use-sim-time refuses everything about time: control the publisher of /clock.";
+The target is the node that publishes /clock, or the only node with the services of a player. Exit code 1: the node
+refused. A player with --use-sim-time refuses to change time: control the node that publishes /clock instead.";
 
-/// How long `status` waits for what `/clock` shows.
+/// How long `status` waits for a sample of `/clock`.
 const GLANCE: Duration = Duration::from_secs(2);
+/// The highest frequency of `/clock` that a player accepts.
+const MAX_FREQUENCY: f64 = 10_000.0;
 
-/// Control the publisher of /clock: a player or `clock publish`, of Timeloom or of ros2 bag
+/// Control the node that publishes /clock: a player of Timeloom or ros2 bag, or `clock publish`
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -43,10 +45,10 @@ pub(crate) struct Arguments {
     /// A rate, a frequency, a time, or a number of messages
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     value: Option<String>,
-    /// The node, if there are several
+    /// The node to control, if more than one qualifies
     #[arg(long, value_name = "NODE")]
     node: Option<String>,
-    /// How long to wait for it
+    /// How long to wait for the node
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     timeout: Duration,
     /// The distribution whose layouts it speaks [default: `ROS_DISTRO`, else jazzy]
@@ -61,7 +63,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Order {
-    /// Show the publisher of /clock, the time, the rate, and whether it is paused
+    /// Show the node, its time, state and rate
     Status,
     /// Stop time
     Pause,
@@ -71,22 +73,22 @@ enum Order {
     Toggle,
     /// Set the rate of time to VALUE
     Rate,
-    /// Publish /clock VALUE times a second; 0 for not at all
+    /// Publish /clock VALUE times per second; 0 turns it off
     Frequency,
-    /// Go to the time VALUE; +10s and -10s count from what /clock shows
+    /// Go to the time VALUE; +10s and -10s are relative to /clock
     Seek,
     /// Publish the next message; only when paused
     Next,
     /// Publish VALUE messages at once, or all with 0; only when paused
     Burst,
-    /// Start to play
+    /// Start playing
     Play,
     /// Stop playing
     Stop,
 }
 
 impl Arguments {
-    /// The value, which must be there exactly for the orders that have one.
+    /// The value, parsed.
     fn value<T: std::str::FromStr<Err: std::fmt::Display>>(&self) -> Result<T, Failure> {
         let name = self.order.to_possible_value();
         let name = name.as_ref().map_or("it", |name| name.get_name());
@@ -99,13 +101,25 @@ impl Arguments {
             .map_err(|error| Failure::usage(format!("{name} {text}: {error}")))
     }
 
+    fn frequency(&self) -> Result<f64, Failure> {
+        let hertz = self.value::<f64>()?;
+        let valid = (0.0..=MAX_FREQUENCY).contains(&hertz);
+        valid.then_some(hertz).ok_or_else(|| {
+            Failure::usage(format!(
+                "frequency {hertz} is out of range: expected 0 to {MAX_FREQUENCY} Hz (0 turns /clock off)"
+            ))
+        })
+    }
+
+    /// Refuses invalid values before a node is looked for.
     fn check(&self) -> Result<(), Failure> {
         match self.order {
-            Order::Rate | Order::Frequency => self.value::<f64>().map(drop),
+            Order::Rate => self.value::<f64>().map(drop),
+            Order::Frequency => self.frequency().map(drop),
             Order::Seek => self.value::<TimeArgument>().map(drop),
             Order::Burst => self.value::<u64>().map(drop),
             _ => match &self.value {
-                Some(value) => Err(Failure::usage(format!("{value} is one word too many"))),
+                Some(value) => Err(Failure::usage(format!("unexpected argument {value}"))),
                 None => Ok(()),
             },
         }
@@ -152,7 +166,7 @@ fn is_refused(answer: &Value) -> bool {
         || code.is_some_and(|code| code.as_i64() != Some(0))
 }
 
-/// The exit code; with a refusal, whom to ask instead.
+/// The exit code; after a refusal with a hint which node to control instead.
 fn outcome(remote: &Remote<'_>, refused: bool, context: &mut Context) -> Outcome {
     if !refused {
         return Outcome::Done;
@@ -212,7 +226,7 @@ type Request = (&'static str, &'static str, Vec<(&'static str, Value)>);
 fn request(arguments: &Arguments, live: &Live, context: &mut Context) -> anyhow::Result<Request> {
     Ok(match arguments.order {
         Order::Frequency => {
-            let hertz = Value::Float64(arguments.value()?);
+            let hertz = Value::Float64(arguments.frequency()?);
             let service = "set_clock_publish_frequency";
             (service, "SetRate", vec![("rate", hertz)])
         }
@@ -226,7 +240,7 @@ fn request(arguments: &Arguments, live: &Live, context: &mut Context) -> anyhow:
                 time.div_euclid(1_000_000_000),
                 time.rem_euclid(1_000_000_000),
             );
-            let far = |_| Failure::usage("the time does not fit into a message of ROS");
+            let far = |_| Failure::usage("time out of range for a ROS message");
             let sec = Value::Int32(i32::try_from(sec).map_err(far)?);
             let nanosec = Value::Uint32(u32::try_from(nanosec).map_err(far)?);
             (
@@ -245,7 +259,7 @@ fn request(arguments: &Arguments, live: &Live, context: &mut Context) -> anyhow:
     })
 }
 
-/// A time as nanoseconds; what is relative counts from what `/clock` shows.
+/// A time in nanoseconds; offsets are relative to `/clock`.
 fn resolve(
     time: TimeArgument,
     live: &Live,
@@ -255,8 +269,8 @@ fn resolve(
     let relative = !matches!(time, TimeArgument::Absolute(_) | TimeArgument::Local(_));
     let now = if relative {
         let silent = || {
-            Failure::new("nothing on /clock: no time to count from")
-                .hint("give a date or nanoseconds, or play with --clock")
+            Failure::new("no sample on /clock to count from")
+                .hint("use a date or nanoseconds, or play with --clock")
         };
         shown(live, timeout, context)?.ok_or_else(silent)?
     } else {
@@ -268,7 +282,7 @@ fn resolve(
         .ok_or_else(far)?)
 }
 
-/// The time of `/clock` in nanoseconds; none if no sample arrives in time.
+/// The time of `/clock` in nanoseconds; `None` without a sample within `timeout`.
 fn shown(live: &Live, timeout: Duration, context: &mut Context) -> anyhow::Result<Option<i64>> {
     let listener = ClockListener::open(live)?;
     let clock = live.clock();
@@ -290,7 +304,7 @@ fn exact(nanos: i64) -> String {
     format!("{whole}.{rest:09} s")
 }
 
-/// The node that has the time.
+/// The node to control.
 fn target(arguments: &Arguments, live: &Live) -> anyhow::Result<String> {
     if let Some(name) = &arguments.node {
         return full_name(name);
@@ -307,19 +321,21 @@ fn target(arguments: &Arguments, live: &Live) -> anyhow::Result<String> {
         ([], [one]) => one.clone(),
         ([], []) if !owners.is_empty() => {
             let text = format!(
-                "{} publishes /clock and has no services to control it",
+                "{} publishes /clock but has no services to control it",
                 owners.join(", ")
             );
             return Err(Failure::new(text).into());
         }
         ([], []) => {
-            let text = "no node publishes /clock, and there is no player";
-            let hint = "`timeloom play BAG --clock` or `timeloom clock publish`";
+            let text = "no node publishes /clock, and no player was found";
+            let hint = "start `timeloom play BAG --clock` or `timeloom clock publish`";
             return Err(Failure::new(text).hint(hint).into());
         }
         _ => {
-            let text = format!("more than one node could be meant: {}", able.join(", "));
-            return Err(Failure::usage(text).hint("say which: --node NAME").into());
+            let text = format!("more than one node can be controlled: {}", able.join(", "));
+            return Err(Failure::usage(text)
+                .hint("select one with --node NAME")
+                .into());
         }
     })
 }
@@ -360,7 +376,7 @@ impl Remote<'_> {
         let caller = Caller::new(self.live.node(), &spec, &self.live.base())?;
         if !caller.wait_for_server(self.timeout) {
             let text = format!("no service {service}");
-            let hint = "`timeloom service list` shows the services";
+            let hint = "`timeloom service list` lists the services";
             return Err(Failure::new(text).hint(hint).into());
         }
         let mut request = types.request.default_value()?;

@@ -14,17 +14,17 @@ use crate::verbs::info::Format;
 
 const EXAMPLES: &str = "\
 EXAMPLES
-  timeloom clock echo               each sample: time, step, how fast it goes, who sent it
-  timeloom clock echo -n 1          what time it is
+  timeloom clock echo               each sample: time, step, rate and publisher
+  timeloom clock echo -n 1          the current time
   timeloom clock echo --format json | jq .time_ns
 
-A step back is marked. More than one owner is warned of, by name.";
+A step back is marked. A warning names the nodes if more than one publishes /clock.";
 
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long the name of a node may take to come.
+/// How long to wait for the name of a publisher.
 const NAMING: Duration = Duration::from_secs(3);
 
-/// Print what /clock shows
+/// Print the samples of /clock
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         let ticks = listener.wait(PAUSE, context);
         if ticks.is_empty() && last.is_none() && !silence_told {
             silence_told = true;
-            let text = format!("nothing on {CLOCK} yet");
+            let text = format!("no sample on {CLOCK} yet");
             context.printer.aside(&text);
         }
         for tick in ticks {

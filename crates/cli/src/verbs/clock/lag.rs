@@ -24,8 +24,8 @@ EXAMPLES
   timeloom clock lag                     two seconds of all stamped topics
   timeloom clock lag --duration 10 --format json
 
-The lag of a message is what /clock shows when it comes, less its stamp: the node's clock, its work, and the way here.
-A node that is hours away does not follow /clock: its use_sim_time is false.";
+The lag of a message is the time of /clock at its arrival minus its stamp: the delay of the node's clock, of its
+processing and of the transport. A node that is hours off does not follow /clock: its use_sim_time is false.";
 
 /// Beyond this a node goes by another clock.
 const ELSEWHERE: i64 = 3600 * 1_000_000_000;
@@ -108,7 +108,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         .clock()
         .wait_until_started(&cancel.clone().real_timeout(arguments.duration));
     if !sim.clock().started() {
-        let text = format!("nothing on {CLOCK} within {}", arguments.duration);
+        let text = format!("no sample on {CLOCK} within {}", arguments.duration);
         return Err(Failure::new(text)
             .hint("`timeloom play BAG --clock` and `timeloom clock publish` publish it")
             .into());

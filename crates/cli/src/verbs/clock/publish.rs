@@ -26,30 +26,30 @@ EXAMPLES
 KEYS
   SPACE pause, resume    ↑ ↓ rate ×1.1, ÷1.1    < > half, double    1 rate 1    , . ∓1 s    PgUp PgDn ±10 s    q end
 
-It has the services of a player that are about time: ~/pause, resume, toggle_paused, is_paused, get_rate, set_rate, seek,
-get_clock_publish_frequency, set_clock_publish_frequency. The message of /clock ends on 2038-01-19; it stays there, with
-a warning.";
+It offers the services of a player that control time: ~/pause, resume, toggle_paused, is_paused, get_rate, set_rate,
+seek, get_clock_publish_frequency, set_clock_publish_frequency. The message of /clock cannot hold times after
+2038-01-19: it then stays at its maximum, with a warning.";
 
-/// How often the state is reported.
+/// How often notices are printed.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Publish /clock: a time that can be paused, moved and scaled
+/// Publish /clock: time that can be paused, moved and scaled
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Samples per second of system time
+    /// How often to publish, per second of system time
     #[arg(short, long, value_name = "HERTZ", default_value = "40")]
     frequency: f64,
-    /// Speed of time
+    /// The rate of time
     #[arg(short, long, value_name = "RATE", default_value = "1.0", value_parser = rate, allow_hyphen_values = true)]
     rate: PlaybackRate,
-    /// The first time: as nanoseconds, date or time of day; now unless set
+    /// The first time: nanoseconds, a date or a time of day [default: now]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     start: Option<TimeArgument>,
     /// Start paused
     #[arg(short = 'p', long)]
     start_paused: bool,
-    /// End after this many seconds of system time
+    /// End after this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     duration: Option<Duration>,
     /// The name of the node
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     /// The distribution whose layouts the services speak [default: `ROS_DISTRO`, else jazzy]
     #[arg(long, value_name = "NAME", value_parser = distro)]
     ros_distro: Option<Distro>,
-    /// Do not read the keyboard
+    /// Disable the keys, also on a terminal
     #[arg(long)]
     disable_keyboard_controls: bool,
     #[command(flatten)]

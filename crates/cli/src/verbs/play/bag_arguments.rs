@@ -36,42 +36,42 @@ pub(crate) struct BagArguments {
     /// The storage that the bags must have: mcap or sqlite3
     #[arg(short, long, value_name = "STORAGE")]
     storage: Option<String>,
-    /// Number of messages to read ahead [default: 1000]
+    /// How many messages to read ahead [default: 1000]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     read_ahead_queue_size: Option<u32>,
-    /// Maximum size of the read-ahead in MiB, whatever the number of messages
+    /// How many MiB to read ahead at most
     #[arg(long, value_name = "MIB", default_value = "128", value_parser = clap::value_parser!(u32).range(1..))]
     read_ahead_mib: u32,
     #[command(flatten)]
     selection: SelectionArguments,
-    /// QoS by topic instead of the recorded one: a YAML file as for `ros2 bag play`
+    /// QoS per topic, instead of the recorded one: a YAML file as for `ros2 bag play`
     #[arg(long, value_name = "FILE")]
     qos_profile_overrides_path: Option<PathBuf>,
-    /// Publish under another name: old:=new, for topics, services, `__node` and `__ns`; several may be given
+    /// Publish under another name: old:=new, for topics, services, `__node` and `__ns`; repeatable
     #[arg(short = 'm', long, num_args = 1.., value_name = "OLD:=NEW")]
     remap: Vec<Remap>,
-    /// Accepted as in ros2 bag, without effect: reading needs no settings
+    /// Accepted for compatibility with ros2 bag; has no effect
     #[arg(long, value_name = "FILE")]
     storage_config_file: Option<PathBuf>,
     /// The name of the node
     #[arg(long, value_name = "NAME", default_value = "rosbag2_player")]
     node_name: String,
-    /// The parameters `play.*` and `storage.*` of rosbag2's player, from a YAML file; flags have the last word
+    /// The parameters `play.*` and `storage.*` of rosbag2's player, from a YAML file; flags override them
     #[arg(long, value_name = "FILE")]
     params_file: Vec<PathBuf>,
-    /// Show timeline, rates and topics in the whole terminal; ? lists the keys
+    /// Show timeline, rates and topics full screen; ? lists the keys
     #[arg(long, conflicts_with = "disable_keyboard_controls")]
     pub(crate) tui: bool,
     /// The distribution whose layouts the services speak [default: `ROS_DISTRO`, else jazzy]
     #[arg(long, value_name = "NAME", value_parser = distro)]
     ros_distro: Option<Distro>,
-    /// Do not read the keyboard
+    /// Disable the keys, also on a terminal
     #[arg(long)]
     pub(crate) disable_keyboard_controls: bool,
-    /// As in ros2 bag; messages are never loaned, so nothing changes
+    /// Accepted for compatibility with ros2 bag; has no effect
     #[arg(long, hide = true)]
     disable_loan_message: bool,
-    /// Level of messages on stderr: debug, info, warn, error or fatal [default: info]
+    /// Verbosity on stderr: debug, info, warn, error or fatal [default: info]
     #[arg(long, value_enum, value_name = "LEVEL", hide_possible_values = true)]
     log_level: Option<LogLevel>,
 }

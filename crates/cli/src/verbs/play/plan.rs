@@ -127,15 +127,14 @@ fn loop_range(
     );
     let zone = Context::time_zone();
     let resolve = |time: TimeArgument| {
-        let beyond = || Failure::usage("--loop-range is beyond the times that a bag can hold");
+        let beyond = || Failure::usage("--loop-range is out of range");
         time.resolve(first, last, &zone).ok_or_else(beyond)
     };
     let (from, to) = (resolve(part.from)?, resolve(part.to)?);
     if from >= to || from > last || to < first {
-        let text = "--loop-range is empty: it must end after it begins, and lie within the bag";
-        return Err(
-            Failure::usage(text).hint("`timeloom info <bag>` shows when it begins and ends")
-        );
+        let text = "--loop-range is empty: it must end after its start and lie within the bag";
+        return Err(Failure::usage(text)
+            .hint("`timeloom info <bag>` shows the start and the end of the bag"));
     }
     let start = match range.start {
         Some(PlayStart::At(time)) => time.nanos(),
@@ -143,8 +142,8 @@ fn loop_range(
         None => first,
     };
     if start >= to {
-        let text = "--loop-range ends before playing begins";
-        return Err(Failure::usage(text).hint("begin earlier, or repeat a later part"));
+        let text = "--loop-range ends before the start of playback";
+        return Err(Failure::usage(text).hint("start earlier, or repeat a later range"));
     }
     Ok((Time::from_nanos(from), Time::from_nanos(to)))
 }
@@ -154,7 +153,7 @@ fn start_at(time: TimeArgument) -> Result<Time<System>, Failure> {
     let now = Clock::<System>::new().now().nanos();
     let at = time.resolve(now, now, &Context::time_zone());
     at.map(Time::from_nanos)
-        .ok_or_else(|| Failure::usage("--start-at is beyond the times that there are"))
+        .ok_or_else(|| Failure::usage("--start-at is out of range"))
 }
 
 fn clock(time: &TimeArguments) -> ClockPublishing {

@@ -187,6 +187,7 @@ impl Screen {
                     let incomplete = match &notice {
                         Notice::NotAcknowledged { .. }
                         | Notice::MessagesSkipped { .. }
+                        | Notice::ClockJumpsLost { .. }
                         | Notice::ClockPastEnd { .. } => true,
                         Notice::TopicSkipped { messages, .. } => *messages > 0,
                         _ => false,

@@ -1,4 +1,4 @@
-//! The flags of `play` about time: which part, how fast, whose clock.
+//! The flags of `play` about time: range, rate and clock.
 
 use clap::Args;
 use timeloom_node::player::sane_rate;
@@ -10,7 +10,7 @@ use crate::live::seconds;
 use crate::time_argument::TimeArgument;
 use crate::time_range::TimeRangeArguments;
 
-/// Which part, how fast, whose clock.
+/// Range, rate and clock.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Time")]
 #[expect(
@@ -18,7 +18,7 @@ use crate::time_range::TimeRangeArguments;
     reason = "the switches of a command line, independent of each other"
 )]
 pub(crate) struct TimeArguments {
-    /// Speed of time [default: 1.0]
+    /// The playback rate [default: 1.0]
     #[arg(short, long, value_name = "RATE", value_parser = rate, allow_hyphen_values = true)]
     pub(super) rate: Option<PlaybackRate>,
     #[command(flatten)]
@@ -26,13 +26,13 @@ pub(crate) struct TimeArguments {
     /// Start this many seconds after the first message
     #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with = "start", allow_hyphen_values = true)]
     pub(super) start_offset: Option<Duration>,
-    /// Play this many seconds of the bag; negative for all
+    /// Play this many seconds of the bag; negative: all
     #[arg(long, value_name = "SECONDS", value_parser = maybe_seconds, allow_hyphen_values = true, conflicts_with = "end")]
     pub(super) playback_duration: Option<MaybeTime>,
-    /// Play up to this time, in seconds since the epoch; with a duration too, the later end counts
+    /// Play up to this time, in seconds since the epoch; with a duration, the later end applies
     #[arg(long, value_name = "SECONDS", value_parser = maybe_seconds, allow_hyphen_values = true, conflicts_with_all = ["playback_until_nsec", "end"])]
     pub(super) playback_until_sec: Option<MaybeTime>,
-    /// The same in nanoseconds
+    /// Play up to this time, in nanoseconds since the epoch
     #[arg(
         long,
         value_name = "NANOSECONDS",
@@ -40,13 +40,13 @@ pub(crate) struct TimeArguments {
         conflicts_with = "end"
     )]
     pub(super) playback_until_nsec: Option<i64>,
-    /// Start again at the end; a loop over a single moment takes a second
+    /// Restart at the end; a lap over a single point in time takes a second
     #[arg(short = 'l', long = "loop")]
     pub(super) repeat: bool,
-    /// Repeat a part: from..to, in the formats of --start
+    /// Repeat a range: from..to, in the formats of --start
     #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
     pub(super) loop_range: Option<LoopRange>,
-    /// In a loop time goes on, instead of jumping back
+    /// Let time continue in a loop, instead of jumping back
     #[arg(long)]
     pub(super) loop_monotonic: bool,
     /// Start paused
@@ -55,10 +55,10 @@ pub(crate) struct TimeArguments {
     /// Wait this many seconds before the first message [default: 0]
     #[arg(short, long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub(super) delay: Option<Duration>,
-    /// Start at this time of the system clock, for example on several machines at once
+    /// Start at this system time, for example on several machines at once
     #[arg(long, value_name = "TIME")]
     pub(super) start_at: Option<TimeArgument>,
-    /// Publish /clock, this often per second; a recorded /clock is left out. Its message ends in 2038
+    /// Publish /clock this many times per second; a recorded /clock is not played. Its message ends in 2038
     #[arg(long, value_name = "HERTZ", num_args = 0..=1, default_missing_value = "40", value_parser = hertz,
         conflicts_with_all = ["clock_topics", "clock_topics_all"])]
     pub(super) clock: Option<f64>,
@@ -68,15 +68,15 @@ pub(crate) struct TimeArguments {
     /// Publish /clock before each message
     #[arg(long)]
     pub(super) clock_topics_all: bool,
-    /// Follow /clock: time is that of a simulator or of another player, which alone can pause, seek or change the rate;
-    /// a recorded /clock is left out
+    /// Follow the /clock of a simulator or another player, which alone can pause, seek and change the rate; a recorded
+    /// /clock is not played
     #[arg(long, conflicts_with_all = ["clock", "clock_topics", "clock_topics_all", "start_paused", "delay", "start_at", "loop_monotonic", "loop_range"])]
     pub(super) use_sim_time: bool,
-    /// With --use-sim-time: let time run on between two samples of /clock, for at most one sample's time
+    /// With --use-sim-time: let time run on between samples of /clock, for at most one period
     #[arg(long)]
     pub(super) extrapolate_ros_time: bool,
-    /// With --use-sim-time: when /clock steps forward by more than so many seconds (5 if no number is given), skip the
-    /// messages in between, and exit with 3 [default: they are published at once]
+    /// With --use-sim-time: skip the messages of steps of /clock that are larger than this many seconds (5 without a
+    /// number), and exit with 3 [default: they are published at once]
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "5", value_parser = seconds)]
     pub(super) skip_clock_steps: Option<Duration>,
 }
@@ -90,7 +90,7 @@ impl TimeArguments {
         self.rate.unwrap_or(PlaybackRate::REAL_TIME)
     }
 
-    /// The conflicts that clap finds among flags, for parameters.
+    /// Refuses parameters that contradict each other, as clap does for flags.
     fn check_sim_time(&self) -> Result<(), Failure> {
         let own = [
             (
@@ -128,20 +128,21 @@ impl TimeArguments {
             .collect()
     }
 
-    /// Refuses what makes no sense together.
+    /// Refuses flags that contradict each other.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let endless = self.repeat || self.loop_range.is_some();
         if self.loop_monotonic && !endless {
-            let text = "--loop-monotonic is for a loop";
+            let text = "--loop-monotonic requires a loop";
             return Err(Failure::usage(text).hint("add --loop, or --loop-range"));
         }
         if self.use_sim_time {
             self.check_sim_time()?;
         }
         if self.use_sim_time && self.rate() != PlaybackRate::REAL_TIME {
-            let text =
-                "--rate cannot be used with --use-sim-time: an external clock drives playback";
-            return Err(Failure::usage(text).hint("set the rate of the node that publishes /clock"));
+            let text = "--rate cannot be used with --use-sim-time: time follows /clock";
+            return Err(Failure::usage(text).hint(
+                "set the rate of the node that publishes /clock: `timeloom clock drive rate`",
+            ));
         }
         Ok(())
     }

@@ -1,20 +1,24 @@
 use timeloom_time::{Duration, Ros, Time, WaitOptions, Woke};
 
-use super::super::board::add;
-use super::super::leaps::{Leap, LeapKind};
+use super::super::external_jumps::{ExternalJump, JumpKind};
+use super::super::live_status::add;
 use super::super::notice::Notice;
 use super::super::options::Repeat;
 use super::super::source::{Part, Position};
-use super::{Following, Front, Leader, Playback, Stage};
+use super::feed::Front;
+use super::following::{Explanation, Following, Leader};
+use super::{Playback, Stage};
 
-/// An external clock this far before the bag is told of.
+/// An external clock this far before the bag is reported.
 const FAR: i64 = 3600 * 1_000_000_000;
-/// An external clock that says nothing for so long is told of.
+/// An external clock without a sample for so long is reported.
 pub(super) const SILENCE: Duration = Duration::from_secs(2);
 
-/// An owner of an external clock that is gone and says nothing for so long does not come back: one that was only
-/// stopped is found again within its lease, mostly 10 s, and the time that it was stopped for.
+/// An owner of an external clock that is not in the graph and has sent no sample for so long does not come back: one
+/// that was only suspended is rediscovered within its lease, mostly 10 s, and the time of its suspension.
 const ABSENCE: Duration = Duration::from_secs(30);
+/// When an owner that does not answer is asked again.
+const RETRY: Duration = Duration::from_millis(200);
 
 impl Playback {
     /// Waits for the first sample of an external clock; the player's own clock is there.
@@ -31,25 +35,32 @@ impl Playback {
             return;
         };
         let mut options = WaitOptions::new().cancel(&token);
-        if !self.state.told.silence {
+        let following = self.following.as_ref();
+        if !following.is_some_and(Following::is_silence_reported) {
             options = options.real_timeout(SILENCE);
         }
         let woke = self.clock.clock().wait_until_started(&options);
-        if woke == Woke::TimedOut {
-            self.state.told.silence = true;
+        if woke == Woke::TimedOut
+            && self
+                .following
+                .as_mut()
+                .is_some_and(Following::report_silence)
+        {
             self.reporter.report(Notice::ClockSilent {
                 source: String::new(),
             });
         }
     }
 
-    /// Playing begins where the external clock was when it was asked for, or at its first sample: what came due while
-    /// subscriptions were waited for is not lost.
+    /// Starts playing from the time of the external clock when playing was requested, or from its first sample: messages
+    /// that became due while the player waited for subscriptions are not lost.
     fn join_clock(&mut self) {
-        let (Some(run), Some(Following { leaps, .. })) = (&self.state.run, &self.following) else {
+        let (Some(run), Some(following)) = (&self.state.run, &mut self.following) else {
             return;
         };
-        let now = leaps.first().unwrap_or_else(|| self.clock.now().nanos());
+        let now = following
+            .first_time()
+            .unwrap_or_else(|| self.clock.now().nanos());
         let range = run.range;
         if now > range.end && self.options.repeat == Repeat::Once {
             self.reporter.report(Notice::ClockPastEnd {
@@ -62,68 +73,77 @@ impl Playback {
                 bag_ns: (range.start, range.end),
             });
         }
-        self.state.told.silence = false;
+        following.silence_over();
+        self.pacing.set_arrived(Time::from_nanos(now));
         let plan = run.plan(Position::at(now.max(range.start)), true);
-        self.read_ahead.restart(plan);
+        self.feed.restart(plan);
         self.enter(Stage::Playing);
+        self.find_owner();
     }
 
-    /// Follows the next leap of an external clock, a message at a time; false if there is none.
+    /// Follows the next jump of an external clock, a message at a time; false if there is none.
     ///
-    /// Messages up to the time that it left are published, those that it stepped over are counted, and reading goes on
-    /// where it went.
-    pub(super) fn follow_leap(&mut self) -> bool {
+    /// Messages up to the time that it left are published, those that it skipped are counted, and reading goes on where
+    /// it went.
+    pub(super) fn follow_jump(&mut self) -> bool {
         let following = self.following.as_ref();
-        let Some(leap) = following.and_then(|following| following.leaps.next()) else {
+        let Some(jump) = following.and_then(Following::next_jump) else {
             return false;
         };
         match self.front() {
             Front::Starved => self.starve(),
             Front::Message(_, Part::Latched(_)) => self.publish_latched(),
-            Front::Message(time, Part::Lap(_)) if time <= leap.from => self.publish_owed(time),
-            _ if leap.kind == LeapKind::Step => self.explain(leap),
-            Front::Message(time, Part::Lap(_)) if time < leap.to => self.step_over(leap),
+            Front::Message(time, Part::Lap(_)) if self.was_due_before(time, jump) => {
+                self.publish_owed(time);
+            }
+            _ if jump.kind == JumpKind::Unexplained => self.explain(jump),
+            Front::Message(time, Part::Lap(_)) if time < jump.to => self.step_over(jump),
             // The clock shows the old time for another moment.
-            _ if !leap.done => self.rest(),
-            _ => self.go_to(leap),
+            _ if !jump.is_shown => self.rest(),
+            _ => self.go_to(jump),
         }
         true
     }
 
-    /// Learns from the owner whether it moved time; if not, time ran on, and all that lies between is played.
-    fn explain(&mut self, leap: Leap) {
+    /// Whether time ran to a message, or past it, before a jump.
+    fn was_due_before(&self, time: i64, jump: ExternalJump) -> bool {
+        let arrived = self.pacing.arrived().nanos();
+        time < jump.from || time == jump.from && time != arrived
+    }
+
+    /// Asks the owner which jumps it made; without any, time ran on, and the messages in between are played.
+    fn explain(&mut self, jump: ExternalJump) {
         let Some(following) = &mut self.following else {
             return;
         };
-        let watch = self.clock_watch.as_ref();
-        let owners = watch.map(|watch| {
-            let mut owners = watch.owners();
-            owners.sort();
-            owners.dedup();
-            owners
-        });
-        let moved = watch.and_then(|watch| match owners.as_deref()? {
-            [owner] if watch.has_parameters(owner) => {
-                following
-                    .inquiry
-                    .explain(&self.node, owner, (leap.from, leap.to))
-            }
-            _ => None,
-        });
-        following.leaps.explained(moved);
+        match following.explain(jump, &self.node, self.clock_watch.as_deref()) {
+            // After a network failure, services are rediscovered later than topics.
+            Explanation::Retry => self.rest_until(self.steady.now().saturating_add(RETRY)),
+            Explanation::Done { is_cut: true } => self.reporter.report(Notice::ClockJumpsLost {
+                step_ns: (jump.from, jump.to),
+            }),
+            Explanation::Done { is_cut: false } => {}
+        }
+    }
+
+    /// Looks up the owner of `/clock` while it is in the graph: after a network failure it may be missing for a while.
+    fn find_owner(&mut self) {
+        if let (Some(following), Some(watch)) = (&mut self.following, &self.clock_watch) {
+            following.find_owner(watch);
+        }
     }
 
     /// Publishes the message at the front, whose time came before the clock went elsewhere.
     fn publish_owed(&mut self, time: i64) {
         if let Some(item) = self.pop() {
             self.publish(&item);
-            self.state.last_due = Time::from_nanos(time);
+            self.pacing.passed(Time::from_nanos(time));
         }
     }
 
-    /// Leaves out the message at the front, which the clock stepped over. A move by its owner loses nothing.
-    fn step_over(&mut self, leap: Leap) {
-        if leap.kind == LeapKind::Move {
+    /// Drops the message at the front, which the clock jumped over. It is not lost if the owner moved time.
+    fn step_over(&mut self, jump: ExternalJump) {
+        if jump.kind == JumpKind::Moved {
             drop(self.pop());
         } else {
             self.leave_out();
@@ -133,33 +153,36 @@ impl Playback {
     /// Counts the message at the front as lost.
     fn leave_out(&mut self) {
         let Some(item) = self.pop() else { return };
-        self.state.stepped_over += 1;
-        if let Some(counters) = self.board.topics.get(item.topic.index()) {
+        if let Some(following) = &mut self.following {
+            following.skip();
+        }
+        if let Some(counters) = self.live.topics.get(item.topic.index()) {
             add(&counters.stepped_over, 1);
         }
     }
 
-    fn go_to(&mut self, leap: Leap) {
-        if let Some(following) = &self.following {
-            following.leaps.pop();
-        }
-        let messages = std::mem::take(&mut self.state.stepped_over);
+    fn go_to(&mut self, jump: ExternalJump) {
+        let messages = self.following.as_mut().map_or(0, Following::jump_done);
         if messages > 0 {
             self.reporter.report(Notice::MessagesSkipped {
                 messages,
-                step_ns: (leap.from, leap.to),
+                step_ns: (jump.from, jump.to),
             });
         }
         let Some(run) = &self.state.run else { return };
-        let place = Position::at(leap.to.max(run.range.start));
-        self.read_ahead.restart(run.plan(place, true));
-        self.board.forget_rate();
-        self.moved_to(Time::from_nanos(leap.to));
+        let place = Position::at(jump.to.max(run.range.start));
+        self.feed.restart(run.plan(place, true));
+        self.live.forget_rate();
+        self.moved_to(Time::from_nanos(jump.to));
+        if jump.kind == JumpKind::Skipped {
+            // Time ran there.
+            self.pacing.set_arrived(Time::MIN);
+        }
     }
 
-    /// Whether the owner of the external clock is still there. With `--loop` it is waited for.
+    /// Whether the owner of the external clock is still there. With `--loop` the player waits for it.
     fn leader(&self) -> Leader {
-        let last = self.following.as_ref().and_then(|it| it.follower.last());
+        let last = self.following.as_ref().and_then(Following::last_sample);
         let watch = self.clock_watch.as_ref();
         let is_gone = self.options.repeat == Repeat::Once
             && watch.is_some_and(|watch| watch.is_gone())
@@ -171,7 +194,7 @@ impl Playback {
         }
     }
 
-    /// Counts the messages that are left, whose time will not come, and ends.
+    /// Counts the remaining messages, which will not become due, and ends.
     pub(super) fn give_up(&mut self) {
         match self.front() {
             Front::Starved => self.starve(),
@@ -179,7 +202,7 @@ impl Playback {
             Front::Message(_, Part::Lap(_)) => self.leave_out(),
             Front::End => {
                 self.reporter.report(Notice::ClockGone {
-                    messages: std::mem::take(&mut self.state.stepped_over),
+                    messages: self.following.as_mut().map_or(0, Following::take_skipped),
                     clock_ns: self.clock.now().nanos(),
                 });
                 self.finish();
@@ -187,18 +210,30 @@ impl Playback {
         }
     }
 
-    /// Tells once that the external clock has stopped; gives up when its owner stays away.
+    /// Reports once that the external clock has stopped; gives up when its owner does not come back.
     pub(super) fn watch_silence(&mut self, woke: &Woke<Ros>) {
         match woke {
             Woke::Stalled => {
-                if !std::mem::replace(&mut self.state.told.silence, true) {
+                if self
+                    .following
+                    .as_mut()
+                    .is_some_and(Following::report_silence)
+                {
                     let shown = self.clock.now().as_secs_f64();
                     let source = format!("it shows {shown:.3} s for {SILENCE} now");
                     self.reporter.report(Notice::ClockSilent { source });
                 }
-                self.state.leader = self.leader();
+                self.find_owner();
+                let leader = self.leader();
+                if let Some(following) = &mut self.following {
+                    following.set_leader(leader);
+                }
             }
-            Woke::Reached | Woke::Jumped(_) => self.state.told.silence = false,
+            Woke::Reached | Woke::Jumped(_) => {
+                if let Some(following) = &mut self.following {
+                    following.silence_over();
+                }
+            }
             _ => {}
         }
     }

@@ -3,28 +3,29 @@ use std::sync::atomic::Ordering;
 use timeloom_time::{ControlRefused, Duration, Ros, Time};
 
 use super::super::control::{Answer, Control, Mark, Refusal};
-use super::super::loader::Question;
-use super::super::mailbox::{Letter, Reply};
+use super::super::loader::Query;
+use super::super::mailbox::{Reply, Request};
 use super::super::options::MessageOrder;
 use super::super::rate::sane_rate;
 use super::super::run::{Burst, RunRange};
 use super::super::source::Position;
 use super::super::status::State;
+use super::owner::NANOSECOND;
 use super::{Playback, Stage};
 
 impl Playback {
-    /// Does what a letter asks for, or puts it aside until playing begins.
-    pub(super) fn obey(&mut self, letter: Letter) {
+    /// Executes a control, or defers it until playing begins.
+    pub(super) fn obey(&mut self, request: Request) {
         if let Some(action) = self
             .is_external()
-            .then(|| of_time(&letter.control))
+            .then(|| change_of_time(&request.control))
             .flatten()
         {
-            (letter.reply)(Err(ControlRefused { action }.into()));
+            (request.reply)(Err(ControlRefused { action }.into()));
             return;
         }
         let moves = matches!(
-            letter.control,
+            request.control,
             Control::Seek(_)
                 | Control::SeekBy(_)
                 | Control::PlayNext
@@ -34,28 +35,28 @@ impl Playback {
                 | Control::Mark(_)
         );
         match (moves, self.state.stage) {
-            (true, Stage::Idle) => (letter.reply)(Err(Refusal::NotPlaying)),
-            (true, stage) if stage != Stage::Playing => self.state.deferred.push_back(letter),
-            // Keys may come faster than messages: each step is done after the one before it.
+            (true, Stage::Idle) => (request.reply)(Err(Refusal::NotPlaying)),
+            (true, stage) if stage != Stage::Playing => self.state.deferred.push_back(request),
+            // Keys may come faster than messages: steps are executed in order.
             _ if self.is_bursting()
-                && (is_step(&letter.control) || moves && self.is_stepping()) =>
+                && (is_step(&request.control) || moves && self.is_stepping()) =>
             {
-                self.state.deferred.push_back(letter);
+                self.state.deferred.push_back(request);
             }
-            _ => self.execute(letter),
+            _ => self.execute(request),
         }
     }
 
-    /// Does the next of the things that were put aside; false if there is none, or a burst goes on.
+    /// Executes the next deferred control; false if there is none, or a burst is in progress.
     pub(super) fn take_up_deferred(&mut self) -> bool {
         if self.is_bursting() {
             return false;
         }
         let next = self.state.deferred.pop_front();
-        next.map(|letter| self.execute(letter)).is_some()
+        next.map(|request| self.execute(request)).is_some()
     }
 
-    /// Whether a single message is about to go out, or things wait for their turn: what comes after comes after.
+    /// Whether a single message is about to be published, or controls are deferred: later ones must wait for these.
     fn is_stepping(&self) -> bool {
         let burst = self.state.run.as_ref().and_then(|run| run.burst.as_ref());
         let single = burst.is_some_and(|burst| burst.left == Some(1));
@@ -68,15 +69,15 @@ impl Playback {
     }
 
     pub(super) fn refuse_deferred(&mut self) {
-        for letter in std::mem::take(&mut self.state.deferred) {
-            (letter.reply)(Err(Refusal::NotPlaying));
+        for request in std::mem::take(&mut self.state.deferred) {
+            (request.reply)(Err(Refusal::NotPlaying));
         }
     }
 
-    fn execute(&mut self, letter: Letter) {
-        let answer = match letter.control {
-            Control::PlayNext => return self.begin_burst(1, letter.reply),
-            Control::Burst(count) => return self.begin_burst(count, letter.reply),
+    fn execute(&mut self, request: Request) {
+        let answer = match request.control {
+            Control::PlayNext => return self.begin_burst(1, request.reply),
+            Control::Burst(count) => return self.begin_burst(count, request.reply),
             Control::Play(_) if self.state.stage != Stage::Idle => Err(Refusal::AlreadyPlaying),
             Control::Play(range) => self.begin(&range).map(|()| Answer::Done),
             Control::Pause => self.set_paused(true),
@@ -97,13 +98,13 @@ impl Playback {
             }
             Control::Stop => {
                 self.end_run(State::Stopped);
-                // Answered before those who wait for the end take the services away.
-                (letter.reply)(Ok(Answer::Done));
+                // Answered before the end is signalled: the services end with it.
+                (request.reply)(Ok(Answer::Done));
                 self.ended.set();
                 return;
             }
         };
-        (letter.reply)(answer);
+        (request.reply)(answer);
     }
 
     fn set_paused(&mut self, paused: bool) -> Result<Answer, Refusal> {
@@ -115,8 +116,8 @@ impl Playback {
             self.finish_burst();
         }
         self.state.paused = paused;
-        self.board.paused.store(paused, Ordering::SeqCst);
-        self.board.forget_rate();
+        self.live.paused.store(paused, Ordering::SeqCst);
+        self.live.forget_rate();
         self.show_state();
         self.tell_time();
         Ok(Answer::Paused(paused))
@@ -125,29 +126,31 @@ impl Playback {
     fn set_rate(&mut self, rate: f64) -> Result<Answer, Refusal> {
         self.clock.set_rate(sane_rate(rate)?)?;
         self.state.rate = rate;
-        self.board.forget_rate();
+        self.live.forget_rate();
         self.tell_time();
         Ok(Answer::Rate(rate))
     }
 
-    /// Goes elsewhere: the clock's jump makes the read-ahead follow.
+    /// Jumps to a time of the bag; the jump of the clock restarts the read-ahead.
     fn seek(&mut self, time: Time<Ros>) -> Result<Answer, Refusal> {
         let flow = self.leave();
         let run = self.state.run.as_mut().ok_or(Refusal::NotPlaying)?;
         let time = run.clamp(time.nanos());
         let due = run.due(time);
         run.position = Position::at(time);
-        let (plan, epoch) = (run.plan(Position::at(time), true), self.read_ahead.epoch());
-        if self.state.ticker.is_some() && self.clock.now() == due {
-            // Messages at this very time are played again: those who follow see it by a step back.
-            self.jump_along(due.saturating_sub(Duration::from_nanos(1)));
+        let (plan, epoch) = (run.plan(Position::at(time), true), self.feed.epoch());
+        if self.clock_output.running().is_some() && self.clock.now() == due {
+            // Messages at this very time are played again: followers see it by a step back.
+            let before = due.saturating_sub(NANOSECOND);
+            self.clock_output.announce_jump(before);
+            self.jump_along(before);
             self.tell_time();
         }
-        self.announce_jump(due);
+        self.clock_output.announce_jump(due);
         self.clock.jump(due)?;
-        if self.read_ahead.epoch() == epoch {
-            // For the clock it is no jump: the last message was played at this very time.
-            self.read_ahead.restart(plan);
+        if self.feed.epoch() == epoch {
+            // The clock did not jump: it shows this time already.
+            self.feed.restart(plan);
         }
         self.state.lap_began = self.steady.now();
         self.moved_to(due);
@@ -155,7 +158,7 @@ impl Playback {
         Ok(Answer::At(Time::from_nanos(time)))
     }
 
-    /// Goes to a time of the bag, or to one that the player's clock shows in this lap.
+    /// Jumps to a time of the bag, or to one that the player's clock shows in this lap.
     fn seek_shown(&mut self, time: Time<Ros>) -> Result<Answer, Refusal> {
         let run = self.state.run.as_ref().ok_or(Refusal::NotPlaying)?;
         self.seek(Time::from_nanos(run.bag_time(time.nanos())))
@@ -166,7 +169,7 @@ impl Playback {
         self.seek(now.saturating_add(step))
     }
 
-    /// Where playing is, in the bag's time.
+    /// The current time of the bag.
     fn bag_time(&self) -> Result<Time<Ros>, Refusal> {
         let run = self.state.run.as_ref().ok_or(Refusal::NotPlaying)?;
         Ok(self
@@ -207,14 +210,12 @@ impl Playback {
             return Err(Refusal::Bursting);
         }
         let (here, start) = (run.position, run.range.start);
-        self.read_ahead.invalidate();
-        // Behind a message that was played, the one before that is meant; after a seek, the one before the place.
+        // After a message, the one before it; after a seek, the one before the position.
         let at = Position {
             skip: here.skip.saturating_sub(1),
             ..here
         };
-        let asked = Question::Previous { before: at, start };
-        let before = self.questions.ask(&self.read_ahead, asked);
+        let before = self.feed.find(Query::Previous { before: at, start });
         let behind = before
             .as_ref()
             .map_or(here, super::super::source::Item::after);
@@ -222,23 +223,32 @@ impl Playback {
         let Some(item) = before else {
             return Ok(Answer::Played(0));
         };
-        if let Some(run) = &mut self.state.run {
-            run.position = behind;
-            let due = run.due(item.time);
-            self.tell_time();
-            self.jump_along(due);
-            self.tell_time();
-        }
+        let due = self.set_position(Position::at(item.time));
+        self.clock_output.announce_jump(due);
+        self.jump_along(due);
+        self.pacing.set_arrived(due);
+        self.tell_time();
         let sent = self.publish(&item);
+        self.set_position(behind);
+        self.tell_time();
         Ok(Answer::Played(u64::from(sent)))
     }
 
-    /// Reads from a place on; the latched topics are as they should be there.
+    /// Sets where playing is; its time on the player's clock.
+    fn set_position(&mut self, position: Position) -> Time<Ros> {
+        let Some(run) = &mut self.state.run else {
+            return self.clock.now();
+        };
+        run.position = position;
+        run.due(position.time)
+    }
+
+    /// Reads from a position; the latched topics have their state of that position already.
     fn read_from(&self, place: Position) {
         if let Some(run) = &self.state.run {
             let plan = run.plan(place, false);
-            self.jumps.set_plan(Some(plan));
-            self.read_ahead.restart(plan);
+            self.restart.set_plan(Some(plan));
+            self.feed.restart(plan);
         }
     }
 
@@ -249,13 +259,13 @@ impl Playback {
         let part = part.map(|part| run.part(part)).transpose()?;
         let checked = part.map_or(Ok(()), |part| self.check_loop(part));
         if checked.is_err() {
-            // What was read in advance was thrown away for the check.
+            // The check dropped the read-ahead.
             self.read_from(position);
             checked?;
         }
         let run = self.state.run.as_mut().ok_or(Refusal::NotPlaying)?;
         run.loop_range = part;
-        self.board.details().loop_range = run.loop_range.map(RunRange::times);
+        self.live.details().loop_range = run.loop_range.map(RunRange::times);
         let outside = run
             .loop_range
             .is_some_and(|part| now < part.start || now > part.end);
@@ -268,13 +278,10 @@ impl Playback {
         Ok(Answer::Done)
     }
 
-    /// Refuses a part to repeat that has no message. What was read in advance is void afterwards.
+    /// Refuses a loop without messages. The read-ahead is void afterwards.
     pub(super) fn check_loop(&self, part: RunRange) -> Result<(), Refusal> {
-        self.read_ahead.invalidate();
         let (start, end) = (part.start, part.end);
-        let found = self
-            .questions
-            .ask(&self.read_ahead, Question::First { start, end });
+        let found = self.feed.find(Query::First { start, end });
         let (from, to) = part.times();
         found
             .map(drop)
@@ -292,8 +299,8 @@ impl Playback {
     }
 }
 
-/// What a control does to time; none if it is about the player alone, and so possible under an external clock.
-fn of_time(control: &Control) -> Option<&'static str> {
+/// The change of time that a control asks for; none for the controls that an external clock allows.
+fn change_of_time(control: &Control) -> Option<&'static str> {
     Some(match control {
         Control::Pause => "pause",
         Control::Resume => "resume",

@@ -1,16 +1,16 @@
 use timeloom_time::{Duration, Ros, Time};
 
 use super::super::source::Part;
-use super::{Front, Playback};
+use super::Playback;
+use super::feed::Front;
 
-/// Messages that are later than this are not made up for when time leaves the place: the player has fallen behind.
-const LATE: Duration = Duration::from_millis(100);
-/// Nor are more than this.
-const MOST: usize = 1000;
-/// How long the next message may take to be read.
-const READING: Duration = Duration::from_millis(100);
-/// How often that is looked at.
+/// At most so many messages are published before a jump: a player that has fallen behind further skips the rest.
+const MAX_DUE: usize = 1000;
+/// How long to wait for the next message to be read.
+const READING: Duration = Duration::from_secs(1);
+/// The interval of polling for it.
 const LOOK: Duration = Duration::from_millis(1);
+pub(super) const NANOSECOND: Duration = Duration::from_nanos(1);
 
 /// Whether time runs on after a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,19 +20,36 @@ pub(super) enum Flow {
 }
 
 impl Playback {
-    /// `/clock` tells of every change at once.
+    /// Publishes `/clock` at once, after a change.
     pub(super) fn tell_time(&self) {
-        if let (Some(publisher), Some(_)) = (&self.clock_publisher, &self.state.ticker) {
+        if let Some(publisher) = self.clock_output.running() {
+            self.pass_arrival();
             publisher.publish();
         }
     }
 
-    /// Stops time to leave this place, publishes what is due here and tells the time on `/clock`: those who follow
-    /// publish the same. Without `/clock` nothing happens.
+    /// Moves time on by a nanosecond if it stands where a jump took it and a message at this time is out.
+    ///
+    /// Followers publish a message when time runs to it or past it, not when time is moved onto it: so they publish
+    /// nothing for a leader that is paused there.
+    pub(super) fn pass_arrival(&self) {
+        let (now, arrived) = (self.clock.now(), self.pacing.arrived());
+        let is_out = self
+            .state
+            .run
+            .as_ref()
+            .is_some_and(|run| run.position.skip > 0 && run.due(run.position.time) == arrived);
+        if self.clock_output.running().is_some() && is_out && now == arrived {
+            self.jump_along(now.saturating_add(NANOSECOND));
+        }
+    }
+
+    /// Prepares a jump: stops time, publishes the messages that are due, and publishes the time on `/clock`, so that
+    /// followers publish the same messages. Does nothing without `/clock`.
     pub(super) fn leave(&mut self) -> Flow {
-        let stands = self.state.ticker.is_none() || self.clock.is_paused();
+        let stands = self.clock_output.running().is_none() || self.clock.is_paused();
         if !stands {
-            // Only a controlled clock is published, and it takes every order.
+            // Only a controlled clock is published, and it accepts every control.
             let _paused = self.clock.pause();
             self.publish_all_due();
         }
@@ -40,24 +57,25 @@ impl Playback {
         if stands { Flow::Stands } else { Flow::Runs }
     }
 
-    /// Tells on `/clock` that time is about to be moved to another one.
-    pub(super) fn announce_jump(&self, to: Time<Ros>) {
-        if let (Some(publisher), Some(_)) = (&self.clock_publisher, &self.state.ticker) {
-            publisher.announce_jump(to);
-        }
-    }
-
-    /// Tells the time at another place exactly, and lets it run on.
+    /// Publishes the time after a jump exactly, and lets it run on.
     pub(super) fn arrive(&self, flow: Flow) {
         self.tell_time();
         if flow == Flow::Runs {
             let _resumed = self.clock.resume();
+            self.tell_departure();
+        }
+    }
+
+    /// Publishes that time runs on from where a jump took it, so that followers publish the messages at that time.
+    pub(super) fn tell_departure(&self) {
+        if self.clock.now() > self.pacing.arrived() {
+            self.tell_time();
         }
     }
 
     fn publish_all_due(&mut self) {
         let now = self.clock.now();
-        for _ in 0..MOST {
+        for _ in 0..MAX_DUE {
             let Some(due) = self.next_due(now) else {
                 return;
             };
@@ -79,7 +97,6 @@ impl Playback {
         };
         let run = self.state.run.as_ref()?;
         let due = run.due(time);
-        let is_due = due <= now && now - due <= LATE;
-        (is_due && lap == run.lap && run.burst.is_none()).then_some(due)
+        (due <= now && lap == run.lap && run.burst.is_none()).then_some(due)
     }
 }

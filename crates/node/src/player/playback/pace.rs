@@ -1,38 +1,16 @@
-use timeloom_bag::TopicId;
 use timeloom_time::{Duration, Ros, Time};
 
-use super::super::options::{Pace, Repeat};
+use super::super::options::Repeat;
 use super::Playback;
 
-/// How far time may be ahead of a late message before it waits, in real time: less would make every message slow it.
-const SLACK: f64 = 10e6;
-/// How long a wait for an acknowledgement is deaf to controls.
+/// How long a wait for an acknowledgement ignores controls.
 const ACK_STEP: Duration = Duration::from_millis(5);
 
 impl Playback {
-    /// Keeps time from running away from what is to happen at `due`, as the pace asks for.
+    /// Keeps time from running ahead of the message at `due`, as the pace demands.
     pub(super) fn hold(&mut self, due: Time<Ros>) {
-        let ceiling = match &self.options.pace {
-            Pace::CatchUp | Pace::Drop { .. } => return,
-            Pace::KeepOrder | Pace::WaitAcked => {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "rates are at most a million: it is less than a day"
-                )]
-                let slack = (SLACK * self.state.rate.max(f64::MIN_POSITIVE)).ceil() as i64;
-                due.saturating_add(Duration::from_nanos(slack))
-            }
-            Pace::Lockstep { window, .. } => {
-                // Nobody can have dealt with what was not published.
-                let heard = self.lockstep.as_mut().and_then(super::Lockstep::heard);
-                let heard = heard.map_or(self.state.in_step, |heard| {
-                    Time::from_nanos(heard)
-                        .min(self.state.last_due)
-                        .max(self.state.in_step)
-                });
-                self.state.in_step = heard;
-                heard.saturating_add(*window)
-            }
+        let Some(ceiling) = self.pacing.ceiling(due, self.state.rate) else {
+            return;
         };
         if !self.is_external() {
             let ceiling = self.lap_end().map_or(ceiling, |end| ceiling.min(end));
@@ -40,14 +18,14 @@ impl Playback {
         }
     }
 
-    /// Time goes as it likes, up to where it jumps back.
+    /// Lets time run up to the end of the lap.
     pub(super) fn release(&self) {
-        if !matches!(self.options.pace, Pace::CatchUp | Pace::Drop { .. }) {
+        if self.pacing.holds_time() {
             self.limit_time();
         }
     }
 
-    /// Time does not pass the end of a lap: it jumps back from exactly there, however late this thread is.
+    /// Keeps time from passing the end of a lap: it jumps back from exactly there, however late this thread is.
     pub(super) fn limit_time(&self) {
         if !self.is_external() {
             let _limited = self.clock.set_ceiling(self.lap_end());
@@ -65,33 +43,22 @@ impl Playback {
         (!goes_on).then(|| run.due(run.lap_range().end))
     }
 
-    /// Playing goes on elsewhere: what others said about the place before does not count.
+    /// Playing goes on elsewhere.
     pub(super) fn moved_to(&mut self, due: Time<Ros>) {
-        self.state.last_due = due;
-        self.state.in_step = due;
+        self.pacing.moved_to(due);
         self.splits.moved();
-        if let Some(lockstep) = &self.lockstep {
-            lockstep.forget();
-        }
-    }
-
-    /// A message was published on a topic.
-    pub(super) fn was_published(&mut self, topic: TopicId) {
-        if self.options.pace == Pace::WaitAcked {
-            self.state.unacknowledged = Some(topic);
-        }
     }
 
     /// Waits for the acknowledgement of the last message, for a little while; true if it is still missing.
     pub(super) fn awaits_acknowledgement(&mut self) -> bool {
-        let Some(topic) = self.state.unacknowledged else {
+        let Some(topic) = self.pacing.unacknowledged() else {
             return false;
         };
         let publisher = self
-            .outlets
+            .outputs
             .get_mut(topic)
-            .filter(|outlet| outlet.reliable)
-            .and_then(|outlet| outlet.publisher());
+            .filter(|output| output.reliable)
+            .and_then(|output| output.publisher());
         // A transport without acknowledgements has nothing to wait for.
         let missing = publisher.is_some_and(|publisher| {
             !publisher
@@ -99,7 +66,7 @@ impl Playback {
                 .unwrap_or(true)
         });
         if !missing {
-            self.state.unacknowledged = None;
+            self.pacing.acknowledged();
         }
         missing
     }

@@ -3,23 +3,23 @@ use std::sync::atomic::Ordering;
 use timeloom_time::{Duration, OnJump, Time, WaitOptions};
 use timeloom_wire::Publisher;
 
-use super::super::board::add;
 use super::super::control::Refusal;
+use super::super::live_status::add;
 use super::super::notice::Notice;
 use super::super::options::{AckWait, PlayRange};
-use super::super::outlet::{Outlet, SubscriptionWait};
+use super::super::output::{Output, SubscriptionWait};
 use super::super::run::{Run, RunRange};
 use super::super::source::Position;
 use super::super::status::State;
 use super::{Playback, Stage};
 
-/// How often a wait for acknowledgements looks up.
+/// How long a wait for acknowledgements ignores controls.
 const ACK_STEP: Duration = Duration::from_millis(50);
-/// How long the end waits for acknowledgements that were not asked for.
+/// How long the end waits for acknowledgements by default.
 const BRIEFLY: Duration = Duration::from_secs(1);
 
 impl Playback {
-    /// Begins a run: reading starts at once, messages go out when all that is to be waited for has come.
+    /// Begins a run: reading starts at once, publishing when the waits of the options are over.
     ///
     /// # Errors
     /// When the part to repeat lies outside of what is played, or has no message.
@@ -39,7 +39,7 @@ impl Playback {
             until: asked.until.or(self.options.range.until),
         };
         let Some(range) = self.bag.map(|bag| RunRange::of(&range, bag)) else {
-            self.board.set_state(State::Ended);
+            self.live.set_state(State::Ended);
             self.ended.set();
             return Ok(());
         };
@@ -47,30 +47,30 @@ impl Playback {
         if let Some(part) = run.loop_range {
             self.check_loop(part)?;
         }
-        self.board.offset.store(0, Ordering::SeqCst);
-        self.board.laps.store(0, Ordering::SeqCst);
+        self.live.offset.store(0, Ordering::SeqCst);
+        self.live.laps.store(0, Ordering::SeqCst);
         {
-            let mut details = self.board.details();
+            let mut details = self.live.details();
             details.range = Some(range.times());
             details.loop_range = run.loop_range.map(RunRange::times);
         }
         if let Some(following) = &self.following {
-            following.leaps.begin(&*self.clock);
+            following.begin(&*self.clock);
         } else {
-            // Where time stands while it waits to begin.
+            // Time stands here until playing begins.
             self.moved_to(run.due(range.start));
+            self.clock_output.announce_jump(run.due(range.start));
             self.jump_along(run.due(range.start));
-            self.read_ahead
-                .restart(run.plan(Position::at(range.start), true));
+            self.feed.restart(run.plan(Position::at(range.start), true));
         }
         self.state.run = Some(run);
         self.enter(Stage::Settle(self.steady.now()));
-        // What need not be waited for is over before the next control is looked at.
+        // Stages without a wait are over before the next control is executed.
         while self.is_prepared() && self.state.stage != Stage::Playing {
             self.prepare(self.state.stage);
         }
         if self.state.stage != Stage::Playing {
-            self.start_waiting_ticker();
+            self.start_clock_early();
         }
         Ok(())
     }
@@ -97,16 +97,16 @@ impl Playback {
     /// The topics that lack subscriptions, and how many they have.
     fn unmatched(&self) -> impl Iterator<Item = (String, usize)> {
         let wanted = self.options.wait_for_subscribers;
-        let outlets = self.outlets.iter();
-        let outlets = outlets.filter(|outlet| outlet.wait == SubscriptionWait::Wanted);
-        outlets.filter_map(move |outlet| {
-            let matched = outlet.matched();
-            (matched < wanted).then(|| (outlet.name.clone(), matched))
+        let outputs = self.outputs.iter();
+        let outputs = outputs.filter(|output| output.wait == SubscriptionWait::Wanted);
+        outputs.filter_map(move |output| {
+            let matched = output.matched();
+            (matched < wanted).then(|| (output.name.clone(), matched))
         })
     }
 
     fn report_unmatched(&mut self) {
-        if !std::mem::replace(&mut self.state.told.unmatched, true) {
+        if !std::mem::replace(&mut self.state.unmatched_reported, true) {
             self.reporter.report(Notice::WaitingForSubscribers {
                 wanted: self.options.wait_for_subscribers,
                 topics: self.unmatched().collect(),
@@ -119,7 +119,7 @@ impl Playback {
         self.show_state();
     }
 
-    /// Waits for what a stage waits for; goes on when it has come.
+    /// Waits as a stage demands; enters the next one when the wait is over.
     pub(super) fn prepare(&mut self, stage: Stage) {
         match stage {
             Stage::Settle(since) => match self.settled(since) {
@@ -165,30 +165,31 @@ impl Playback {
     /// Time begins to run.
     pub(super) fn start_time(&mut self) {
         let Some(run) = &self.state.run else { return };
-        self.jumps
+        self.restart
             .set_plan(Some(run.plan(Position::at(run.range.start), true)));
         self.state.lap_began = self.steady.now();
         self.enter(Stage::Playing);
         self.limit_time();
-        // Those who follow get exactly the start, before time runs.
-        self.start_ticker();
+        // Followers get exactly the start, before time runs.
+        self.start_clock();
         if !self.state.paused {
             // Only a controlled clock gets here.
             let _resumed = self.clock.resume();
+            self.tell_departure();
         }
     }
 
     /// At the end, waits until requests that waited for their server are sent; those that are not count as failed.
     pub(super) fn finish_requests(&self) {
-        for outlet in self.outlets.iter() {
-            let Some(requests) = outlet.requests() else {
+        for output in self.outputs.iter() {
+            let Some(requests) = output.requests() else {
                 continue;
             };
             let failed = requests.finish(|| self.mailbox.wants_end());
             if let Some(counters) = self
-                .board
+                .live
                 .topics
-                .get(outlet.id.index())
+                .get(output.id.index())
                 .filter(|_| failed > 0)
             {
                 counters.played.fetch_sub(failed, Ordering::Relaxed);
@@ -204,13 +205,13 @@ impl Playback {
             AckWait::For(timeout) => Some(timeout),
             AckWait::Forever => None,
         };
-        let name = |(outlet, _): (&Outlet, &dyn Publisher)| outlet.name.clone();
-        let publishers = self.outlets.iter().filter_map(|outlet| {
-            let publisher = outlet.publisher()?;
-            Some((outlet, publisher))
+        let name = |(output, _): (&Output, &dyn Publisher)| output.name.clone();
+        let publishers = self.outputs.iter().filter_map(|output| {
+            let publisher = output.publisher()?;
+            Some((output, publisher))
         });
         let (reliable, rest): (Vec<_>, Vec<_>) =
-            publishers.partition(|(outlet, _)| outlet.reliable);
+            publishers.partition(|(output, _)| output.reliable);
         if !rest.is_empty() {
             self.reporter.report(Notice::NoAcknowledgements {
                 topics: rest.into_iter().map(name).collect(),
@@ -226,16 +227,16 @@ impl Playback {
         }
     }
 
-    /// The last messages are on their way when the publishers end; a moment is enough for a subscription that works.
+    /// Waits a second: enough for the last messages to reach a subscription that works.
     fn wait_briefly_for_acks(&self) {
         let end = self.steady.now().saturating_add(BRIEFLY);
-        let missing = self.outlets.iter().filter(|outlet| {
-            let publisher = outlet.publisher().filter(|_| outlet.reliable);
+        let missing = self.outputs.iter().filter(|output| {
+            let publisher = output.publisher().filter(|_| output.reliable);
             publisher.is_some_and(|publisher| {
                 publisher.matched() > 0 && !self.is_acknowledged(publisher, Some(end))
             })
         });
-        let topics: Vec<_> = missing.map(|outlet| outlet.name.clone()).collect();
+        let topics: Vec<_> = missing.map(|output| output.name.clone()).collect();
         if !topics.is_empty() && !self.mailbox.wants_end() {
             self.reporter.report(Notice::EndedUnacknowledged { topics });
         }

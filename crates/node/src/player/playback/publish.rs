@@ -1,13 +1,10 @@
-use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use timeloom_bag::TopicId;
 use timeloom_time::{Ros, Time};
 
-use super::super::board::add;
 use super::super::control::Answer;
-use super::super::options::Pace;
-use super::super::outlet::Sent;
+use super::super::live_status::add;
+use super::super::output::Sent;
 use super::super::source::{Item, Part};
 use super::Playback;
 
@@ -19,79 +16,59 @@ impl Playback {
     pub(super) fn publish_due(&mut self, due: Time<Ros>) {
         let late = self.clock.now() - due;
         let Some(item) = self.pop() else { return };
-        if late.nanos() > self.board.latest.load(Ordering::Relaxed) {
-            self.board.latest.store(late.nanos(), Ordering::Relaxed);
+        if late.nanos() > self.live.latest.load(Ordering::Relaxed) {
+            self.live.latest.store(late.nanos(), Ordering::Relaxed);
         }
-        let too_late = matches!(&self.options.pace, Pace::Drop { tolerance } if late > *tolerance);
-        if too_late {
-            if let Some(counters) = self.board.topics.get(item.topic.index()) {
+        if self.pacing.drops(late) {
+            if let Some(counters) = self.live.topics.get(item.topic.index()) {
                 add(&counters.dropped, 1);
             }
         } else {
             self.publish(&item);
         }
-        self.state.last_due = due;
+        self.pacing.passed(due);
     }
 
-    /// Takes the front; playing is behind it from now on.
+    /// Removes the next message; the position is behind it from now on.
     pub(super) fn pop(&mut self) -> Option<Item> {
-        let item = self.state.block.items.pop_front()?;
+        let item = self.feed.pop()?;
         if let (Some(run), Part::Lap(_)) = (&mut self.state.run, item.part) {
             run.position = item.after();
         }
         Some(item)
     }
 
-    /// Publishes a message now; false if the middleware refused it, or it was not meant to go out.
+    /// Publishes a message now; false if the middleware refused it, or it is not to be sent.
     pub(super) fn publish(&mut self, item: &Item) -> bool {
-        let Some(outlet) = self.outlets.get_mut(item.topic) else {
+        let Some(output) = self.outputs.get_mut(item.topic) else {
             return false;
         };
-        if let (true, Some(clock)) = (outlet.triggers_clock, &self.clock_publisher) {
+        if let (true, Some(clock)) = (output.triggers_clock, self.clock_output.publisher()) {
             clock.publish();
         }
         if let Some(file) = item.file {
             self.splits.at(file);
         }
-        outlet.last = Some(item.time);
-        let sent = outlet.publish(item.data.clone(), &self.reporter);
-        if let Some(counters) = self.board.topics.get(item.topic.index()) {
+        output.last = Some(item.time);
+        let sent = output.publish(item.data.clone(), &self.reporter);
+        if let Some(counters) = self.live.topics.get(item.topic.index()) {
             match sent {
                 Sent::Yes => {
                     add(&counters.played, 1);
                     add(&counters.bytes, item.data.len() as u64);
                 }
                 Sent::No => add(&counters.failed, 1),
-                Sent::NotMeant => {}
+                Sent::Ignored => {}
             }
         }
-        self.was_published(item.topic);
+        self.pacing.published(item.topic);
         sent == Sent::Yes
     }
 
-    /// Publishes the state of a latched topic from before the place where playing goes on.
+    /// Publishes the state of a latched topic from before the position.
     pub(super) fn publish_latched(&mut self) {
         if let Some(item) = self.pop() {
             self.publish(&item);
-        }
-    }
-
-    /// Forgets latched messages of topics whose newest one is the last that was published: everybody has it.
-    pub(super) fn drop_known_latched(&mut self) {
-        let mut newest: BTreeMap<TopicId, i64> = BTreeMap::new();
-        for item in &self.state.block.items {
-            if let Part::Latched(_) = item.part {
-                newest.insert(item.topic, item.time);
-            }
-        }
-        for (topic, time) in newest {
-            let last = self.outlets.get_mut(topic).and_then(|outlet| outlet.last);
-            if last == Some(time) {
-                self.state
-                    .block
-                    .items
-                    .retain(|item| item.topic != topic || !matches!(item.part, Part::Latched(_)));
-            }
         }
     }
 
@@ -102,10 +79,14 @@ impl Playback {
             return;
         };
         let last = burst.left == Some(1);
-        if last || self.clock_publisher.is_some() || burst.played.is_multiple_of(CLOCK_STEP) {
+        let moves = last
+            || self.clock_output.publisher().is_some()
+            || burst.played.is_multiple_of(CLOCK_STEP);
+        if moves && due > self.clock.now() {
             self.jump_along(due);
         }
         let sent = self.publish(&item);
+        self.pass_arrival();
         let Some(burst) = self.state.run.as_mut().and_then(|run| run.burst.as_mut()) else {
             return;
         };
@@ -137,7 +118,7 @@ impl Playback {
     /// Moves the clock along with the messages.
     pub(super) fn jump_along(&self, time: Time<Ros>) {
         let clock = &self.clock;
-        self.jumps.along(|| {
+        self.restart.along(|| {
             // Only a controlled clock gets here.
             let _moved = clock.jump(time);
         });

@@ -1,22 +1,22 @@
 use timeloom_time::Time;
 
 use super::super::notice::Notice;
-use super::super::stop_sense::Stop;
+use super::super::suspend_detector::Suspension;
 use super::Playback;
 
 impl Playback {
-    /// Whether this process was stopped for so long that others may have given it up, and they may not have found it
-    /// again yet.
-    pub(super) fn was_stopped(&self) -> bool {
-        self.stop().is_some()
+    /// Whether this process was suspended for so long that other participants may have dropped it, and may not have
+    /// rediscovered it yet.
+    pub(super) fn was_suspended(&self) -> bool {
+        self.suspension().is_some()
     }
 
-    /// Keeps time and messages back after a stop, until others have found this player again: those who follow hear the
-    /// time that it has become then, and every jump after it. True while it does.
+    /// Holds time and messages after a suspension, until other participants have rediscovered this one: followers then
+    /// get the current time, and every jump after it. True while it holds them.
     pub(super) fn recovers(&mut self) -> bool {
-        let Some(stop) = self.stop() else {
+        let Some(suspension) = self.suspension() else {
             if std::mem::take(&mut self.state.recovering) && !self.state.paused {
-                // Only a controlled clock is published, and it takes every order.
+                // Only a controlled clock is published, and it accepts every control.
                 let _resumed = self.clock.resume();
             }
             return false;
@@ -24,15 +24,14 @@ impl Playback {
         if !std::mem::replace(&mut self.state.recovering, true) {
             let _paused = self.clock.pause();
             self.reporter.report(Notice::WasStopped {
-                length: stop.length,
+                length: suspension.length,
             });
         }
-        self.rest_until(Time::from_nanos(stop.over));
+        self.rest_until(Time::from_nanos(suspension.over));
         true
     }
 
-    fn stop(&self) -> Option<Stop> {
-        let ticker = self.state.ticker.as_ref()?;
-        ticker.stop(self.steady.now())
+    fn suspension(&self) -> Option<Suspension> {
+        self.clock_output.suspension(self.steady.now())
     }
 }

@@ -1,12 +1,12 @@
 use timeloom_time::{Duration, Steady, Time};
 
 use super::super::notice::Notice;
-use super::super::outlet::Outlet;
+use super::super::output::Output;
 use super::Playback;
 
-/// How long the name of a node may take to come, at the end.
+/// How long the end waits for the names of nodes.
 const NAMING: Duration = Duration::from_secs(1);
-/// How often that is looked at.
+/// The interval of polling for them.
 const LOOK: Duration = Duration::from_millis(20);
 
 impl Playback {
@@ -21,7 +21,7 @@ impl Playback {
         }
         let quiet = self.listeners.changed().saturating_add(wait.quiet);
         let earliest = quiet.max(self.listeners.since().saturating_add(wait.least));
-        let connected = self.outlets.iter().all(|outlet| self.is_connected(outlet))
+        let connected = self.outputs.iter().all(|output| self.is_connected(output))
             && self.is_clock_connected();
         match connected {
             true if now >= earliest => None,
@@ -31,15 +31,15 @@ impl Playback {
         }
     }
 
-    /// Whether all that can take the messages of an outlet get them; a request needs one server at least.
-    fn is_connected(&self, outlet: &Outlet) -> bool {
-        let there = self.listeners.of(&outlet.offer()).len();
-        outlet.matched() >= there.max(usize::from(outlet.requests().is_some()))
+    /// Whether all subscriptions of an output are connected; a request needs one server at least.
+    fn is_connected(&self, output: &Output) -> bool {
+        let there = self.listeners.of(&output.offer()).len();
+        output.matched() >= there.max(usize::from(output.requests().is_some()))
     }
 
-    /// Whether all that can hear `/clock` do: the first sample is the start, and it is sent once.
+    /// Whether all subscriptions of `/clock` are connected: the start is published once.
     fn is_clock_connected(&self) -> bool {
-        self.clock_publisher.as_ref().is_none_or(|publisher| {
+        self.clock_output.publisher().is_none_or(|publisher| {
             publisher.matched() >= self.listeners.of(&publisher.offer()).len()
         })
     }
@@ -75,11 +75,11 @@ impl Playback {
         if self.options.settle.is_none() {
             return;
         }
-        for outlet in self.outlets.iter() {
-            let nodes = self.listeners.of(&outlet.offer());
-            if outlet.matched() < nodes.len() {
+        for output in self.outputs.iter() {
+            let nodes = self.listeners.of(&output.offer());
+            if output.matched() < nodes.len() {
                 self.reporter.report(Notice::NotConnected {
-                    name: outlet.name.clone(),
+                    name: output.name.clone(),
                     nodes,
                 });
             }

@@ -3,16 +3,16 @@ use timeloom_time::{OnJump, Precision, Ros, Steady, Time, WaitOptions};
 use super::Playback;
 use super::follow::SILENCE;
 
-/// Waits shorter than this are not worth spinning for: that would cost more than it gives.
+/// Waits shorter than this are not worth spinning for.
 const WORTH_SPINNING: f64 = 400_000.0;
 
 impl Playback {
-    /// Waits for news alone.
+    /// Waits for a control or a ring.
     pub(super) fn rest(&self) {
         self.rest_until(Time::MAX);
     }
 
-    /// Waits for news, or until a steady time.
+    /// Waits for a control or a ring, or until a steady time.
     pub(super) fn rest_until(&self, until: Time<Steady>) {
         if let Some(token) = self.mailbox.arm() {
             let options = WaitOptions::new().cancel(&token);

@@ -13,11 +13,11 @@ use timeloom_node::player::{
 use timeloom_time::{Duration, System, Time};
 use timeloom_wire::loopback::{Connection, Faults, Scope};
 
-use super::theatre::{LATCHED, Line, TOPIC, Theatre, at_ms, next, paused, play, seek};
+use super::fixture::{BagMessage, Fixture, LATCHED, TOPIC, at_ms, next, paused, play, seek};
 
 fn latched_topic(publishers: usize) -> impl Fn(&str) -> TopicInfo {
     move |name| {
-        let mut topic = TopicInfo::new(name, super::theatre::STRING);
+        let mut topic = TopicInfo::new(name, super::fixture::STRING);
         if name == "/latched" {
             let profiles = vec![LATCHED; publishers];
             let one = QosProfile {
@@ -33,68 +33,74 @@ fn latched_topic(publishers: usize) -> impl Fn(&str) -> TopicInfo {
 
 #[test]
 fn several_bags_are_played_as_one_and_equal_stamps_keep_their_order() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let first = theatre.bag(
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let first = fixture.bag(
         "a",
-        &[Line(TOPIC, 10, 1), Line(TOPIC, 30, 4), Line(TOPIC, 30, 5)],
+        &[
+            BagMessage(TOPIC, 10, 1),
+            BagMessage(TOPIC, 30, 4),
+            BagMessage(TOPIC, 30, 5),
+        ],
     );
-    let second = theatre.bag_in(
+    let second = fixture.bag_in(
         "b",
         StorageId::Sqlite3,
         &[
-            Line(TOPIC, 20, 2),
-            Line(TOPIC, 20, 3),
-            Line(TOPIC, 30, 6),
-            Line(TOPIC, 40, 7),
+            BagMessage(TOPIC, 20, 2),
+            BagMessage(TOPIC, 20, 3),
+            BagMessage(TOPIC, 30, 6),
+            BagMessage(TOPIC, 40, 7),
         ],
     );
-    let player = theatre.player_named("p", &[&first, &second], Options::default());
+    let player = fixture.player_named("p", &[&first, &second], Options::default());
     play(&player);
     player.wait();
-    theatre.settle();
-    assert_eq!(audience.numbers(), [1, 2, 3, 4, 5, 6, 7]);
-    assert_eq!(audience.millis(), [0, 10, 10, 20, 20, 20, 30]);
+    fixture.settle();
+    assert_eq!(listener.numbers(), [1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(listener.millis(), [0, 10, 10, 20, 20, 20, 30]);
 }
 
 #[test]
 fn the_smallest_read_ahead_plays_everything() {
     for messages in [1, 2, 3] {
-        let theatre = Theatre::new();
-        let audience = theatre.audience(TOPIC);
-        let lines: Vec<_> = (0..50).map(|n| Line(TOPIC, i64::from(n), n)).collect();
-        let player = theatre.player(
-            &theatre.bag("bag", &lines),
+        let fixture = Fixture::new();
+        let listener = fixture.listener(TOPIC);
+        let lines: Vec<_> = (0..50)
+            .map(|n| BagMessage(TOPIC, i64::from(n), n))
+            .collect();
+        let player = fixture.player(
+            &fixture.bag("bag", &lines),
             Options {
                 read_ahead: ReadAheadLimits { messages, bytes: 1 },
                 ..Options::default()
             },
         );
         play(&player);
-        theatre.pass(20);
+        fixture.pass(20);
         assert!(player.status().read_ahead_messages <= 2);
         player.wait();
-        theatre.settle();
-        assert_eq!(audience.numbers(), (0..50).collect::<Vec<_>>());
+        fixture.settle();
+        assert_eq!(listener.numbers(), (0..50).collect::<Vec<_>>());
     }
 }
 
 #[test]
 fn latched_topics_are_as_they_should_be_after_an_offset_and_a_seek() {
     for storage in [StorageId::Mcap, StorageId::Sqlite3] {
-        let theatre = Theatre::new();
-        let audience = theatre.audience_with("/latched", LATCHED);
+        let fixture = Fixture::new();
+        let listener = fixture.listener_with("/latched", LATCHED);
         let lines = [
-            Line("/latched", 0, 1),
-            Line("/latched", 10, 2),
-            Line(TOPIC, 100, 10),
-            Line("/latched", 200, 3),
-            Line(TOPIC, 300, 11),
-            Line("/latched", 400, 4),
-            Line(TOPIC, 500, 12),
+            BagMessage("/latched", 0, 1),
+            BagMessage("/latched", 10, 2),
+            BagMessage(TOPIC, 100, 10),
+            BagMessage("/latched", 200, 3),
+            BagMessage(TOPIC, 300, 11),
+            BagMessage("/latched", 400, 4),
+            BagMessage(TOPIC, 500, 12),
         ];
-        let bag = theatre.bag_with("bag", storage, &lines, latched_topic(2));
-        let player = theatre.player(
+        let bag = fixture.bag_with("bag", storage, &lines, latched_topic(2));
+        let player = fixture.player(
             &bag,
             Options {
                 range: PlayRange {
@@ -105,19 +111,19 @@ fn latched_topics_are_as_they_should_be_after_an_offset_and_a_seek() {
             },
         );
         play(&player);
-        theatre.settle();
-        assert_eq!(audience.numbers(), [1, 2], "what two publishers had kept");
+        fixture.settle();
+        assert_eq!(listener.numbers(), [1, 2], "what two publishers had kept");
         assert!(next(&player) && next(&player) && next(&player) && next(&player));
-        theatre.settle();
-        assert_eq!(audience.numbers(), [1, 2, 3, 4]);
+        fixture.settle();
+        assert_eq!(listener.numbers(), [1, 2, 3, 4]);
         seek(&player, at_ms(450)).unwrap();
-        theatre.settle();
-        assert_eq!(audience.numbers(), [1, 2, 3, 4], "everybody has it");
+        fixture.settle();
+        assert_eq!(listener.numbers(), [1, 2, 3, 4], "everybody has it");
         seek(&player, at_ms(300)).unwrap();
-        theatre.settle();
-        assert_eq!(audience.numbers()[4..], [2, 3]);
-        let late = theatre.audience_with("/latched", LATCHED);
-        theatre.settle();
+        fixture.settle();
+        assert_eq!(listener.numbers()[4..], [2, 3]);
+        let late = fixture.listener_with("/latched", LATCHED);
+        fixture.settle();
         assert_eq!(
             late.numbers().last(),
             Some(&3),
@@ -128,7 +134,7 @@ fn latched_topics_are_as_they_should_be_after_an_offset_and_a_seek() {
 
 #[test]
 fn the_qos_is_that_of_the_recording_unless_overridden() {
-    let theatre = Theatre::new();
+    let fixture = Fixture::new();
     let deadline = QosDuration { sec: 9, nsec: 0 };
     let topic = move |name: &str| {
         let profile = QosProfile {
@@ -138,26 +144,26 @@ fn the_qos_is_that_of_the_recording_unless_overridden() {
         };
         TopicInfo {
             offered_qos_profiles: profiles_to_yaml(&[profile], QosSpelling::Names),
-            ..TopicInfo::new(name, super::theatre::STRING)
+            ..TopicInfo::new(name, super::fixture::STRING)
         }
     };
-    let bag = theatre.bag_with("bag", StorageId::Mcap, &[Line(TOPIC, 1, 1)], topic);
+    let bag = fixture.bag_with("bag", StorageId::Mcap, &[BagMessage(TOPIC, 1, 1)], topic);
     let strict = QosProfile {
         deadline,
         ..LATCHED
     };
-    let audience = theatre.audience_with(TOPIC, strict);
-    let player = theatre.player(&bag, Options::default());
+    let listener = fixture.listener_with(TOPIC, strict);
+    let player = fixture.player(&bag, Options::default());
     play(&player);
     player.wait();
-    theatre.settle();
-    assert_eq!(audience.numbers(), [1]);
+    fixture.settle();
+    assert_eq!(listener.numbers(), [1]);
     drop(player);
     let best_effort = QosProfile {
         reliability: Reliability::BestEffort,
         ..QosProfile::DEFAULT
     };
-    let player = theatre.player(
+    let player = fixture.player(
         &bag,
         Options {
             qos_overrides: [(TOPIC.to_owned(), best_effort)].into(),
@@ -166,30 +172,34 @@ fn the_qos_is_that_of_the_recording_unless_overridden() {
     );
     play(&player);
     player.wait();
-    theatre.settle();
-    assert_eq!(audience.numbers(), [1], "it is not content with less");
+    fixture.settle();
+    assert_eq!(listener.numbers(), [1], "it is not content with less");
 }
 
 #[test]
-fn topics_that_cannot_be_played_are_told_and_the_others_are_played() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
+fn topics_that_cannot_be_played_are_reported_and_the_others_are_played() {
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
     let topic = |name: &str| match name {
         "/json" => TopicInfo {
             serialization_format: "json".into(),
-            ..TopicInfo::new(name, super::theatre::STRING)
+            ..TopicInfo::new(name, super::fixture::STRING)
         },
         "/odd" => TopicInfo::new(name, "no type at all"),
-        _ => TopicInfo::new(name, super::theatre::STRING),
+        _ => TopicInfo::new(name, super::fixture::STRING),
     };
-    let lines = [Line("/json", 0, 0), Line("/odd", 1, 0), Line(TOPIC, 2, 1)];
-    let bag = theatre.bag_with("bag", StorageId::Mcap, &lines, topic);
-    let player = theatre.player(&bag, Options::default());
+    let lines = [
+        BagMessage("/json", 0, 0),
+        BagMessage("/odd", 1, 0),
+        BagMessage(TOPIC, 2, 1),
+    ];
+    let bag = fixture.bag_with("bag", StorageId::Mcap, &lines, topic);
+    let player = fixture.player(&bag, Options::default());
     play(&player);
     player.wait();
-    theatre.settle();
-    assert_eq!(audience.numbers(), [1]);
-    let skipped = theatre.notices();
+    fixture.settle();
+    assert_eq!(listener.numbers(), [1]);
+    let skipped = fixture.notices();
     assert_eq!(skipped.len(), 2, "{skipped:?}");
     assert!(
         skipped
@@ -200,27 +210,27 @@ fn topics_that_cannot_be_played_are_told_and_the_others_are_played() {
 
 #[test]
 fn a_damaged_bag_plays_up_to_and_after_the_damage() {
-    let theatre = Theatre::new();
-    theatre.directory.unchecked();
-    let audience = theatre.audience(TOPIC);
-    let bag = theatre.damaged_bag("bag", 30);
-    let player = theatre.player(&bag, Options::default());
+    let fixture = Fixture::new();
+    fixture.directory.unchecked();
+    let listener = fixture.listener(TOPIC);
+    let bag = fixture.damaged_bag("bag", 30);
+    let player = fixture.player(&bag, Options::default());
     play(&player);
     player.wait();
-    theatre.settle();
-    let numbers = audience.numbers();
+    fixture.settle();
+    let numbers = listener.numbers();
     assert_eq!(numbers.first(), Some(&0));
     assert_eq!(numbers.last(), Some(&29), "{numbers:?}");
     assert!(numbers.len() < 30, "something was damaged");
     assert!(!player.status().damage.is_empty());
-    let told = theatre.notices();
+    let told = fixture.notices();
     assert!(matches!(&told[..], [Notice::Damage(_), ..]), "{told:?}");
 }
 
 #[test]
 fn an_empty_bag_is_over_at_once() {
-    let theatre = Theatre::new();
-    let player = theatre.player(&theatre.bag("bag", &[]), Options::default());
+    let fixture = Fixture::new();
+    let player = fixture.player(&fixture.bag("bag", &[]), Options::default());
     play(&player);
     player.wait();
     assert_eq!(player.status().state, State::Ended);
@@ -229,7 +239,7 @@ fn an_empty_bag_is_over_at_once() {
         repeat: Repeat::JumpBack,
         ..Options::default()
     };
-    let player = theatre.player(&theatre.bag("other", &[Line(TOPIC, 1, 1)]), nothing);
+    let player = fixture.player(&fixture.bag("other", &[BagMessage(TOPIC, 1, 1)]), nothing);
     play(&player);
     player.wait();
     assert_eq!(player.status().played(), 0);
@@ -237,10 +247,10 @@ fn an_empty_bag_is_over_at_once() {
 
 #[test]
 fn a_monotonic_loop_never_jumps_back() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let player = theatre.player(
-        &theatre.bag("bag", &[Line(TOPIC, 10, 1), Line(TOPIC, 50, 2)]),
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let player = fixture.player(
+        &fixture.bag("bag", &[BagMessage(TOPIC, 10, 1), BagMessage(TOPIC, 50, 2)]),
         Options {
             repeat: Repeat::Monotonic,
             ..Options::default()
@@ -249,27 +259,27 @@ fn a_monotonic_loop_never_jumps_back() {
     play(&player);
     let mut last = player.clock().now();
     for _ in 0..100 {
-        theatre.pass(3);
+        fixture.pass(3);
         assert!(player.clock().now() >= last);
         last = player.clock().now();
     }
     assert_eq!(last, at_ms(310), "time goes on");
     assert!(player.status().time <= at_ms(50), "the bag's does not");
-    assert_eq!(audience.numbers()[..6], [1, 2, 1, 2, 1, 2]);
-    assert_eq!(audience.millis()[..6], [0, 40, 40, 80, 80, 120]);
+    assert_eq!(listener.numbers()[..6], [1, 2, 1, 2, 1, 2]);
+    assert_eq!(listener.millis()[..6], [0, 40, 40, 80, 80, 120]);
     assert_eq!(seek(&player, at_ms(30)), Ok(Answer::At(at_ms(30))));
     assert_eq!(player.status().time, at_ms(30));
 }
 
 #[test]
 fn a_part_is_repeated_from_a_to_b() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
     let lines: Vec<_> = (0..10)
-        .map(|n| Line(TOPIC, 100 * i64::from(n), n))
+        .map(|n| BagMessage(TOPIC, 100 * i64::from(n), n))
         .collect();
-    let player = theatre.player(
-        &theatre.bag("bag", &lines),
+    let player = fixture.player(
+        &fixture.bag("bag", &lines),
         Options {
             repeat: Repeat::JumpBack,
             loop_range: Some((at_ms(250), at_ms(450))),
@@ -281,31 +291,31 @@ fn a_part_is_repeated_from_a_to_b() {
         },
     );
     play(&player);
-    theatre.pass(820);
-    let heard = audience.numbers();
+    fixture.pass(820);
+    let heard = listener.numbers();
     assert_eq!(
         heard,
         [1, 2, 3, 4, 3, 4, 3, 4, 3],
         "the way to it is played once"
     );
     assert_eq!(
-        audience.millis(),
+        listener.millis(),
         [0, 100, 200, 300, 400, 500, 600, 700, 800]
     );
     // The loop is opened: the rest follows, and then the whole.
     assert_eq!(player.control(Control::SetLoop(None)), Ok(Answer::Done));
-    theatre.pass(700);
-    assert_eq!(audience.numbers()[9..15], [4, 5, 6, 7, 8, 9]);
+    fixture.pass(700);
+    assert_eq!(listener.numbers()[9..15], [4, 5, 6, 7, 8, 9]);
     let empty = player.control(Control::SetLoop(Some((at_ms(300), at_ms(200)))));
     assert!(empty.is_err());
 }
 
 #[test]
 fn the_order_of_sending_is_kept_when_asked_for() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let bag = theatre.sent_bag("bag", &[(100, 90, 2), (110, 80, 1), (120, 115, 3)]);
-    let player = theatre.player(
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let bag = fixture.sent_bag("bag", &[(100, 90, 2), (110, 80, 1), (120, 115, 3)]);
+    let player = fixture.player(
         &bag,
         Options {
             order: MessageOrder::Sent,
@@ -314,17 +324,20 @@ fn the_order_of_sending_is_kept_when_asked_for() {
     );
     play(&player);
     player.wait();
-    theatre.settle();
-    assert_eq!(audience.numbers(), [1, 2, 3]);
+    fixture.settle();
+    assert_eq!(listener.numbers(), [1, 2, 3]);
 }
 
 #[test]
 fn it_waits_for_subscribers_and_for_its_time() {
-    let theatre = Theatre::new();
-    let bag = theatre.bag("bag", &[Line(TOPIC, 10, 1), Line("/other", 20, 2)]);
-    let system = timeloom_time::Clock::<System>::on(&theatre.time.base());
+    let fixture = Fixture::new();
+    let bag = fixture.bag(
+        "bag",
+        &[BagMessage(TOPIC, 10, 1), BagMessage("/other", 20, 2)],
+    );
+    let system = timeloom_time::Clock::<System>::on(&fixture.time.base());
     let due = system.now().saturating_add(Duration::from_secs(60));
-    let player = theatre.player(
+    let player = fixture.player(
         &bag,
         Options {
             wait_for_subscribers: 1,
@@ -333,16 +346,16 @@ fn it_waits_for_subscribers_and_for_its_time() {
         },
     );
     play(&player);
-    theatre.pass(1000);
+    fixture.pass(1000);
     assert_eq!(player.status().state, State::WaitingForSubscribers);
-    let first = theatre.audience(TOPIC);
-    theatre.pass(1000);
+    let first = fixture.listener(TOPIC);
+    fixture.pass(1000);
     assert_eq!(player.status().state, State::WaitingForSubscribers);
-    let second = theatre.audience("/other");
-    theatre.pass(1000);
+    let second = fixture.listener("/other");
+    fixture.pass(1000);
     assert_eq!(player.status().state, State::WaitingForStart);
     player.wait();
-    theatre.settle();
+    fixture.settle();
     assert_eq!((first.numbers(), second.numbers()), (vec![1], vec![2]));
     let begun: Time<System> = system.now().saturating_sub(Duration::from_millis(10));
     assert!(begun >= due && begun - due < Duration::from_millis(2));
@@ -350,10 +363,10 @@ fn it_waits_for_subscribers_and_for_its_time() {
 
 #[test]
 fn acknowledgements_are_waited_for() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let player = theatre.player(
-        &theatre.bag("bag", &[Line(TOPIC, 10, 1), Line(TOPIC, 20, 2)]),
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let player = fixture.player(
+        &fixture.bag("bag", &[BagMessage(TOPIC, 10, 1), BagMessage(TOPIC, 20, 2)]),
         Options {
             wait_for_acks: AckWait::Forever,
             ..Options::default()
@@ -361,21 +374,24 @@ fn acknowledgements_are_waited_for() {
     );
     play(&player);
     player.wait();
-    theatre.settle();
-    assert_eq!(audience.numbers(), [1, 2]);
-    assert_eq!(theatre.notices(), []);
+    fixture.settle();
+    assert_eq!(listener.numbers(), [1, 2]);
+    assert_eq!(fixture.notices(), []);
 }
 
 #[test]
-fn who_does_not_acknowledge_is_told_of() {
-    let theatre = Theatre::new();
-    let _audience = theatre.audience(TOPIC);
+fn missing_acknowledgements_are_reported() {
+    let fixture = Fixture::new();
+    let _audience = fixture.listener(TOPIC);
     let best_effort = QosProfile {
         reliability: Reliability::BestEffort,
         ..QosProfile::DEFAULT
     };
-    let player = theatre.player(
-        &theatre.bag("bag", &[Line(TOPIC, 10, 1), Line("/loose", 20, 2)]),
+    let player = fixture.player(
+        &fixture.bag(
+            "bag",
+            &[BagMessage(TOPIC, 10, 1), BagMessage("/loose", 20, 2)],
+        ),
         Options {
             wait_for_acks: AckWait::For(Duration::from_secs(3)),
             qos_overrides: [("/loose".to_owned(), best_effort)].into(),
@@ -383,8 +399,8 @@ fn who_does_not_acknowledge_is_told_of() {
         },
     );
     play(&player);
-    theatre.settle();
-    theatre.network.set_faults(
+    fixture.settle();
+    fixture.network.set_faults(
         Scope::everywhere(),
         Faults {
             connection: Connection::Down,
@@ -392,13 +408,13 @@ fn who_does_not_acknowledge_is_told_of() {
         },
     );
     player.control(Control::Burst(0)).unwrap();
-    let before = theatre.clock.now();
+    let before = fixture.clock.now();
     player.control(Control::Resume).unwrap();
     player.wait();
-    assert_eq!(theatre.clock.now() - before, Duration::from_secs(3));
+    assert_eq!(fixture.clock.now() - before, Duration::from_secs(3));
     let topics = |name: &str| vec![name.to_owned()];
     assert_eq!(
-        theatre.notices(),
+        fixture.notices(),
         [
             Notice::NoAcknowledgements {
                 topics: topics("/loose")
@@ -411,75 +427,17 @@ fn who_does_not_acknowledge_is_told_of() {
 }
 
 #[test]
-fn a_read_ahead_file_that_vanishes_is_told() {
-    let theatre = Theatre::new();
-    let bag = theatre.bag("bag", &[Line(TOPIC, 10, 1)]);
-    let other = theatre.bag("other", &[Line(TOPIC, 20, 2)]);
-    let player = theatre.player_named("p", &[&bag, &other], Options::default());
+fn a_bag_file_that_vanishes_is_reported() {
+    let fixture = Fixture::new();
+    let bag = fixture.bag("bag", &[BagMessage(TOPIC, 10, 1)]);
+    let other = fixture.bag("other", &[BagMessage(TOPIC, 20, 2)]);
+    let player = fixture.player_named("p", &[&bag, &other], Options::default());
     fs::remove_dir_all(&other).unwrap();
-    let audience = theatre.audience(TOPIC);
+    let listener = fixture.listener(TOPIC);
     play(&player);
     player.wait();
-    theatre.settle();
-    assert_eq!(audience.numbers(), [1]);
+    fixture.settle();
+    assert_eq!(listener.numbers(), [1]);
     assert_eq!(player.status().damage.len(), 1);
     drop(Arc::new(player));
-}
-
-/// The files that `events/read_split` says were closed and opened.
-#[derive(Default)]
-struct SplitLog(std::sync::Mutex<Vec<(String, String)>>);
-
-impl timeloom_wire::Receiver for SplitLog {
-    fn sample(&self, sample: timeloom_wire::Sample) {
-        let schema = timeloom_msg::Definitions::builtin();
-        let schema = schema.schema("rosbag2_interfaces/msg/ReadSplitEvent");
-        let event = schema.unwrap().decode(&sample.payload).unwrap();
-        let name = |field: &str| {
-            let value = event.get(field).unwrap();
-            let path = value.as_str().unwrap().to_owned();
-            path.rsplit('/').next().unwrap().to_owned()
-        };
-        let pair = (name("closed_file"), name("opened_file"));
-        self.0.lock().unwrap().push(pair);
-    }
-}
-
-#[test]
-fn the_next_file_of_a_split_bag_is_told() {
-    let theatre = Theatre::new();
-    let path = theatre.directory.path().join("split");
-    let mut writer =
-        timeloom_bag::BagWriter::create(&path, timeloom_bag::BagOptions::default()).unwrap();
-    let topic = writer.add_topic(&TopicInfo::new(TOPIC, "std_msgs/msg/String"));
-    let topic = topic.unwrap();
-    for n in 0..6_u32 {
-        if n == 2 || n == 4 {
-            writer.split().unwrap();
-        }
-        let message = timeloom_bag::Message {
-            topic,
-            log_time_ns: i64::from(n) * 100_000_000,
-            publish_time_ns: 0,
-            sequence: 0,
-            data: &super::theatre::payload(n),
-        };
-        assert!(writer.write(&[message], 0).is_ok());
-    }
-    assert!(writer.finish().unwrap().1.is_ok());
-    let log = Arc::new(SplitLog::default());
-    let spec = timeloom_wire::TopicSpec {
-        name: "/events/read_split".into(),
-        type_name: timeloom_msg::TypeName::parse("rosbag2_interfaces/msg/ReadSplitEvent").unwrap(),
-        type_hash: None,
-        qos: QosProfile::DEFAULT,
-    };
-    let (_, node) = theatre.participant("listener");
-    let _subscription = node.subscribe(&spec, Arc::clone(&log) as _).unwrap();
-    let player = theatre.player(&path, Options::default());
-    play(&player);
-    player.wait();
-    theatre.settle();
-    let pair = |a: &str, b: &str| (format!("split_{a}.mcap"), format!("split_{b}.mcap"));
-    assert_eq!(*log.0.lock().unwrap(), [pair("0", "1"), pair("1", "2")]);
 }

@@ -10,7 +10,7 @@ use timeloom_node::player::{
 use timeloom_time::{Clock, Duration, JumpHandler, JumpThreshold, Ros, Steady, Time};
 use timeloom_wire::{Node, PublishOptions, Publisher, Receiver, Sample, Subscription, TopicSpec};
 
-use super::theatre::{Line, MS, TOPIC, Theatre, at_ms, next, paused, play, seek};
+use super::fixture::{BagMessage, Fixture, MS, TOPIC, at_ms, next, paused, play, seek};
 
 /// What came on `/clock`: when, and which time, both in milliseconds.
 pub(super) struct ClockLog {
@@ -48,12 +48,12 @@ fn clock_spec() -> TopicSpec {
     }
 }
 
-pub(super) fn listen(theatre: &Theatre) -> (Arc<ClockLog>, Box<dyn Subscription>) {
+pub(super) fn listen(fixture: &Fixture) -> (Arc<ClockLog>, Box<dyn Subscription>) {
     let log = Arc::new(ClockLog {
         seen: Mutex::default(),
-        clock: theatre.clock.clone(),
+        clock: fixture.clock.clone(),
     });
-    let (_, node) = theatre.participant("listener");
+    let (_, node) = fixture.participant("listener");
     let mut spec = clock_spec();
     // The end of a lap and the start of the next one come at the same moment.
     spec.qos.depth = 100;
@@ -68,19 +68,19 @@ pub(super) fn every(millis: i64) -> ClockPublishing {
     }
 }
 
-fn lines(count: u32, step: i64) -> Vec<Line> {
+fn lines(count: u32, step: i64) -> Vec<BagMessage> {
     (0..count)
-        .map(|n| Line(TOPIC, 1000 + step * i64::from(n), n))
+        .map(|n| BagMessage(TOPIC, 1000 + step * i64::from(n), n))
         .collect()
 }
 
 #[test]
 fn clock_is_published_at_the_chosen_frequency() {
     for (rate, step) in [(1.0, 50), (0.5, 25), (4.0, 200)] {
-        let theatre = Theatre::new();
-        let (log, _subscription) = listen(&theatre);
-        let player = theatre.player(
-            &theatre.bag("bag", &lines(10, 100)),
+        let fixture = Fixture::new();
+        let (log, _subscription) = listen(&fixture);
+        let player = fixture.player(
+            &fixture.bag("bag", &lines(10, 100)),
             Options {
                 clock: every(50),
                 rate: sane_rate(rate).unwrap(),
@@ -89,7 +89,7 @@ fn clock_is_published_at_the_chosen_frequency() {
         );
         play(&player);
         player.wait();
-        theatre.settle();
+        fixture.settle();
         // The last one comes with the end, whenever that is.
         log.seen.lock().unwrap().pop();
         assert!(log.periods().iter().all(|period| *period == 50));
@@ -101,28 +101,28 @@ fn clock_is_published_at_the_chosen_frequency() {
 }
 
 #[test]
-fn clock_goes_on_while_paused_and_tells_every_change_at_once() {
-    let theatre = Theatre::new();
-    let (log, _subscription) = listen(&theatre);
-    let player = theatre.player(
-        &theatre.bag("bag", &lines(10, 100)),
+fn clock_is_published_while_paused_and_at_every_change() {
+    let fixture = Fixture::new();
+    let (log, _subscription) = listen(&fixture);
+    let player = fixture.player(
+        &fixture.bag("bag", &lines(10, 100)),
         Options {
             clock: every(50),
             ..paused()
         },
     );
     play(&player);
-    theatre.pass(210);
+    fixture.pass(210);
     assert_eq!(log.times(), [1000; 5]);
     assert!(next(&player) && next(&player));
-    theatre.settle();
+    fixture.settle();
     seek(&player, at_ms(1730)).unwrap();
-    theatre.settle();
+    fixture.settle();
     assert_eq!(log.times().last(), Some(&1730));
     player.control(Control::Stop).unwrap();
-    theatre.settle();
+    fixture.settle();
     let count = log.times().len();
-    theatre.pass(1000);
+    fixture.pass(1000);
     assert_eq!(
         log.times().len(),
         count,
@@ -132,23 +132,26 @@ fn clock_goes_on_while_paused_and_tells_every_change_at_once() {
 
 #[test]
 fn the_frequency_of_the_clock_can_be_changed() {
-    let theatre = Theatre::new();
-    let (log, _subscription) = listen(&theatre);
-    let player = theatre.player(&theatre.bag("bag", &lines(30, 100)), paused());
+    let fixture = Fixture::new();
+    let (log, _subscription) = listen(&fixture);
+    let player = fixture.player(&fixture.bag("bag", &lines(30, 100)), paused());
     play(&player);
-    theatre.pass(500);
+    fixture.pass(500);
     assert_eq!(log.times().len(), 0, "it is off");
     let set = |hertz: f64| player.control(Control::SetClockFrequency(hertz));
     assert_eq!(set(20.0), Ok(Answer::Done));
-    theatre.pass(499);
+    fixture.pass(499);
     assert_eq!(log.times().len(), 10, "at once, and while paused");
     assert_eq!(set(0.0), Ok(Answer::Done));
-    theatre.pass(500);
+    fixture.pass(500);
     assert_eq!(log.times().len(), 10);
     for hertz in [f64::NAN, f64::INFINITY, 1e9] {
         assert!(matches!(set(hertz), Err(Refusal::ClockFrequency { .. })));
     }
-    let own = theatre.player(&theatre.bag("own", &[Line("/clock", 10, 1)]), paused());
+    let own = fixture.player(
+        &fixture.bag("own", &[BagMessage("/clock", 10, 1)]),
+        paused(),
+    );
     play(&own);
     assert_eq!(
         own.control(Control::SetClockFrequency(10.0)),
@@ -163,14 +166,14 @@ fn clock_is_published_before_the_messages_of_chosen_topics() {
         (ClockTrigger::Topics(vec!["/other".into()]), vec![1250]),
         (ClockTrigger::Topics(vec!["/nobody".into()]), vec![]),
     ] {
-        let theatre = Theatre::new();
-        let (log, _subscription) = listen(&theatre);
+        let fixture = Fixture::new();
+        let (log, _subscription) = listen(&fixture);
         let mut lines = lines(3, 100);
-        lines.push(Line("/other", 1250, 9));
+        lines.push(BagMessage("/other", 1250, 9));
         // A recorded clock would be a second one.
-        lines.push(Line("/clock", 1010, 10));
-        let player = theatre.player(
-            &theatre.bag("bag", &lines),
+        lines.push(BagMessage("/clock", 1010, 10));
+        let player = fixture.player(
+            &fixture.bag("bag", &lines),
             Options {
                 clock: ClockPublishing {
                     period: None,
@@ -181,7 +184,7 @@ fn clock_is_published_before_the_messages_of_chosen_topics() {
         );
         play(&player);
         player.wait();
-        theatre.settle();
+        fixture.settle();
         assert_eq!(log.times(), expected);
         assert!(
             !player
@@ -200,8 +203,8 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    pub(super) fn new(theatre: &Theatre, name: &str) -> Self {
-        let (_, node) = theatre.participant(name);
+    pub(super) fn new(fixture: &Fixture, name: &str) -> Self {
+        let (_, node) = fixture.participant(name);
         Self {
             publisher: node.publish(&clock_spec()).unwrap(),
             _node: node,
@@ -216,19 +219,19 @@ impl Driver {
     }
 
     /// Ticks from one time to another, `step` of its time each 10 ms of steady time.
-    pub(super) fn run(&self, theatre: &Theatre, from: i64, to: i64, step: i64) {
+    pub(super) fn run(&self, fixture: &Fixture, from: i64, to: i64, step: i64) {
         let mut time = from;
         while time <= to {
             self.tick(time);
-            theatre.pass(10);
+            fixture.pass(10);
             time += step;
         }
     }
 }
 
-fn follower(theatre: &Theatre, count: u32, extrapolate: bool) -> Player {
-    let player = theatre.player(
-        &theatre.bag("bag", &lines(count, 4)),
+fn follower(fixture: &Fixture, count: u32, extrapolate: bool) -> Player {
+    let player = fixture.player(
+        &fixture.bag("bag", &lines(count, 4)),
         Options {
             time: TimeSituation::External { extrapolate },
             ..Options::default()
@@ -240,22 +243,22 @@ fn follower(theatre: &Theatre, count: u32, extrapolate: bool) -> Player {
 
 #[test]
 fn an_external_clock_drives_the_player() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let driver = Driver::new(&theatre, "gazebo");
-    let player = follower(&theatre, 11, false);
-    theatre.pass(100);
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let driver = Driver::new(&fixture, "gazebo");
+    let player = follower(&fixture, 11, false);
+    fixture.pass(100);
     assert_eq!(player.status().state, State::WaitingForClock);
     driver.tick(990);
-    theatre.pass(5000);
-    assert_eq!(audience.numbers(), [0; 0], "its time has not come");
+    fixture.pass(5000);
+    assert_eq!(listener.numbers(), [0; 0], "its time has not come");
     // What lies between two samples comes in one burst with the second.
     driver.tick(1005);
-    theatre.pass(1);
-    assert_eq!(audience.numbers(), [0, 1]);
+    fixture.pass(1);
+    assert_eq!(listener.numbers(), [0, 1]);
     driver.tick(1020);
-    theatre.pass(1);
-    assert_eq!(audience.numbers(), [0, 1, 2, 3, 4, 5]);
+    fixture.pass(1);
+    assert_eq!(listener.numbers(), [0, 1, 2, 3, 4, 5]);
     for control in [
         Control::Pause,
         Control::Resume,
@@ -274,71 +277,71 @@ fn an_external_clock_drives_the_player() {
     }
     driver.tick(1040);
     player.wait();
-    theatre.settle();
-    assert_eq!(audience.numbers(), (0..11).collect::<Vec<_>>());
+    fixture.settle();
+    assert_eq!(listener.numbers(), (0..11).collect::<Vec<_>>());
     assert_eq!(player.status().state, State::Ended);
 }
 
 #[test]
 fn a_source_that_jumps_takes_the_player_along() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let driver = Driver::new(&theatre, "gazebo");
-    let player = follower(&theatre, 5000, false);
-    driver.run(&theatre, 1000, 1020, 10);
-    assert_eq!(audience.numbers(), [0, 1, 2, 3, 4, 5]);
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let driver = Driver::new(&fixture, "gazebo");
+    let player = follower(&fixture, 5000, false);
+    driver.run(&fixture, 1000, 1020, 10);
+    assert_eq!(listener.numbers(), [0, 1, 2, 3, 4, 5]);
     // Back: what was played is played again.
-    audience.clear();
-    driver.run(&theatre, 1010, 1020, 10);
-    assert_eq!(audience.numbers(), [3, 4, 5]);
+    listener.clear();
+    driver.run(&fixture, 1010, 1020, 10);
+    assert_eq!(listener.numbers(), [3, 4, 5]);
     // Far ahead: the time of all that lies between has come.
-    audience.clear();
-    driver.run(&theatre, 11_000, 11_010, 10);
-    assert_eq!(audience.numbers(), (6..=2502).collect::<Vec<_>>());
+    listener.clear();
+    driver.run(&fixture, 11_000, 11_010, 10);
+    assert_eq!(listener.numbers(), (6..=2502).collect::<Vec<_>>());
     drop(player);
 }
 
 #[test]
-fn a_source_that_stands_or_dies_stops_the_player_and_is_told_of() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let driver = Driver::new(&theatre, "gazebo");
-    let player = follower(&theatre, 100, false);
-    theatre.pass(3000);
+fn a_source_that_stops_or_ends_stops_the_player_and_is_reported() {
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let driver = Driver::new(&fixture, "gazebo");
+    let player = follower(&fixture, 100, false);
+    fixture.pass(3000);
     let silent = |notice: &Notice| matches!(notice, Notice::ClockSilent { .. });
-    assert_eq!(theatre.notices().iter().filter(|n| silent(n)).count(), 1);
-    driver.run(&theatre, 1000, 1020, 10);
+    assert_eq!(fixture.notices().iter().filter(|n| silent(n)).count(), 1);
+    driver.run(&fixture, 1000, 1020, 10);
     drop(driver);
-    theatre.pass(20_000);
-    assert_eq!(audience.numbers(), [0, 1, 2, 3, 4, 5]);
-    assert_eq!(theatre.notices().iter().filter(|n| silent(n)).count(), 2);
+    fixture.pass(20_000);
+    assert_eq!(listener.numbers(), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(fixture.notices().iter().filter(|n| silent(n)).count(), 2);
     // Another one takes over.
-    let driver = Driver::new(&theatre, "second");
-    driver.run(&theatre, 1030, 1040, 10);
-    assert_eq!(audience.numbers(), (0..=10).collect::<Vec<_>>());
+    let driver = Driver::new(&fixture, "second");
+    driver.run(&fixture, 1030, 1040, 10);
+    assert_eq!(listener.numbers(), (0..=10).collect::<Vec<_>>());
     drop(player);
 }
 
 #[test]
 fn extrapolation_is_wrong_by_one_sample_period_at_most() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let driver = Driver::new(&theatre, "gazebo");
-    let player = follower(&theatre, 400, true);
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let driver = Driver::new(&fixture, "gazebo");
+    let player = follower(&fixture, 400, true);
     // 10 Hz, while messages come each 4 ms; the rate doubles, halves, then time stands.
     let period = 100;
     let mut truth: Vec<(i64, i64)> = Vec::new();
     let mut time = 1000;
     for rate in [1, 1, 1, 1, 2, 2, 2, 1, 1, 0, 0, 1, 1, 1] {
-        truth.push((theatre.clock.now().nanos() / MS, time));
+        truth.push((fixture.clock.now().nanos() / MS, time));
         driver.tick(time);
-        theatre.pass(period);
+        fixture.pass(period);
         time += rate * period;
     }
-    let heard: Vec<_> = audience
+    let heard: Vec<_> = listener
         .numbers()
         .into_iter()
-        .zip(audience.times())
+        .zip(listener.times())
         .collect();
     let mut between = 0;
     for (number, at) in &heard {
@@ -364,7 +367,7 @@ fn extrapolation_is_wrong_by_one_sample_period_at_most() {
         between > heard.len() / 2,
         "messages come between the samples: {between}"
     );
-    let numbers = audience.numbers();
+    let numbers = listener.numbers();
     assert!(
         numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]),
         "none twice, none lost"
@@ -374,16 +377,16 @@ fn extrapolation_is_wrong_by_one_sample_period_at_most() {
 
 #[test]
 fn two_players_go_in_step() {
-    let theatre = Theatre::new();
-    let (first, second) = (theatre.audience("/first"), theatre.audience("/second"));
+    let fixture = Fixture::new();
+    let (first, second) = (fixture.listener("/first"), fixture.listener("/second"));
     let bag = |topic, name| {
         let lines: Vec<_> = (0..20)
-            .map(|n| Line(topic, 1000 + 50 * i64::from(n), n))
+            .map(|n| BagMessage(topic, 1000 + 50 * i64::from(n), n))
             .collect();
-        theatre.bag(name, &lines)
+        fixture.bag(name, &lines)
     };
     let (bag1, bag2) = (bag("/first", "one"), bag("/second", "two"));
-    let follower = theatre.player_named(
+    let follower = fixture.player_named(
         "follower",
         &[&bag2],
         Options {
@@ -393,7 +396,7 @@ fn two_players_go_in_step() {
         },
     );
     play(&follower);
-    let leader = theatre.player_named(
+    let leader = fixture.player_named(
         "leader",
         &[&bag1],
         Options {
@@ -402,17 +405,17 @@ fn two_players_go_in_step() {
         },
     );
     play(&leader);
-    theatre.pass(225);
+    fixture.pass(225);
     leader.control(Control::Pause).unwrap();
-    theatre.pass(3000);
+    fixture.pass(3000);
     assert_eq!(first.numbers(), second.numbers());
     assert_eq!(first.numbers().len(), 5);
     leader.control(Control::SetRate(2.0)).unwrap();
     leader.control(Control::Resume).unwrap();
-    theatre.pass(100);
+    fixture.pass(100);
     seek(&leader, at_ms(1000)).unwrap();
     leader.wait();
-    theatre.settle();
+    fixture.settle();
     let apart = |n: usize| (first.times()[n] - second.times()[n]).abs();
     assert_eq!(first.numbers(), second.numbers());
     assert!(
@@ -423,19 +426,19 @@ fn two_players_go_in_step() {
 }
 
 #[test]
-fn two_clocks_are_told_by_name() {
-    let theatre = Theatre::new();
-    let _driver = Driver::new(&theatre, "gazebo");
-    let player = theatre.player(
-        &theatre.bag("bag", &lines(3, 100)),
+fn two_publishers_are_reported_by_name() {
+    let fixture = Fixture::new();
+    let _driver = Driver::new(&fixture, "gazebo");
+    let player = fixture.player(
+        &fixture.bag("bag", &lines(3, 100)),
         Options {
             clock: every(10),
             ..Options::default()
         },
     );
-    theatre.settle();
+    fixture.settle();
     let nodes = vec!["/gazebo".to_owned(), "/rosbag2_player".to_owned()];
-    let mut told = theatre.notices();
+    let mut told = fixture.notices();
     for notice in &mut told {
         if let Notice::ManyClocks { nodes } = notice {
             nodes.sort();
@@ -446,11 +449,11 @@ fn two_clocks_are_told_by_name() {
 }
 
 #[test]
-fn jump_callbacks_hear_of_seeks_loops_and_steps() {
-    let theatre = Theatre::new();
+fn jump_handlers_are_called_for_seeks_loops_and_steps() {
+    let fixture = Fixture::new();
     let heard: Arc<Mutex<Vec<(i64, i64)>>> = Arc::default();
-    let player = theatre.player(
-        &theatre.bag("bag", &lines(3, 100)),
+    let player = fixture.player(
+        &fixture.bag("bag", &lines(3, 100)),
         Options {
             repeat: Repeat::JumpBack,
             ..Options::default()
@@ -469,9 +472,9 @@ fn jump_callbacks_hear_of_seeks_loops_and_steps() {
                         .push((millis(jump.old), millis(jump.new)));
                 }),
             );
-    theatre.pass(50);
+    fixture.pass(50);
     assert_eq!(seek(&player, at_ms(1150)), Ok(Answer::At(at_ms(1150))));
-    theatre.pass(60);
+    fixture.pass(60);
     player.control(Control::Pause).unwrap();
     assert!(next(&player));
     assert_eq!(

@@ -4,26 +4,30 @@ use timeloom_bag::{StorageId, TopicInfo};
 use timeloom_msg::Distro;
 use timeloom_node::player::{Notice, Options};
 
-use super::theatre::{Line, STRING, TOPIC, Theatre, play};
+use super::fixture::{BagMessage, Fixture, STRING, TOPIC, play};
 
 const EVENTS: &str = "/events/rosbag2_messages_lost";
 const EVENT: &str = "rosbag2_interfaces/msg/MessagesLostEvent";
 
 /// How many messages of a bag with losses of its recorder are played, and what is said of it.
 fn played(options: Options) -> (u64, Vec<Notice>) {
-    let theatre = Theatre::new();
-    let lines = [Line(TOPIC, 0, 1), Line(EVENTS, 5, 2), Line(TOPIC, 10, 3)];
-    let bag = theatre.bag_with("bag", StorageId::Mcap, &lines, |name| {
+    let fixture = Fixture::new();
+    let lines = [
+        BagMessage(TOPIC, 0, 1),
+        BagMessage(EVENTS, 5, 2),
+        BagMessage(TOPIC, 10, 3),
+    ];
+    let bag = fixture.bag_with("bag", StorageId::Mcap, &lines, |name| {
         TopicInfo::new(name, if name == EVENTS { EVENT } else { STRING })
     });
-    let player = theatre.player(&bag, options);
+    let player = fixture.player(&bag, options);
     play(&player);
     player.wait();
-    (player.status().played(), theatre.notices())
+    (player.status().played(), fixture.notices())
 }
 
 #[test]
-fn a_type_that_the_distribution_lacks_is_left_out_unless_named() {
+fn a_type_that_the_distribution_lacks_is_not_played_unless_selected() {
     let jazzy = Options {
         peers: Some(Distro::Jazzy),
         ..Options::default()

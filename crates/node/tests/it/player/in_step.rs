@@ -7,8 +7,9 @@ use timeloom_node::player::{
     ClockPublishing, ClockTrigger, Control, Options, Player, Repeat, TimeSituation,
 };
 use timeloom_time::Duration;
+use timeloom_wire::loopback::{Connection, Faults, Scope};
 
-use super::theatre::{Audience, Line, Theatre, at_ms, play};
+use super::fixture::{BagMessage, Fixture, Listener, at_ms, play};
 
 /// What is done to the leader.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +25,16 @@ enum Act {
     StepBack,
     Burst(u64),
     Frequency(f64),
+    /// The follower receives nothing while the leader does this.
+    Cut(i64, CutControl),
+}
+
+/// A control of the leader during a network failure.
+#[derive(Clone, Copy, Debug)]
+enum CutControl {
+    Nothing,
+    Seek(i64),
+    Next,
 }
 
 const MESSAGES: u32 = 30;
@@ -32,23 +43,23 @@ const STEP: i64 = 37;
 const START: i64 = 1000;
 
 struct Pair {
-    theatre: Theatre,
+    fixture: Fixture,
     leader: Player,
     follower: Player,
-    heard: (Arc<Audience>, Arc<Audience>),
+    heard: (Arc<Listener>, Arc<Listener>),
 }
 
 impl Pair {
     fn new(period: i64, repeat: Repeat, extrapolate: bool) -> Self {
-        let theatre = Theatre::new();
-        let heard = (theatre.audience("/first"), theatre.audience("/second"));
+        let fixture = Fixture::new();
+        let heard = (fixture.listener("/first"), fixture.listener("/second"));
         let bag = |topic, name| {
             let lines: Vec<_> = (0..MESSAGES)
-                .map(|n| Line(topic, START + STEP * i64::from(n), n))
+                .map(|n| BagMessage(topic, START + STEP * i64::from(n), n))
                 .collect();
-            theatre.bag(name, &lines)
+            fixture.bag(name, &lines)
         };
-        let follower = theatre.player_named(
+        let follower = fixture.player_named(
             "follower",
             &[&bag("/second", "two")],
             Options {
@@ -58,7 +69,7 @@ impl Pair {
             },
         );
         play(&follower);
-        let leader = theatre.player_named(
+        let leader = fixture.player_named(
             "leader",
             &[&bag("/first", "one")],
             Options {
@@ -72,9 +83,9 @@ impl Pair {
         );
         play(&leader);
         // The first message is read.
-        theatre.settle();
+        fixture.settle();
         Self {
-            theatre,
+            fixture,
             leader,
             follower,
             heard,
@@ -83,19 +94,14 @@ impl Pair {
 
     fn act(&self, act: Act) {
         let control = match act {
-            Act::Pass(millis) => return self.theatre.pass(millis),
+            Act::Pass(millis) => return self.fixture.pass(millis),
             Act::Pause => Control::Pause,
             Act::Resume => Control::Resume,
             Act::Rate(rate) => Control::SetRate(rate),
             Act::Seek(percent) => {
                 let length = STEP * i64::from(MESSAGES);
-                // Sometimes at the very time of a message; a paused leader publishes that one later, or never, and for
-                // the follower its time has come.
-                let late = if percent % 2 == 0 || self.leader.is_paused() {
-                    5
-                } else {
-                    0
-                };
+                // Every other time at the very time of a message.
+                let late = if percent % 2 == 0 { 5 } else { 0 };
                 let to = START + length * percent / 100 / STEP * STEP + late;
                 Control::Seek(at_ms(to))
             }
@@ -103,15 +109,40 @@ impl Pair {
             Act::StepBack => Control::StepBack,
             Act::Burst(count) => Control::Burst(count),
             Act::Frequency(hertz) => Control::SetClockFrequency(hertz),
+            Act::Cut(millis, control) => return self.cut(millis, control),
         };
         // What is not possible now is refused; it changes nothing.
         let _answer = self.leader.control(control);
     }
 
+    /// Cuts the network between leader and follower for a while.
+    fn cut(&self, millis: i64, control: CutControl) {
+        self.connect(Connection::Down);
+        self.fixture.pass(millis);
+        match control {
+            CutControl::Nothing => {}
+            CutControl::Seek(percent) => self.act(Act::Seek(percent)),
+            CutControl::Next => self.act(Act::Next),
+        }
+        self.fixture.pass(millis);
+        self.connect(Connection::Up);
+        // The next sample of /clock comes within the longest period.
+        self.fixture.pass(201);
+    }
+
+    fn connect(&self, connection: Connection) {
+        let faults = Faults {
+            connection,
+            ..Faults::default()
+        };
+        let scope = Scope::between("leader", "follower");
+        self.fixture.network.set_faults(scope, faults);
+    }
+
     /// Ends the leader; what both have published.
     fn end(self) -> (Vec<u32>, Vec<u32>) {
         let _stopped = self.leader.control(Control::Stop);
-        self.theatre.pass(1000);
+        self.fixture.pass(1000);
         drop(self.follower);
         (self.heard.0.numbers(), self.heard.1.numbers())
     }
@@ -128,6 +159,15 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::StepBack),
         1 => (1..50_u64).prop_map(Act::Burst),
         1 => prop::sample::select(vec![5.0, 40.0, 333.0]).prop_map(Act::Frequency),
+        1 => (1..700_i64, cut_control()).prop_map(|(millis, control)| Act::Cut(millis, control)),
+    ]
+}
+
+fn cut_control() -> impl Strategy<Value = CutControl> {
+    prop_oneof![
+        Just(CutControl::Nothing),
+        (0..100_i64).prop_map(CutControl::Seek),
+        Just(CutControl::Next),
     ]
 }
 
@@ -142,7 +182,10 @@ proptest! {
     ) {
         let pair = Pair::new(period, repeat, false);
         for act in acts {
-            pair.act(act);
+            // A leader that ends meanwhile is not heard of again.
+            if repeat == Repeat::JumpBack || !matches!(act, Act::Cut(..)) {
+                pair.act(act);
+            }
         }
         let (first, second) = pair.end();
         prop_assert_eq!(first, second);
@@ -153,11 +196,44 @@ proptest! {
 fn the_first_and_the_last_message_of_every_lap_are_there() {
     for extrapolate in [false, true] {
         let pair = Pair::new(25, Repeat::JumpBack, extrapolate);
-        pair.theatre.pass(5000);
+        pair.fixture.pass(5000);
         let (first, second) = pair.end();
         assert!(first.len() > 4 * MESSAGES as usize, "{}", first.len());
         assert_eq!(first, second, "extrapolation: {extrapolate}");
         let mut expected = (0..MESSAGES).cycle();
         assert!(first.iter().all(|number| Some(*number) == expected.next()));
+    }
+}
+
+#[test]
+fn a_jump_back_during_a_network_failure_loses_nothing() {
+    let pair = Pair::new(25, Repeat::JumpBack, false);
+    pair.fixture.pass(1000);
+    // The lap ends 147 ms after this, and another one 1073 ms later.
+    pair.cut(650, CutControl::Nothing);
+    pair.cut(100, CutControl::Seek(11));
+    pair.fixture.pass(1000);
+    let (first, second) = pair.end();
+    assert!(first.len() > 2 * MESSAGES as usize, "{}", first.len());
+    assert_eq!(first, second);
+}
+
+#[test]
+fn a_message_at_the_time_of_a_paused_leader_is_published_by_none_or_both() {
+    for next in [false, true] {
+        let pair = Pair::new(25, Repeat::Once, false);
+        pair.act(Act::Pause);
+        // Message 10.
+        pair.act(Act::Seek(35));
+        pair.fixture.pass(500);
+        let heard = |pair: &Pair| (pair.heard.0.numbers(), pair.heard.1.numbers());
+        assert_eq!(heard(&pair), (vec![0], vec![0]));
+        if next {
+            pair.act(Act::Next);
+            pair.fixture.pass(500);
+            assert_eq!(heard(&pair), (vec![0, 10], vec![0, 10]));
+        }
+        let (first, second) = pair.end();
+        assert_eq!(first, second);
     }
 }

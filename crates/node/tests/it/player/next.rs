@@ -2,19 +2,19 @@
 
 use timeloom_node::player::{Answer, Control, Options, PlayRange, Refusal, Selection, State};
 
-use super::theatre::{Line, TOPIC, Theatre, at_ms, next, paused, play};
+use super::fixture::{BagMessage, Fixture, TOPIC, at_ms, next, paused, play};
 
-const FOUR: [Line; 4] = [
-    Line(TOPIC, 1000, 1),
-    Line(TOPIC, 2200, 2),
-    Line(TOPIC, 3400, 3),
-    Line(TOPIC, 4800, 4),
+const FOUR: [BagMessage; 4] = [
+    BagMessage(TOPIC, 1000, 1),
+    BagMessage(TOPIC, 2200, 2),
+    BagMessage(TOPIC, 3400, 3),
+    BagMessage(TOPIC, 4800, 4),
 ];
 
 #[test]
 fn play_next_with_false_preconditions() {
-    let theatre = Theatre::new();
-    let player = theatre.player(&theatre.bag("bag", &FOUR), Options::default());
+    let fixture = Fixture::new();
+    let player = fixture.player(&fixture.bag("bag", &FOUR), Options::default());
     assert_eq!(player.control(Control::PlayNext), Err(Refusal::NotPlaying));
     play(&player);
     assert_eq!(player.control(Control::PlayNext), Err(Refusal::NotPaused));
@@ -26,18 +26,18 @@ fn play_next_with_false_preconditions() {
 
 #[test]
 fn play_next_playing_all_messages_without_delays() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let player = theatre.player(&theatre.bag("bag", &FOUR), paused());
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let player = fixture.player(&fixture.bag("bag", &FOUR), paused());
     play(&player);
     for time in [1000, 2200, 3400, 4800] {
         assert!(next(&player));
         assert_eq!(player.clock().now(), at_ms(time));
     }
     assert!(!next(&player));
-    theatre.settle();
-    assert_eq!(audience.numbers(), [1, 2, 3, 4]);
-    assert_eq!(audience.millis(), [0; 4]);
+    fixture.settle();
+    assert_eq!(listener.numbers(), [1, 2, 3, 4]);
+    assert_eq!(listener.millis(), [0; 4]);
     assert_eq!(player.status().state, State::Paused);
     player.control(Control::Resume).unwrap();
     player.wait();
@@ -46,50 +46,50 @@ fn play_next_playing_all_messages_without_delays() {
 
 #[test]
 fn play_next_playing_one_by_one_messages_with_the_same_timestamp() {
-    let theatre = Theatre::new();
-    let lines: Vec<_> = (1..=4).map(|n| Line(TOPIC, 1000, n)).collect();
-    let audience = theatre.audience(TOPIC);
-    let player = theatre.player(&theatre.bag("bag", &lines), paused());
+    let fixture = Fixture::new();
+    let lines: Vec<_> = (1..=4).map(|n| BagMessage(TOPIC, 1000, n)).collect();
+    let listener = fixture.listener(TOPIC);
+    let player = fixture.player(&fixture.bag("bag", &lines), paused());
     play(&player);
     for count in 1..=4 {
         assert!(next(&player));
-        theatre.settle();
-        assert_eq!(audience.numbers().len(), count, "not one more");
+        fixture.settle();
+        assert_eq!(listener.numbers().len(), count, "not one more");
     }
     assert!(!next(&player));
-    assert_eq!(audience.numbers(), [1, 2, 3, 4]);
+    assert_eq!(listener.numbers(), [1, 2, 3, 4]);
 }
 
 #[test]
 fn play_respect_messages_timing_after_play_next() {
-    let theatre = Theatre::new();
+    let fixture = Fixture::new();
     let lines = [
-        Line(TOPIC, 1000, 1),
-        Line(TOPIC, 1300, 2),
-        Line(TOPIC, 1400, 3),
-        Line(TOPIC, 1500, 4),
+        BagMessage(TOPIC, 1000, 1),
+        BagMessage(TOPIC, 1300, 2),
+        BagMessage(TOPIC, 1400, 3),
+        BagMessage(TOPIC, 1500, 4),
     ];
-    let audience = theatre.audience(TOPIC);
-    let player = theatre.player(&theatre.bag("bag", &lines), paused());
+    let listener = fixture.listener(TOPIC);
+    let player = fixture.player(&fixture.bag("bag", &lines), paused());
     play(&player);
     assert!(next(&player) && next(&player));
-    theatre.pass(5000);
+    fixture.pass(5000);
     player.control(Control::Resume).unwrap();
     player.wait();
-    theatre.settle();
-    assert_eq!(audience.numbers(), [1, 2, 3, 4]);
-    assert_eq!(audience.millis(), [0, 0, 5100, 5200]);
+    fixture.settle();
+    assert_eq!(listener.numbers(), [1, 2, 3, 4]);
+    assert_eq!(listener.millis(), [0, 0, 5100, 5200]);
 }
 
 #[test]
 fn player_can_resume_after_play_next() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let player = theatre.player(&theatre.bag("bag", &FOUR), paused());
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let player = fixture.player(&fixture.bag("bag", &FOUR), paused());
     play(&player);
     assert!(next(&player));
     player.control(Control::Resume).unwrap();
-    theatre.pass(1300);
+    fixture.pass(1300);
     assert_eq!(
         player.control(Control::TogglePaused),
         Ok(Answer::Paused(true))
@@ -97,22 +97,22 @@ fn player_can_resume_after_play_next() {
     assert!(next(&player));
     player.control(Control::Resume).unwrap();
     player.wait();
-    theatre.settle();
-    assert_eq!(audience.numbers(), [1, 2, 3, 4]);
+    fixture.settle();
+    assert_eq!(listener.numbers(), [1, 2, 3, 4]);
 }
 
 #[test]
 fn play_next_playing_only_filtered_topics() {
-    let theatre = Theatre::new();
+    let fixture = Fixture::new();
     let lines: Vec<_> = (0..6)
         .map(|n| {
             let topic = if n % 2 == 0 { TOPIC } else { "/topic2" };
-            Line(topic, 500 + 100 * i64::from(n), n)
+            BagMessage(topic, 500 + 100 * i64::from(n), n)
         })
         .collect();
-    let (first, second) = (theatre.audience(TOPIC), theatre.audience("/topic2"));
-    let player = theatre.player(
-        &theatre.bag("bag", &lines),
+    let (first, second) = (fixture.listener(TOPIC), fixture.listener("/topic2"));
+    let player = fixture.player(
+        &fixture.bag("bag", &lines),
         Options {
             selection: Selection::new(|topic| topic.name == "/topic2"),
             ..paused()
@@ -120,17 +120,19 @@ fn play_next_playing_only_filtered_topics() {
     );
     play(&player);
     assert!(next(&player) && next(&player) && next(&player) && !next(&player));
-    theatre.settle();
+    fixture.settle();
     assert_eq!(first.numbers(), [0; 0]);
     assert_eq!(second.numbers(), [1, 3, 5]);
 }
 
 #[test]
 fn steps_that_are_asked_for_at_once_are_done_one_after_the_other() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let lines: Vec<_> = (1..=9).map(|n| Line(TOPIC, 100 * n, n as u32)).collect();
-    let player = theatre.player(&theatre.bag("bag", &lines), paused());
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let lines: Vec<_> = (1..=9)
+        .map(|n| BagMessage(TOPIC, 100 * n, n as u32))
+        .collect();
+    let player = fixture.player(&fixture.bag("bag", &lines), paused());
     play(&player);
     let steps = [
         Control::PlayNext,
@@ -143,6 +145,6 @@ fn steps_that_are_asked_for_at_once_are_done_one_after_the_other() {
         player.control_then(step, |answer| assert!(answer.is_ok(), "{answer:?}"));
     }
     assert!(next(&player));
-    theatre.settle();
-    assert_eq!(audience.numbers(), [1, 2, 3, 2, 3, 4, 5]);
+    fixture.settle();
+    assert_eq!(listener.numbers(), [1, 2, 3, 2, 3, 4, 5]);
 }

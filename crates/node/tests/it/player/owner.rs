@@ -8,8 +8,8 @@ use timeloom_node::player::{
 };
 use timeloom_time::{Duration, PlaybackRate};
 
+use super::fixture::{BagMessage, Fixture, TOPIC, at_ms, play};
 use super::services::Peer;
-use super::theatre::{Line, TOPIC, Theatre, at_ms, play};
 
 const OPTIONS: ClockOwnerOptions = ClockOwnerOptions {
     start: timeloom_time::Time::from_nanos(1_000_000_000),
@@ -20,20 +20,20 @@ const OPTIONS: ClockOwnerOptions = ClockOwnerOptions {
 
 #[test]
 fn it_is_paused_moved_and_scaled_by_call_and_by_service() {
-    let theatre = Theatre::new();
-    let node = theatre.ros_node("clock");
+    let fixture = Fixture::new();
+    let node = fixture.ros_node("clock");
     let options = ClockOwnerOptions {
         start: at_ms(5000),
         ..OPTIONS
     };
     let owner = ClockOwner::start(&node, &options, Distro::Jazzy, Reporter::default()).unwrap();
-    let peer = Peer::new(&theatre, &node, Distro::Jazzy);
+    let peer = Peer::new(&fixture, &node, Distro::Jazzy);
     assert!(owner.is_paused() && peer.is_paused());
-    theatre.pass(100);
+    fixture.pass(100);
     assert_eq!(owner.clock().now(), at_ms(5000));
     assert_eq!(owner.control(&Control::SetRate(2.0)), Ok(Answer::Rate(2.0)));
     assert_eq!(owner.control(&Control::Resume), Ok(Answer::Paused(false)));
-    theatre.pass(100);
+    fixture.pass(100);
     assert_eq!(owner.clock().now(), at_ms(5200));
     assert!(!peer.set_rate(f64::NAN), "NaN is no rate");
     owner.control(&Control::Pause).unwrap();
@@ -50,25 +50,29 @@ fn it_is_paused_moved_and_scaled_by_call_and_by_service() {
 }
 
 #[test]
-fn players_follow_it_and_say_whose_time_it_is() {
-    let theatre = Theatre::new();
+fn players_follow_it_and_report_its_owner() {
+    let fixture = Fixture::new();
     let lines: Vec<_> = (0..5)
-        .map(|n| Line(TOPIC, 1000 + 100 * n, n as u32))
+        .map(|n| BagMessage(TOPIC, 1000 + 100 * n, n as u32))
         .collect();
-    let bag = theatre.bag("bag", &lines);
-    let audience = theatre.audience(TOPIC);
-    let player = theatre.player(
+    let bag = fixture.bag("bag", &lines);
+    let listener = fixture.listener(TOPIC);
+    let player = fixture.player(
         &bag,
         Options {
             time: TimeSituation::External { extrapolate: false },
             ..Options::default()
         },
     );
-    let node = theatre.ros_node("gazebo");
+    let node = fixture.ros_node("gazebo");
     let owner = ClockOwner::start(&node, &OPTIONS, Distro::Jazzy, Reporter::default()).unwrap();
     play(&player);
-    theatre.pass(205);
-    assert_eq!(audience.numbers(), [0], "time stands");
+    fixture.pass(205);
+    assert_eq!(
+        listener.numbers(),
+        [0; 0],
+        "time stands at the first message"
+    );
     let status = player.clock_status();
     assert!(status.external);
     assert_eq!(status.owners, ["/gazebo"]);
@@ -77,20 +81,20 @@ fn players_follow_it_and_say_whose_time_it_is() {
     owner.control(&Control::SetRate(4.0)).unwrap();
     owner.control(&Control::Resume).unwrap();
     player.wait();
-    theatre.settle();
-    assert_eq!(audience.numbers(), [0, 1, 2, 3, 4]);
+    fixture.settle();
+    assert_eq!(listener.numbers(), [0, 1, 2, 3, 4]);
 }
 
 #[test]
-fn another_owner_is_told_of() {
-    let theatre = Theatre::new();
+fn another_publisher_is_reported() {
+    let fixture = Fixture::new();
     let told = Arc::new(Mutex::new(Vec::new()));
-    let (first, second) = (theatre.ros_node("one"), theatre.ros_node("two"));
+    let (first, second) = (fixture.ros_node("one"), fixture.ros_node("two"));
     let heard = Arc::clone(&told);
     let reporter = Reporter::new(move |notice| heard.lock().unwrap().push(notice.to_string()));
     let one = ClockOwner::start(&first, &OPTIONS, Distro::Jazzy, reporter).unwrap();
     let two = ClockOwner::start(&second, &OPTIONS, Distro::Jazzy, Reporter::default()).unwrap();
-    theatre.settle();
+    fixture.settle();
     drop((one, two));
     assert_eq!(
         *told.lock().unwrap(),

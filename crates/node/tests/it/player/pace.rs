@@ -1,4 +1,4 @@
-//! What happens when publishing cannot keep up with time.
+//! Policies for publishing that cannot keep up with time.
 
 use std::sync::Arc;
 
@@ -10,37 +10,38 @@ use timeloom_wire::loopback::{Faults, LoopbackOptions, Scope};
 use timeloom_wire::queue::QueueLimits;
 use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
 
-use super::theatre::{Audience, Line, MS, TOPIC, Theatre, at_ms, play};
+use super::clock::every;
+use super::fixture::{BagMessage, Fixture, Listener, MS, TOPIC, at_ms, play};
 
 const SLOW: &str = "/slow";
 
 /// A subscription of `/slow` takes 50 ms for each message and has room for one more.
-fn slow_theatre() -> (Theatre, Arc<Audience>, Arc<Audience>) {
-    let theatre = Theatre::with(LoopbackOptions {
+fn slow_fixture() -> (Fixture, Arc<Listener>, Arc<Listener>) {
+    let fixture = Fixture::with(LoopbackOptions {
         limits: QueueLimits {
             messages: 1,
             bytes: 1 << 20,
         },
         ..LoopbackOptions::default()
     });
-    let (slow, quick) = (theatre.audience(SLOW), theatre.audience(TOPIC));
-    theatre.network.set_faults(
+    let (slow, quick) = (fixture.listener(SLOW), fixture.listener(TOPIC));
+    fixture.network.set_faults(
         Scope::topic(SLOW),
         Faults {
             slow_receiver: Duration::from_millis(50),
             ..Faults::NONE
         },
     );
-    (theatre, slow, quick)
+    (fixture, slow, quick)
 }
 
 /// Both topics every 20 ms, half a second of them.
-fn lines() -> Vec<Line> {
+fn lines() -> Vec<BagMessage> {
     (0..25)
         .flat_map(|n| {
             [
-                Line(SLOW, 20 * n, n as u32),
-                Line(TOPIC, 20 * n + 10, n as u32),
+                BagMessage(SLOW, 20 * n, n as u32),
+                BagMessage(TOPIC, 20 * n + 10, n as u32),
             ]
         })
         .collect()
@@ -55,26 +56,44 @@ fn paced(pace: Pace) -> Options {
 
 #[test]
 fn by_default_time_does_not_wait() {
-    let (theatre, slow, quick) = slow_theatre();
-    let player = theatre.player(&theatre.bag("bag", &lines()), paced(Pace::CatchUp));
+    let (fixture, slow, quick) = slow_fixture();
+    let player = fixture.player(&fixture.bag("bag", &lines()), paced(Pace::CatchUp));
     play(&player);
     player.wait();
-    theatre.pass(200);
+    fixture.pass(200);
     assert_eq!((slow.numbers().len(), quick.numbers().len()), (25, 25));
     assert!(player.status().latest > Duration::from_millis(400));
 }
 
+/// Followers of its `/clock` publish them, too.
+#[test]
+fn a_late_leader_publishes_all_due_messages_before_a_pause() {
+    let (fixture, _slow, _quick) = slow_fixture();
+    let options = Options {
+        clock: every(10),
+        ..paced(Pace::CatchUp)
+    };
+    let player = fixture.player(&fixture.bag("bag", &lines()), options);
+    play(&player);
+    fixture.pass(400);
+    assert!(player.status().latest > Duration::from_millis(100));
+    player.control(Control::Pause).unwrap();
+    let now = player.clock().now().nanos() / MS;
+    let due = lines().iter().filter(|message| message.1 <= now).count();
+    assert_eq!(player.status().played(), due as u64);
+}
+
 #[test]
 fn time_waits_for_all_topics_alike() {
-    let (theatre, slow, quick) = slow_theatre();
-    let player = theatre.player(&theatre.bag("bag", &lines()), paced(Pace::KeepOrder));
+    let (fixture, slow, quick) = slow_fixture();
+    let player = fixture.player(&fixture.bag("bag", &lines()), paced(Pace::KeepOrder));
     play(&player);
-    theatre.pass(500);
+    fixture.pass(500);
     let status = player.status();
     assert!(player.clock().now() < at_ms(250), "time goes slower");
     assert!(status.achieved_rate.is_none_or(|rate| rate < 0.7));
     player.wait();
-    theatre.pass(200);
+    fixture.pass(200);
     let all: Vec<u32> = (0..25).collect();
     assert_eq!((slow.numbers(), quick.numbers()), (all.clone(), all));
     // Each quick message comes between its slow neighbours, as recorded.
@@ -85,15 +104,15 @@ fn time_waits_for_all_topics_alike() {
 }
 
 #[test]
-fn what_is_too_late_is_left_out_and_counted() {
-    let (theatre, slow, quick) = slow_theatre();
+fn late_messages_are_dropped_and_counted() {
+    let (fixture, slow, quick) = slow_fixture();
     let pace = Pace::Drop {
         tolerance: Duration::from_millis(30),
     };
-    let player = theatre.player(&theatre.bag("bag", &lines()), paced(pace));
+    let player = fixture.player(&fixture.bag("bag", &lines()), paced(pace));
     play(&player);
     player.wait();
-    theatre.pass(200);
+    fixture.pass(200);
     let status = player.status();
     let dropped: u64 = status.topics.iter().map(|topic| topic.dropped).sum();
     assert!(dropped > 0 && status.lost() == dropped);
@@ -104,42 +123,44 @@ fn what_is_too_late_is_left_out_and_counted() {
 
 #[test]
 fn time_waits_for_acknowledgements() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    theatre.network.set_faults(
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    fixture.network.set_faults(
         Scope::topic(TOPIC),
         Faults {
             delay: Duration::from_millis(40),
             ..Faults::NONE
         },
     );
-    let lines: Vec<_> = (0..10).map(|n| Line(TOPIC, 10 * n, n as u32)).collect();
-    let bag = theatre.bag("bag", &lines);
-    let player = theatre.player(&bag, paced(Pace::WaitAcked));
+    let lines: Vec<_> = (0..10)
+        .map(|n| BagMessage(TOPIC, 10 * n, n as u32))
+        .collect();
+    let bag = fixture.bag("bag", &lines);
+    let player = fixture.player(&bag, paced(Pace::WaitAcked));
     play(&player);
-    theatre.pass(105);
+    fixture.pass(105);
     let before = player.status().played();
     assert!((2..=3).contains(&before), "{before} of 10");
     // A pause comes through in the midst of it, and nothing goes out any more.
     player.control(Control::Pause).unwrap();
-    theatre.pass(500);
+    fixture.pass(500);
     assert_eq!(player.status().played(), before);
     player.control(Control::Resume).unwrap();
     player.wait();
-    theatre.pass(100);
-    assert_eq!(audience.numbers(), (0..10).collect::<Vec<_>>());
-    let times = audience.times();
+    fixture.pass(100);
+    assert_eq!(listener.numbers(), (0..10).collect::<Vec<_>>());
+    let times = listener.times();
     assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= 40));
 }
 
-fn stamped(theatre: &Theatre, type_name: &str) -> Box<dyn Publisher> {
+fn stamped(fixture: &Fixture, type_name: &str) -> Box<dyn Publisher> {
     let spec = TopicSpec {
         name: "/done".into(),
         type_name: TypeName::parse(type_name).unwrap(),
         type_hash: None,
         qos: QosProfile::DEFAULT,
     };
-    theatre.participant("worker").1.publish(&spec).unwrap()
+    fixture.participant("worker").1.publish(&spec).unwrap()
 }
 
 /// A message with that stamp.
@@ -171,48 +192,52 @@ fn lockstep(window: i64) -> Options {
 #[test]
 fn time_goes_in_step_with_a_topic() {
     const POSE: &str = "geometry_msgs/msg/PoseStamped";
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let lines: Vec<_> = (0..10).map(|n| Line(TOPIC, 100 * n, n as u32)).collect();
-    let player = theatre.player(&theatre.bag("bag", &lines), lockstep(150));
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let lines: Vec<_> = (0..10)
+        .map(|n| BagMessage(TOPIC, 100 * n, n as u32))
+        .collect();
+    let player = fixture.player(&fixture.bag("bag", &lines), lockstep(150));
     play(&player);
-    theatre.pass(2000);
-    assert_eq!(audience.numbers(), [0, 1], "nobody is done with anything");
-    let worker = stamped(&theatre, POSE);
-    theatre.settle();
+    fixture.pass(2000);
+    assert_eq!(listener.numbers(), [0, 1], "nobody is done with anything");
+    let worker = stamped(&fixture, POSE);
+    fixture.settle();
     done(&*worker, POSE, 100);
-    theatre.pass(2000);
+    fixture.pass(2000);
     assert_eq!(
-        audience.numbers(),
+        listener.numbers(),
         [0, 1, 2],
         "100 ms are done, 250 are not"
     );
     done(&*worker, POSE, 9000);
-    theatre.pass(2000);
+    fixture.pass(2000);
     assert_eq!(
-        audience.numbers(),
+        listener.numbers(),
         [0, 1, 2, 3],
         "nobody is done with what was not published"
     );
     player.control(Control::Seek(at_ms(800))).unwrap();
-    theatre.pass(2000);
-    assert_eq!(audience.numbers(), [0, 1, 2, 3, 8, 9]);
+    fixture.pass(2000);
+    assert_eq!(listener.numbers(), [0, 1, 2, 3, 8, 9]);
     done(&*worker, POSE, 900);
     player.wait();
 }
 
 #[test]
-fn a_message_without_a_stamp_means_so_far_so_good() {
+fn a_message_without_a_stamp_acknowledges_everything() {
     const TEXT: &str = "std_msgs/msg/String";
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let worker = stamped(&theatre, TEXT);
-    let lines: Vec<_> = (0..4).map(|n| Line(TOPIC, 100 * n, n as u32)).collect();
-    let player = theatre.player(&theatre.bag("bag", &lines), lockstep(100));
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let worker = stamped(&fixture, TEXT);
+    let lines: Vec<_> = (0..4)
+        .map(|n| BagMessage(TOPIC, 100 * n, n as u32))
+        .collect();
+    let player = fixture.player(&fixture.bag("bag", &lines), lockstep(100));
     play(&player);
     for count in 2..=4 {
-        theatre.pass(1000);
-        assert_eq!(audience.numbers().len(), count);
+        fixture.pass(1000);
+        assert_eq!(listener.numbers().len(), count);
         done(&*worker, TEXT, 0);
     }
     player.wait();

@@ -12,7 +12,7 @@ use timeloom_wire::{
     EndpointInfo, EndpointKind, Gid, NodeName, Request, RequestHandler, RequestId, ServiceServer,
 };
 
-use super::theatre::{MS, Theatre, paused, play};
+use super::fixture::{Fixture, MS, paused, play};
 
 const ADD: &str = "example_interfaces/srv/AddTwoInts";
 
@@ -36,8 +36,8 @@ fn event(kind: u8, a: i64, content: bool) -> Vec<u8> {
 }
 
 /// A bag of events: sent, received, answered, answer received; for 1, 2 and 3.
-fn bag(theatre: &Theatre, content: bool) -> std::path::PathBuf {
-    let path = theatre.directory.path().join("calls");
+fn bag(fixture: &Fixture, content: bool) -> std::path::PathBuf {
+    let path = fixture.directory.path().join("calls");
     let mut writer = BagWriter::create(&path, BagOptions::default()).unwrap();
     let topic = TopicInfo::new("/add/_service_event", format!("{ADD}_Event"));
     let topic = writer.add_topic(&topic).unwrap();
@@ -64,8 +64,8 @@ struct Server {
     _node: RosNode,
 }
 
-fn server(theatre: &Theatre, name: &str) -> Server {
-    let node = theatre.ros_node("server");
+fn server(fixture: &Fixture, name: &str) -> Server {
+    let node = fixture.ros_node("server");
     let asked = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&asked);
     let answer = move |request: &Value| {
@@ -81,9 +81,9 @@ fn server(theatre: &Theatre, name: &str) -> Server {
     }
 }
 
-fn player(theatre: &Theatre, content: bool, source: RequestSource) -> Player {
-    theatre.player(
-        &bag(theatre, content),
+fn player(fixture: &Fixture, content: bool, source: RequestSource) -> Player {
+    fixture.player(
+        &bag(fixture, content),
         Options {
             services: ServiceReplay::AsRequests(source),
             ..paused()
@@ -93,15 +93,15 @@ fn player(theatre: &Theatre, content: bool, source: RequestSource) -> Player {
 
 #[test]
 fn services_are_called_again_as_servers_heard_them() {
-    let theatre = Theatre::new();
-    let server = server(&theatre, "/add");
-    let player = player(&theatre, true, RequestSource::Service);
-    theatre.pass(50);
+    let fixture = Fixture::new();
+    let server = server(&fixture, "/add");
+    let player = player(&fixture, true, RequestSource::Service);
+    fixture.pass(50);
     play(&player);
     assert_eq!(player.control(Control::PlayNext), Ok(Answer::Played(1)));
     player.control(Control::Resume).unwrap();
     player.wait();
-    theatre.pass(50);
+    fixture.pass(50);
     assert_eq!(*server.asked.lock().unwrap(), [11, 21, 31]);
     let status = player.status();
     assert_eq!((status.played(), status.lost()), (3, 0), "answers are not");
@@ -116,9 +116,9 @@ fn services_are_called_again_as_servers_heard_them() {
 
 #[test]
 fn requests_wait_for_a_server_that_is_found_late() {
-    let theatre = Theatre::new();
-    let player = theatre.player(
-        &bag(&theatre, true),
+    let fixture = Fixture::new();
+    let player = fixture.player(
+        &bag(&fixture, true),
         Options {
             services: ServiceReplay::AsRequests(RequestSource::Service),
             settle: Some(SettleWait::NETWORK),
@@ -126,13 +126,13 @@ fn requests_wait_for_a_server_that_is_found_late() {
         },
     );
     play(&player);
-    theatre.pass(1_500);
-    let server = server(&theatre, "/add");
+    fixture.pass(1_500);
+    let server = server(&fixture, "/add");
     player.wait();
-    theatre.pass(50);
+    fixture.pass(50);
     assert_eq!(*server.asked.lock().unwrap(), [11, 21, 31]);
     assert_eq!(player.status().lost(), 0);
-    assert_eq!(theatre.notices(), []);
+    assert_eq!(fixture.notices(), []);
 }
 
 /// A server that answers when the test says so.
@@ -147,8 +147,8 @@ impl RequestHandler for SlowServer {
 
 #[test]
 fn requests_wait_for_the_answers_of_a_slow_server() {
-    let theatre = Theatre::new();
-    let path = theatre.directory.path().join("many");
+    let fixture = Fixture::new();
+    let path = fixture.directory.path().join("many");
     let mut writer = BagWriter::create(&path, BagOptions::default()).unwrap();
     let topic = TopicInfo::new("/add/_service_event", format!("{ADD}_Event"));
     let topic = writer.add_topic(&topic).unwrap();
@@ -163,12 +163,12 @@ fn requests_wait_for_the_answers_of_a_slow_server() {
         assert!(writer.write(&[message], 0).is_ok());
     }
     assert!(writer.finish().unwrap().1.is_ok());
-    let node = theatre.ros_node("server");
+    let node = fixture.ros_node("server");
     let types = ServiceTypes::builtin(ADD).unwrap();
     let spec = types.spec("/add", timeloom_msg::QosProfile::SERVICES);
     let asked = Arc::new(SlowServer::default());
     let server = node.wire().serve(&spec, Arc::clone(&asked) as _).unwrap();
-    let player = theatre.player(
+    let player = fixture.player(
         &path,
         Options {
             services: ServiceReplay::AsRequests(RequestSource::Service),
@@ -177,7 +177,7 @@ fn requests_wait_for_the_answers_of_a_slow_server() {
     );
     let heard = || asked.0.lock().unwrap().len();
     play(&player);
-    theatre.pass(500);
+    fixture.pass(500);
     assert_eq!(heard(), 8, "the queue of a server holds ten");
     let response = types
         .response
@@ -187,10 +187,10 @@ fn requests_wait_for_the_answers_of_a_slow_server() {
         let id = asked.0.lock().unwrap()[n];
         server.reply(&id, response.clone()).unwrap();
     }
-    theatre.pass(500);
+    fixture.pass(500);
     assert_eq!(heard(), 11);
     player.wait();
-    theatre.pass(10);
+    fixture.pass(10);
     assert_eq!(
         heard(),
         20,
@@ -202,27 +202,27 @@ fn requests_wait_for_the_answers_of_a_slow_server() {
 
 #[test]
 fn services_are_called_again_as_clients_sent_them() {
-    let theatre = Theatre::new();
-    let server = server(&theatre, "/add");
-    let player = player(&theatre, true, RequestSource::Client);
-    theatre.pass(50);
+    let fixture = Fixture::new();
+    let server = server(&fixture, "/add");
+    let player = player(&fixture, true, RequestSource::Client);
+    fixture.pass(50);
     play(&player);
     player.control(Control::Burst(0)).unwrap();
-    theatre.pass(50);
+    fixture.pass(50);
     assert_eq!(*server.asked.lock().unwrap(), [10, 20, 30]);
 }
 
 #[test]
-fn calls_that_cannot_be_made_are_counted_and_told() {
+fn requests_that_cannot_be_sent_are_counted_and_reported() {
     for (content, reason) in [
-        (true, "nobody answers it"),
+        (true, "it has no server"),
         (
             false,
-            "what it asked was not recorded: introspection was of metadata only",
+            "the request was not recorded: service introspection was set to metadata only",
         ),
     ] {
-        let theatre = Theatre::new();
-        let player = player(&theatre, content, RequestSource::Service);
+        let fixture = Fixture::new();
+        let player = player(&fixture, content, RequestSource::Service);
         play(&player);
         assert_eq!(player.control(Control::Burst(0)), Ok(Answer::Played(0)));
         assert_eq!(player.status().lost(), 3);
@@ -230,14 +230,14 @@ fn calls_that_cannot_be_made_are_counted_and_told() {
             service: "/add".into(),
             reason: reason.into(),
         };
-        assert_eq!(theatre.notices(), [notice], "once");
+        assert_eq!(fixture.notices(), [notice], "once");
     }
 }
 
 #[test]
-fn goals_are_sent_again_and_the_recorded_servers_words_are_left_out() {
-    let theatre = Theatre::new();
-    let path = theatre.directory.path().join("action");
+fn goals_are_sent_again_and_topics_of_the_recorded_server_are_not_played() {
+    let fixture = Fixture::new();
+    let path = fixture.directory.path().join("action");
     let mut writer = BagWriter::create(&path, BagOptions::default()).unwrap();
     let action = "example_interfaces/action/Fibonacci";
     for (part, type_name) in [
@@ -267,7 +267,7 @@ fn goals_are_sent_again_and_the_recorded_servers_words_are_left_out() {
             actions,
             ..paused()
         };
-        let player = theatre.player(&path, options);
+        let player = fixture.player(&path, options);
         let topics = player.status().topics;
         topics
             .into_iter()
@@ -282,7 +282,7 @@ fn goals_are_sent_again_and_the_recorded_servers_words_are_left_out() {
         ]
     );
     assert_eq!(names(ServiceReplay::AsEvents).len(), 3);
-    assert_eq!(theatre.notices(), []);
+    assert_eq!(fixture.notices(), []);
 }
 
 /// A service and an action of a package that is neither built in nor installed.
@@ -300,9 +300,9 @@ fn events_of((service, file): (&str, &str)) -> Schema {
 }
 
 /// A bag with three events that a server received, and the definition that goes with them.
-fn custom_bag(theatre: &Theatre, topic: &str, event: &Schema, text: &str) -> std::path::PathBuf {
+fn custom_bag(fixture: &Fixture, topic: &str, event: &Schema, text: &str) -> std::path::PathBuf {
     let types = ServiceTypes::of_schema(event).unwrap();
-    let path = theatre.directory.path().join("custom");
+    let path = fixture.directory.path().join("custom");
     let mut writer = BagWriter::create(&path, BagOptions::default()).unwrap();
     let mut info = TopicInfo::new(topic, event.name().to_string());
     info.definition = timeloom_bag::MessageDefinition {
@@ -360,8 +360,8 @@ fn requests_and_goals_of_custom_packages_are_sent_again() {
         let event = events_of(file);
         // As rosbag2 stores it, and as our recorder does.
         for text in [file.1.to_owned(), event.ros2msg().unwrap()] {
-            let theatre = Theatre::new();
-            let node = theatre.ros_node("server");
+            let fixture = Fixture::new();
+            let node = fixture.ros_node("server");
             let asked = Arc::new(Mutex::new(Vec::new()));
             let heard = Arc::clone(&asked);
             let types = ServiceTypes::of_schema(&event).unwrap();
@@ -373,25 +373,25 @@ fn requests_and_goals_of_custom_packages_are_sent_again() {
             };
             let qos = QosProfile::SERVICES;
             let _service = node.serve_with(service, types, qos, answer).unwrap();
-            let bag = custom_bag(&theatre, topic, &event, &text);
-            let player = theatre.player(&bag, replaying());
-            theatre.pass(50);
+            let bag = custom_bag(&fixture, topic, &event, &text);
+            let player = fixture.player(&bag, replaying());
+            fixture.pass(50);
             play(&player);
             player.control(Control::Burst(0)).unwrap();
-            theatre.pass(50);
+            fixture.pass(50);
             assert_eq!(*asked.lock().unwrap(), [1, 2, 3], "{topic}: {text}");
             assert_eq!((player.status().played(), player.status().lost()), (3, 0));
-            assert_eq!(theatre.notices(), []);
+            assert_eq!(fixture.notices(), []);
         }
     }
 }
 
 #[test]
 fn requests_without_a_definition_are_counted_as_lost() {
-    let theatre = Theatre::new();
+    let fixture = Fixture::new();
     let event = events_of(DOCK);
-    let bag = custom_bag(&theatre, "/dock/_service_event", &event, "");
-    let player = theatre.player(&bag, replaying());
+    let bag = custom_bag(&fixture, "/dock/_service_event", &event, "");
+    let player = fixture.player(&bag, replaying());
     play(&player);
     let status = player.status();
     assert_eq!((status.played(), status.lost()), (0, 3));
@@ -406,17 +406,17 @@ fn requests_without_a_definition_are_counted_as_lost() {
         notice.to_string(),
         format!("/dock/_service_event is not played (3 messages): {reason}")
     );
-    assert_eq!(theatre.notices(), [notice]);
+    assert_eq!(fixture.notices(), [notice]);
 }
 
 #[test]
 fn the_player_describes_the_types_that_it_publishes() {
-    let theatre = Theatre::new();
+    let fixture = Fixture::new();
     let event = events_of(DOCK);
     let text = event.ros2msg().unwrap();
-    let bag = custom_bag(&theatre, "/dock/_service_event", &event, &text);
-    let _player = theatre.player(&bag, paused());
-    let (participant, node) = theatre.participant("asker");
+    let bag = custom_bag(&fixture, "/dock/_service_event", &event, &text);
+    let _player = fixture.player(&bag, paused());
+    let (participant, node) = fixture.participant("asker");
     let finder = TypeFinder::new(participant, node, TypeResolver::default());
     let endpoint = EndpointInfo {
         gid: Gid([1; 16]),

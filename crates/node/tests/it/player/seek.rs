@@ -6,21 +6,21 @@ use timeloom_bag::StorageId;
 use timeloom_node::player::{Answer, Control, Options, ReadAheadLimits, Refusal};
 use timeloom_time::{Duration, Time};
 
-use super::theatre::{Line, TOPIC, Theatre, at_ms, next, paused, play, seek};
+use super::fixture::{BagMessage, Fixture, TOPIC, at_ms, next, paused, play, seek};
 
 /// Five messages, 100 ms apart, and a read-ahead of two.
-const FIVE: [Line; 5] = [
-    Line(TOPIC, 1000, 1),
-    Line(TOPIC, 1100, 2),
-    Line(TOPIC, 1200, 3),
-    Line(TOPIC, 1300, 4),
-    Line(TOPIC, 1400, 5),
+const FIVE: [BagMessage; 5] = [
+    BagMessage(TOPIC, 1000, 1),
+    BagMessage(TOPIC, 1100, 2),
+    BagMessage(TOPIC, 1200, 3),
+    BagMessage(TOPIC, 1300, 4),
+    BagMessage(TOPIC, 1400, 5),
 ];
 
-fn in_both_storages(act: impl Fn(&Theatre, (PathBuf, Options))) {
+fn in_both_storages(act: impl Fn(&Fixture, (PathBuf, Options))) {
     for storage in [StorageId::Mcap, StorageId::Sqlite3] {
-        let theatre = Theatre::new();
-        let bag = theatre.bag_in("bag", storage, &FIVE);
+        let fixture = Fixture::new();
+        let bag = fixture.bag_in("bag", storage, &FIVE);
         let options = Options {
             read_ahead: ReadAheadLimits {
                 messages: 2,
@@ -28,15 +28,15 @@ fn in_both_storages(act: impl Fn(&Theatre, (PathBuf, Options))) {
             },
             ..paused()
         };
-        act(&theatre, (bag, options));
+        act(&fixture, (bag, options));
     }
 }
 
 #[test]
 fn seek_back_in_time() {
-    in_both_storages(|theatre, (bag, options)| {
-        let audience = theatre.audience(TOPIC);
-        let player = theatre.player(&bag, options);
+    in_both_storages(|fixture, (bag, options)| {
+        let listener = fixture.listener(TOPIC);
+        let player = fixture.player(&bag, options);
         play(&player);
         assert!(next(&player) && next(&player));
         let before = Time::from_nanos(at_ms(1000).nanos() - 1);
@@ -46,48 +46,48 @@ fn seek_back_in_time() {
         assert!(next(&player) && next(&player));
         player.control(Control::Resume).unwrap();
         player.wait();
-        theatre.settle();
-        assert_eq!(audience.numbers(), [1, 2, 1, 2, 1, 2, 3, 4, 5]);
-        assert_eq!(audience.millis()[6..], [100, 200, 300]);
+        fixture.settle();
+        assert_eq!(listener.numbers(), [1, 2, 1, 2, 1, 2, 3, 4, 5]);
+        assert_eq!(listener.millis()[6..], [100, 200, 300]);
     });
 }
 
 #[test]
 fn seek_with_timestamp_later_than_in_last_message() {
-    in_both_storages(|theatre, (bag, options)| {
-        let audience = theatre.audience(TOPIC);
-        let player = theatre.player(&bag, options);
+    in_both_storages(|fixture, (bag, options)| {
+        let listener = fixture.listener(TOPIC);
+        let player = fixture.player(&bag, options);
         play(&player);
         assert!(next(&player) && next(&player));
         seek(&player, at_ms(1401)).unwrap();
         assert!(!next(&player));
         player.control(Control::Resume).unwrap();
         player.wait();
-        theatre.settle();
-        assert_eq!(audience.numbers(), [1, 2]);
+        fixture.settle();
+        assert_eq!(listener.numbers(), [1, 2]);
     });
 }
 
 #[test]
 fn seek_forward() {
-    in_both_storages(|theatre, (bag, options)| {
-        let audience = theatre.audience(TOPIC);
-        let player = theatre.player(&bag, options);
+    in_both_storages(|fixture, (bag, options)| {
+        let listener = fixture.listener(TOPIC);
+        let player = fixture.player(&bag, options);
         play(&player);
         assert!(next(&player));
         seek(&player, at_ms(1200)).unwrap();
         player.control(Control::Resume).unwrap();
         player.wait();
-        theatre.settle();
-        assert_eq!(audience.numbers(), [1, 3, 4, 5], "the exact stamp counts");
+        fixture.settle();
+        assert_eq!(listener.numbers(), [1, 3, 4, 5], "the exact stamp counts");
     });
 }
 
 #[test]
 fn seek_back_in_time_from_the_end_of_the_bag() {
-    in_both_storages(|theatre, (bag, options)| {
-        let audience = theatre.audience(TOPIC);
-        let player = theatre.player(&bag, options);
+    in_both_storages(|fixture, (bag, options)| {
+        let listener = fixture.listener(TOPIC);
+        let player = fixture.player(&bag, options);
         play(&player);
         for _ in 0..5 {
             assert!(next(&player));
@@ -96,30 +96,30 @@ fn seek_back_in_time_from_the_end_of_the_bag() {
         seek(&player, at_ms(1200)).unwrap();
         player.control(Control::Resume).unwrap();
         player.wait();
-        theatre.settle();
-        assert_eq!(audience.numbers(), [1, 2, 3, 4, 5, 3, 4, 5]);
+        fixture.settle();
+        assert_eq!(listener.numbers(), [1, 2, 3, 4, 5, 3, 4, 5]);
     });
 }
 
 #[test]
 fn a_seek_to_the_time_that_it_is_plays_the_last_message_again() {
-    in_both_storages(|theatre, (bag, options)| {
-        let audience = theatre.audience(TOPIC);
-        let player = theatre.player(&bag, options);
+    in_both_storages(|fixture, (bag, options)| {
+        let listener = fixture.listener(TOPIC);
+        let player = fixture.player(&bag, options);
         play(&player);
         assert!(next(&player) && next(&player));
         seek(&player, player.clock().now()).unwrap();
         assert!(next(&player) && next(&player));
-        theatre.settle();
-        assert_eq!(audience.numbers(), [1, 2, 2, 3]);
+        fixture.settle();
+        assert_eq!(listener.numbers(), [1, 2, 2, 3]);
     });
 }
 
 #[test]
 fn seek_forward_from_the_end_of_the_bag() {
-    in_both_storages(|theatre, (bag, options)| {
-        let audience = theatre.audience(TOPIC);
-        let player = theatre.player(&bag, options);
+    in_both_storages(|fixture, (bag, options)| {
+        let listener = fixture.listener(TOPIC);
+        let player = fixture.player(&bag, options);
         play(&player);
         for _ in 0..5 {
             assert!(next(&player));
@@ -127,16 +127,16 @@ fn seek_forward_from_the_end_of_the_bag() {
         assert!(!next(&player));
         seek(&player, at_ms(1500)).unwrap();
         assert!(!next(&player));
-        theatre.settle();
-        assert_eq!(audience.numbers(), [1, 2, 3, 4, 5]);
+        fixture.settle();
+        assert_eq!(listener.numbers(), [1, 2, 3, 4, 5]);
     });
 }
 
 #[test]
 fn a_seek_while_playing_keeps_the_pace() {
-    in_both_storages(|theatre, (bag, options)| {
-        let audience = theatre.audience(TOPIC);
-        let player = theatre.player(
+    in_both_storages(|fixture, (bag, options)| {
+        let listener = fixture.listener(TOPIC);
+        let player = fixture.player(
             &bag,
             Options {
                 start_paused: false,
@@ -144,19 +144,19 @@ fn a_seek_while_playing_keeps_the_pace() {
             },
         );
         play(&player);
-        theatre.pass(150);
+        fixture.pass(150);
         seek(&player, at_ms(1050)).unwrap();
         player.wait();
-        theatre.settle();
-        assert_eq!(audience.numbers(), [1, 2, 2, 3, 4, 5]);
-        assert_eq!(audience.millis(), [0, 100, 200, 300, 400, 500]);
+        fixture.settle();
+        assert_eq!(listener.numbers(), [1, 2, 2, 3, 4, 5]);
+        assert_eq!(listener.millis(), [0, 100, 200, 300, 400, 500]);
     });
 }
 
 #[test]
 fn a_step_forward_or_back_in_time_is_a_seek() {
-    in_both_storages(|theatre, (bag, options)| {
-        let player = theatre.player(&bag, options);
+    in_both_storages(|fixture, (bag, options)| {
+        let player = fixture.player(&bag, options);
         play(&player);
         let by = |millis| player.control(Control::SeekBy(Duration::from_millis(millis)));
         assert_eq!(by(250), Ok(Answer::At(at_ms(1250))));
@@ -169,9 +169,9 @@ fn a_step_forward_or_back_in_time_is_a_seek() {
 }
 
 #[test]
-fn nothing_can_be_sought_when_nothing_is_played() {
-    in_both_storages(|theatre, (bag, options)| {
-        let player = theatre.player(&bag, options);
+fn seek_is_refused_when_nothing_is_played() {
+    in_both_storages(|fixture, (bag, options)| {
+        let player = fixture.player(&bag, options);
         assert_eq!(seek(&player, at_ms(1200)), Err(Refusal::NotPlaying));
         play(&player);
         assert!(seek(&player, at_ms(1200)).is_ok());
@@ -181,10 +181,10 @@ fn nothing_can_be_sought_when_nothing_is_played() {
 }
 
 #[test]
-fn stepping_back_goes_the_same_way() {
-    in_both_storages(|theatre, (bag, options)| {
-        let audience = theatre.audience(TOPIC);
-        let player = theatre.player(&bag, options);
+fn stepping_back_publishes_the_same_messages_in_reverse() {
+    in_both_storages(|fixture, (bag, options)| {
+        let listener = fixture.listener(TOPIC);
+        let player = fixture.player(&bag, options);
         play(&player);
         let back = || player.control(Control::StepBack);
         for _ in 0..3 {
@@ -194,29 +194,29 @@ fn stepping_back_goes_the_same_way() {
         assert_eq!(back(), Ok(Answer::Played(1)));
         assert_eq!(back(), Ok(Answer::Played(0)), "there is no message before");
         assert!(next(&player) && next(&player) && next(&player));
-        theatre.settle();
-        assert_eq!(audience.numbers(), [1, 2, 3, 2, 1, 2, 3, 4]);
+        fixture.settle();
+        assert_eq!(listener.numbers(), [1, 2, 3, 2, 1, 2, 3, 4]);
         seek(&player, at_ms(1300)).unwrap();
         assert_eq!(back(), Ok(Answer::Played(1)));
         assert_eq!(player.status().time, at_ms(1200));
         player.control(Control::Resume).unwrap();
         assert_eq!(back(), Err(Refusal::NotPaused));
         player.wait();
-        theatre.settle();
-        assert_eq!(audience.numbers()[8..], [3, 4, 5]);
+        fixture.settle();
+        assert_eq!(listener.numbers()[8..], [3, 4, 5]);
     });
 }
 
 #[test]
-fn stepping_back_tells_equal_stamps_apart() {
+fn stepping_back_distinguishes_equal_stamps() {
     for storage in [StorageId::Mcap, StorageId::Sqlite3] {
-        let theatre = Theatre::new();
+        let fixture = Fixture::new();
         let lines: Vec<_> = (1..=6)
-            .map(|n| Line(TOPIC, (n / 4) * 10 + 100, n as u32))
+            .map(|n| BagMessage(TOPIC, (n / 4) * 10 + 100, n as u32))
             .collect();
-        let bag = theatre.bag_in("bag", storage, &lines);
-        let audience = theatre.audience(TOPIC);
-        let player = theatre.player(&bag, paused());
+        let bag = fixture.bag_in("bag", storage, &lines);
+        let listener = fixture.listener(TOPIC);
+        let player = fixture.player(&bag, paused());
         play(&player);
         for _ in 0..6 {
             assert!(next(&player));
@@ -229,9 +229,9 @@ fn stepping_back_tells_equal_stamps_apart() {
             assert!(next(&player));
         }
         assert!(!next(&player));
-        theatre.settle();
+        fixture.settle();
         assert_eq!(
-            audience.numbers(),
+            listener.numbers(),
             [1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1, 2, 3, 4, 5, 6]
         );
     }

@@ -9,7 +9,7 @@ use timeloom_node::{RosNode, ServiceTypes};
 use timeloom_time::Duration;
 use timeloom_wire::{Caller, Node};
 
-use super::theatre::{Audience, Line, TOPIC, Theatre, at_ms, paused, play};
+use super::fixture::{BagMessage, Fixture, Listener, TOPIC, at_ms, paused, play};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -21,10 +21,10 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    pub(crate) fn new(theatre: &Theatre, target: &RosNode, distro: Distro) -> Self {
+    pub(crate) fn new(fixture: &Fixture, target: &RosNode, distro: Distro) -> Self {
         Self {
             target: target.clone(),
-            node: theatre.participant("peer").1,
+            node: fixture.participant("peer").1,
             distro,
         }
     }
@@ -97,36 +97,36 @@ fn succeeded(answer: &Value) -> bool {
 }
 
 struct Show {
-    theatre: Theatre,
+    fixture: Fixture,
     player: Player,
     peer: Peer,
-    audience: Arc<Audience>,
+    listener: Arc<Listener>,
     _services: Services,
 }
 
 /// Ten messages, 100 ms apart, the first at one second.
 fn show(distro: Distro, options: Options) -> Show {
-    let theatre = Theatre::new();
+    let fixture = Fixture::new();
     let lines: Vec<_> = (0..10)
-        .map(|n| Line(TOPIC, 1000 + 100 * n, n as u32))
+        .map(|n| BagMessage(TOPIC, 1000 + 100 * n, n as u32))
         .collect();
-    let bag = theatre.bag("bag", &lines);
-    let audience = theatre.audience(TOPIC);
-    let node = theatre.ros_node("rosbag2_player");
-    let player = theatre.player_on(&node, &[&bag], options);
+    let bag = fixture.bag("bag", &lines);
+    let listener = fixture.listener(TOPIC);
+    let node = fixture.ros_node("rosbag2_player");
+    let player = fixture.player_on(&node, &[&bag], options);
     let services = Services::start(&node, player.handle().clone(), distro).unwrap();
-    let peer = Peer::new(&theatre, &node, distro);
+    let peer = Peer::new(&fixture, &node, distro);
     Show {
-        theatre,
+        fixture,
         player,
         peer,
-        audience,
+        listener,
         _services: services,
     }
 }
 
 #[test]
-fn pausing_can_be_asked_for_again_and_again() {
+fn pause_is_idempotent() {
     let show = show(
         Distro::Jazzy,
         Options {
@@ -170,7 +170,7 @@ fn rates_are_set_and_refused() {
 }
 
 #[test]
-fn messages_are_played_one_by_one_and_answers_are_true() {
+fn messages_are_played_one_by_one_and_responses_report_the_result() {
     let show = show(Distro::Jazzy, paused());
     assert!(!show.peer.next(), "nothing is played yet");
     assert!(!show.peer.seek(1500));
@@ -187,8 +187,8 @@ fn messages_are_played_one_by_one_and_answers_are_true() {
     show.peer.call("resume", "Resume", &[]);
     assert!(!show.peer.next(), "it is not paused");
     show.player.wait();
-    show.theatre.settle();
-    assert_eq!(show.audience.numbers(), [0, 1, 2, 3, 7, 8, 9, 9]);
+    show.fixture.settle();
+    assert_eq!(show.listener.numbers(), [0, 1, 2, 3, 7, 8, 9, 9]);
 }
 
 #[test]
@@ -200,13 +200,13 @@ fn a_part_is_played_when_asked_for() {
     ];
     assert!(succeeded(&show.peer.call("play", "Play", &request)));
     show.player.wait();
-    show.theatre.settle();
-    assert_eq!(show.audience.numbers(), [3, 4]);
+    show.fixture.settle();
+    assert_eq!(show.listener.numbers(), [3, 4]);
     let request = [("playback_until_timestamp.sec", Value::Int32(1))];
     assert!(succeeded(&show.peer.call("play", "Play", &request)));
     show.player.wait();
-    show.theatre.settle();
-    assert_eq!(show.audience.numbers(), [3, 4, 0]);
+    show.fixture.settle();
+    assert_eq!(show.listener.numbers(), [3, 4, 0]);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn layouts_are_those_of_the_distribution() {
 }
 
 #[test]
-fn a_request_that_cannot_be_read_does_nothing() {
+fn a_malformed_request_does_nothing() {
     let show = show(Distro::Jazzy, paused());
     play(&show.player);
     let types = show.peer.types("Burst");

@@ -6,25 +6,25 @@ use timeloom_node::player::{
 };
 use timeloom_time::{Duration, Time};
 
-use super::theatre::{Line, TOPIC, Theatre, at_ms, play};
+use super::fixture::{BagMessage, Fixture, TOPIC, at_ms, play};
 
 const OTHER: &str = "/topic2";
 
-fn played(options: impl FnOnce(Options) -> Options, lines: &[Line]) -> (Vec<u32>, Vec<i64>) {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let player = theatre.player(&theatre.bag("bag", lines), options(Options::default()));
+fn played(options: impl FnOnce(Options) -> Options, lines: &[BagMessage]) -> (Vec<u32>, Vec<i64>) {
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let player = fixture.player(&fixture.bag("bag", lines), options(Options::default()));
     play(&player);
     player.wait();
-    theatre.settle();
-    (audience.numbers(), audience.millis())
+    fixture.settle();
+    (listener.numbers(), listener.millis())
 }
 
-const TWO: [Line; 2] = [Line(TOPIC, 10, 1), Line(TOPIC, 50, 2)];
+const TWO: [BagMessage; 2] = [BagMessage(TOPIC, 10, 1), BagMessage(TOPIC, 50, 2)];
 
 #[test]
 fn messages_keep_their_distance_at_any_rate() {
-    let lines = [Line(TOPIC, 1000, 1), Line(TOPIC, 2000, 2)];
+    let lines = [BagMessage(TOPIC, 1000, 1), BagMessage(TOPIC, 2000, 2)];
     for (rate, distance) in [(1.0, 1000), (2.0, 500), (0.5, 2000), (0.1, 10_000)] {
         let (_, times) = played(
             |options| Options {
@@ -39,12 +39,12 @@ fn messages_keep_their_distance_at_any_rate() {
 
 #[test]
 fn a_rate_change_in_the_middle_of_a_wait_counts_at_once() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let lines = [Line(TOPIC, 0, 1), Line(TOPIC, 1000, 2)];
-    let player = theatre.player(&theatre.bag("bag", &lines), Options::default());
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let lines = [BagMessage(TOPIC, 0, 1), BagMessage(TOPIC, 1000, 2)];
+    let player = fixture.player(&fixture.bag("bag", &lines), Options::default());
     play(&player);
-    theatre.pass(500);
+    fixture.pass(500);
     assert_eq!(
         player.control(Control::SetRate(0.25)),
         Ok(Answer::Rate(0.25))
@@ -54,43 +54,43 @@ fn a_rate_change_in_the_middle_of_a_wait_counts_at_once() {
     }
     assert_eq!(player.rate(), Some(0.25));
     player.wait();
-    theatre.settle();
-    assert_eq!(audience.millis(), [0, 2500]);
+    fixture.settle();
+    assert_eq!(listener.millis(), [0, 2500]);
 }
 
 #[test]
 fn no_message_is_published_while_paused_even_when_its_time_was_reached() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
     let lines: Vec<_> = (0..10)
-        .map(|n| Line(TOPIC, 100 * i64::from(n), n))
+        .map(|n| BagMessage(TOPIC, 100 * i64::from(n), n))
         .collect();
-    let player = theatre.player(&theatre.bag("bag", &lines), Options::default());
+    let player = fixture.player(&fixture.bag("bag", &lines), Options::default());
     play(&player);
-    theatre.pass(250);
+    fixture.pass(250);
     for _ in 0..2 {
         assert_eq!(player.control(Control::Pause), Ok(Answer::Paused(true)));
     }
-    theatre.pass(10_000);
-    assert_eq!(audience.numbers(), [0, 1, 2]);
+    fixture.pass(10_000);
+    assert_eq!(listener.numbers(), [0, 1, 2]);
     assert_eq!(player.status().state, State::Paused);
     assert_eq!(player.status().time, at_ms(250));
     for _ in 0..2 {
         assert_eq!(player.control(Control::Resume), Ok(Answer::Paused(false)));
     }
     player.wait();
-    theatre.settle();
-    assert_eq!(audience.numbers(), (0..10).collect::<Vec<_>>());
-    assert_eq!(audience.millis()[2..4], [200, 10_300]);
+    fixture.settle();
+    assert_eq!(listener.numbers(), (0..10).collect::<Vec<_>>());
+    assert_eq!(listener.millis()[2..4], [200, 10_300]);
 }
 
 #[test]
 fn the_delay_passes_before_the_first_message_of_the_first_lap_only() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let begin = theatre.clock.now().nanos() / 1_000_000;
-    let player = theatre.player(
-        &theatre.bag("bag", &TWO),
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let begin = fixture.clock.now().nanos() / 1_000_000;
+    let player = fixture.player(
+        &fixture.bag("bag", &TWO),
         Options {
             delay: Duration::from_secs(5),
             repeat: Repeat::JumpBack,
@@ -98,18 +98,18 @@ fn the_delay_passes_before_the_first_message_of_the_first_lap_only() {
         },
     );
     play(&player);
-    theatre.pass(1);
+    fixture.pass(1);
     assert_eq!(player.status().state, State::WaitingForStart);
-    theatre.pass(5199);
+    fixture.pass(5199);
     drop(player);
-    assert_eq!(audience.times()[0] - begin, 5000);
-    assert_eq!(audience.millis()[..5], [0, 40, 40, 80, 80]);
+    assert_eq!(listener.times()[0] - begin, 5000);
+    assert_eq!(listener.millis()[..5], [0, 40, 40, 80, 80]);
 }
 
 #[test]
-fn a_start_offset_leaves_out_what_is_before_it() {
+fn a_start_offset_skips_earlier_messages() {
     let lines: Vec<_> = (0..11)
-        .map(|n| Line(TOPIC, 100 * i64::from(n), n))
+        .map(|n| BagMessage(TOPIC, 100 * i64::from(n), n))
         .collect();
     for (offset, first) in [(500, 5), (501, 6), (0, 0), (-300, 0)] {
         let (numbers, _) = played(
@@ -126,21 +126,21 @@ fn a_start_offset_leaves_out_what_is_before_it() {
     }
 }
 
-const SIX: [Line; 6] = [
-    Line(TOPIC, 100, 1),
-    Line(OTHER, 120, 2),
-    Line(TOPIC, 200, 3),
-    Line(OTHER, 220, 4),
-    Line(TOPIC, 300, 5),
-    Line(OTHER, 320, 6),
+const SIX: [BagMessage; 6] = [
+    BagMessage(TOPIC, 100, 1),
+    BagMessage(OTHER, 120, 2),
+    BagMessage(TOPIC, 200, 3),
+    BagMessage(OTHER, 220, 4),
+    BagMessage(TOPIC, 300, 5),
+    BagMessage(OTHER, 320, 6),
 ];
 
 /// How many messages of each topic are played.
 fn counts(duration: Option<i64>, until: Option<i64>, only: Option<&'static str>) -> [usize; 2] {
-    let theatre = Theatre::new();
-    let audiences = [TOPIC, OTHER].map(|topic| theatre.audience(topic));
-    let player = theatre.player(
-        &theatre.bag("bag", &SIX),
+    let fixture = Fixture::new();
+    let audiences = [TOPIC, OTHER].map(|topic| fixture.listener(topic));
+    let player = fixture.player(
+        &fixture.bag("bag", &SIX),
         Options {
             range: PlayRange {
                 start: None,
@@ -153,8 +153,8 @@ fn counts(duration: Option<i64>, until: Option<i64>, only: Option<&'static str>)
     );
     play(&player);
     player.wait();
-    theatre.settle();
-    audiences.map(|audience| audience.numbers().len())
+    fixture.settle();
+    audiences.map(|listener| listener.numbers().len())
 }
 
 #[expect(
@@ -201,9 +201,9 @@ fn the_end_limits_what_is_played_and_is_played_itself() {
 
 #[test]
 fn it_can_be_played_again() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let player = theatre.player(&theatre.bag("bag", &TWO), Options::default());
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let player = fixture.player(&fixture.bag("bag", &TWO), Options::default());
     for _ in 0..2 {
         play(&player);
         player.wait();
@@ -214,39 +214,39 @@ fn it_can_be_played_again() {
     };
     player.control(Control::Play(part)).unwrap();
     player.wait();
-    theatre.settle();
-    assert_eq!(audience.numbers(), [1, 2, 1, 2, 2]);
+    fixture.settle();
+    assert_eq!(listener.numbers(), [1, 2, 1, 2, 2]);
 }
 
 #[test]
-fn a_loop_goes_round_until_it_is_stopped() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let player = theatre.player(
-        &theatre.bag("bag", &TWO),
+fn a_loop_repeats_until_it_is_stopped() {
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let player = fixture.player(
+        &fixture.bag("bag", &TWO),
         Options {
             repeat: Repeat::JumpBack,
             ..Options::default()
         },
     );
     play(&player);
-    theatre.pass(190);
+    fixture.pass(190);
     assert_eq!(player.status().laps, 4);
     assert_eq!(player.control(Control::Stop), Ok(Answer::Done));
     player.wait();
-    let heard = audience.numbers();
+    let heard = listener.numbers();
     assert_eq!(heard, [1, 2, 1, 2, 1, 2, 1, 2, 1]);
-    assert_eq!(audience.millis(), [0, 40, 40, 80, 80, 120, 120, 160, 160]);
-    theatre.pass(1000);
-    assert_eq!(audience.numbers(), heard, "nothing after the stop");
+    assert_eq!(listener.millis(), [0, 40, 40, 80, 80, 120, 120, 160, 160]);
+    fixture.pass(1000);
+    assert_eq!(listener.numbers(), heard, "nothing after the stop");
     assert_eq!(player.status().state, State::Stopped);
 }
 
 #[test]
 fn stop_ends_a_pause_a_delay_and_nothing_at_all() {
-    let theatre = Theatre::new();
-    let bag = theatre.bag("bag", &TWO);
-    let player = theatre.player(
+    let fixture = Fixture::new();
+    let bag = fixture.bag("bag", &TWO);
+    let player = fixture.player(
         &bag,
         Options {
             start_paused: true,
@@ -258,7 +258,7 @@ fn stop_ends_a_pause_a_delay_and_nothing_at_all() {
     player.control(Control::Stop).unwrap();
     player.wait();
     drop(player);
-    let player = theatre.player(
+    let player = fixture.player(
         &bag,
         Options {
             delay: Duration::from_secs(1000),
@@ -270,7 +270,7 @@ fn stop_ends_a_pause_a_delay_and_nothing_at_all() {
     player.wait();
     play(&player);
     drop(player);
-    let player = theatre.player(&bag, Options::default());
+    let player = fixture.player(&bag, Options::default());
     let handle = player.handle().clone();
     play(&player);
     drop(player);
@@ -279,13 +279,13 @@ fn stop_ends_a_pause_a_delay_and_nothing_at_all() {
 }
 
 #[test]
-fn stop_while_playing_leaves_what_was_published() {
-    let theatre = Theatre::new();
-    let audience = theatre.audience(TOPIC);
-    let player = theatre.player(&theatre.bag("bag", &TWO), Options::default());
+fn stop_while_playing_keeps_the_counts() {
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let player = fixture.player(&fixture.bag("bag", &TWO), Options::default());
     play(&player);
-    theatre.pass(20);
+    fixture.pass(20);
     player.control(Control::Stop).unwrap();
-    theatre.pass(100);
-    assert_eq!(audience.numbers(), [1]);
+    fixture.pass(100);
+    assert_eq!(listener.numbers(), [1]);
 }

@@ -6,13 +6,13 @@ use timeloom_time::{Ros, Steady, Time};
 use super::meter::Meter;
 use super::status::State;
 
-/// What the playback thread writes down and [`Status`](super::Status) reads.
+/// The part of a player's [`Status`](super::Status) that changes while it plays; written by the playback thread.
 #[derive(Debug, Default)]
-pub(super) struct Board {
+pub(super) struct LiveStatus {
     state: AtomicU8,
-    /// What the user wants; the clock itself stands also before the start and after the end.
+    /// Paused by the user; the clock itself stands also before the start and after the end.
     pub(super) paused: AtomicBool,
-    /// The player's time of the message that is waited for; `i64::MAX` if none is.
+    /// The player's time of the next message; `i64::MAX` if there is none.
     pub(super) next_due: AtomicI64,
     /// How far the player's time is ahead of the bag's: more with each lap of a monotonic loop.
     pub(super) offset: AtomicI64,
@@ -27,7 +27,7 @@ pub(super) struct Board {
     details: Mutex<Details>,
 }
 
-/// What changes seldom.
+/// The part that changes rarely.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Details {
     pub(super) range: Option<(Time<Ros>, Time<Ros>)>,
@@ -36,7 +36,7 @@ pub(super) struct Details {
     pub(super) meter: Meter,
 }
 
-/// What became of a topic's messages.
+/// The counts of a topic's messages.
 #[derive(Debug, Default)]
 pub(super) struct TopicCounters {
     pub(super) played: AtomicU64,
@@ -51,7 +51,7 @@ pub(super) fn add(counter: &AtomicU64, count: u64) {
     counter.fetch_add(count, Ordering::Relaxed);
 }
 
-impl Board {
+impl LiveStatus {
     pub(super) fn new(topics: usize, paused: bool) -> Self {
         Self {
             paused: AtomicBool::new(paused),
@@ -73,7 +73,7 @@ impl Board {
         self.details.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The achieved rate must not count across a pause or a jump.
+    /// Restarts the measurement of the achieved rate, after a pause or a jump.
     pub(super) fn forget_rate(&self) {
         self.details().meter.reset();
     }

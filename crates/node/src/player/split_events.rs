@@ -12,14 +12,14 @@ const QOS: QosProfile = QosProfile {
 };
 
 /// Publishes on `events/read_split` when playing goes over from one file of a bag to the next.
-pub(super) struct Splits {
+pub(super) struct SplitEvents {
     publisher: TypedPublisher,
     files: Vec<PathBuf>,
     node_name: String,
     current: Option<u32>,
 }
 
-impl Splits {
+impl SplitEvents {
     /// The topic is there for every bag, as in rosbag2; a bag of one file has no event. Nor have several bags: they
     /// have no one file that is played.
     pub(super) fn open(node: &RosNode, reader: &BagReader) -> Result<Self> {

@@ -3,45 +3,45 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use timeloom_time::{JumpHandle, JumpHandler, JumpThreshold, PlayerClock, Ros, TimeJump};
 
-use super::board::Board;
+use super::live_status::LiveStatus;
 use super::mailbox::Mailbox;
 use super::read_ahead::{ReadAhead, ReadPlan};
 use super::source::Position;
 
-/// Makes the read-ahead follow the jumps of the player's own clock: what was read is void, reading begins at the new
-/// time. Those of an external clock are followed in order by the playback thread ([`Leaps`](super::leaps::Leaps)).
-pub(super) struct Jumps {
+/// Restarts the read-ahead when the player's own clock jumps. Jumps of an external clock are followed in order by the
+/// playback thread ([`ExternalJumps`](super::external_jumps::ExternalJumps)).
+pub(super) struct JumpRestart {
     read_ahead: Arc<ReadAhead>,
     mailbox: Arc<Mailbox>,
-    board: Arc<Board>,
-    /// What is being read; nothing to follow without.
+    live: Arc<LiveStatus>,
+    /// The plan in force; without one, nothing is read.
     plan: Mutex<Option<ReadPlan>>,
-    /// The playback thread moves its clock along with the messages: no reason to read anew.
+    /// The playback thread moves its clock along with the messages: the read-ahead stays valid.
     own: AtomicBool,
 }
 
-impl Jumps {
+impl JumpRestart {
     pub(super) fn new(
         read_ahead: &Arc<ReadAhead>,
         mailbox: &Arc<Mailbox>,
-        board: &Arc<Board>,
+        live: &Arc<LiveStatus>,
     ) -> Arc<Self> {
         Arc::new(Self {
             read_ahead: Arc::clone(read_ahead),
             mailbox: Arc::clone(mailbox),
-            board: Arc::clone(board),
+            live: Arc::clone(live),
             plan: Mutex::default(),
             own: AtomicBool::new(false),
         })
     }
 
-    /// Follows a clock until the handle is dropped.
-    pub(super) fn follow(self: &Arc<Self>, clock: &dyn PlayerClock) -> JumpHandle {
+    /// Watches a clock until the handle is dropped.
+    pub(super) fn watch(self: &Arc<Self>, clock: &dyn PlayerClock) -> JumpHandle {
         let (before, after) = (Arc::clone(self), Arc::clone(self));
         clock.add_jump_handler(
             JumpHandler::new("player", JumpThreshold::ANY)
                 .before(move |_| {
-                    if before.concerns() {
+                    if before.restarts() {
                         before.read_ahead.invalidate();
                     }
                 })
@@ -49,7 +49,7 @@ impl Jumps {
         )
     }
 
-    /// What is read from now on, by this player's own doing.
+    /// Sets the plan in force.
     pub(super) fn set_plan(&self, plan: Option<ReadPlan>) {
         *self.plan.lock().unwrap_or_else(PoisonError::into_inner) = plan;
     }
@@ -58,25 +58,25 @@ impl Jumps {
         *self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the playback thread move its clock without reading anew.
+    /// Moves the clock without a restart.
     pub(super) fn along(&self, jump: impl FnOnce()) {
         self.own.store(true, Ordering::SeqCst);
         jump();
         self.own.store(false, Ordering::SeqCst);
     }
 
-    /// Whether messages must be read from another place after a jump.
-    fn concerns(&self) -> bool {
+    /// Whether a jump restarts the read-ahead.
+    fn restarts(&self) -> bool {
         !self.own.load(Ordering::SeqCst) && self.plan().is_some()
     }
 
     fn jumped(&self, jump: &TimeJump<Ros>) {
-        if !self.concerns() {
+        if !self.restarts() {
             return;
         }
-        self.board.forget_rate();
+        self.live.forget_rate();
         if let Some(plan) = self.plan() {
-            let offset = self.board.offset.load(Ordering::SeqCst);
+            let offset = self.live.offset.load(Ordering::SeqCst);
             let time = jump.new.nanos().saturating_sub(offset);
             self.read_ahead.restart(ReadPlan {
                 from: Position::at(time.max(plan.start)),

@@ -18,13 +18,13 @@ use super::requests::Requests;
 use super::status::SkippedTopic;
 use crate::RosNode;
 
-/// Where the messages of one topic go.
-pub(super) struct Outlet {
+/// The output of one topic: a publisher, or a client.
+pub(super) struct Output {
     /// As it is published.
     pub(super) name: String,
     pub(super) type_name: String,
     pub(super) id: TopicId,
-    way: Way,
+    sink: Sink,
     qos: QosProfile,
     pub(super) reliable: bool,
     /// How many messages late joiners get; 0 if the topic is not latched.
@@ -33,7 +33,7 @@ pub(super) struct Outlet {
     pub(super) triggers_clock: bool,
     /// The bag's time of the last message that was published.
     pub(super) last: Option<i64>,
-    /// A refusal was told.
+    /// A refusal was reported.
     pub(super) refused: bool,
     /// Whether the first message waits for its subscriptions, if it waits for any.
     pub(super) wait: SubscriptionWait,
@@ -56,34 +56,34 @@ impl SubscriptionWait {
     }
 }
 
-/// How messages go out.
-enum Way {
-    /// As they are.
+/// How messages are sent.
+enum Sink {
+    /// Published as they are.
     Publish(Box<dyn Publisher>),
-    /// As calls of a service.
+    /// As requests of a service.
     Call(Requests),
 }
 
-/// What became of a message.
+/// The result of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sent {
-    /// It went out.
+    /// It was sent.
     Yes,
     /// It was refused.
     No,
-    /// It is not meant to go out: an answer among the events of a service that is called again.
-    NotMeant,
+    /// It is not to be sent: a response among the events of a service that is called again.
+    Ignored,
 }
 
-/// All outlets.
-pub(super) struct Outlets {
+/// All outputs.
+pub(super) struct Outputs {
     /// By topic of the bag.
-    by_topic: Vec<Option<Outlet>>,
+    by_topic: Vec<Option<Output>>,
     /// The topics that were to be played and cannot be.
     pub(super) skipped: Vec<SkippedTopic>,
 }
 
-impl Outlets {
+impl Outputs {
     /// Makes a publisher for each topic that is wanted; those that cannot be played are reported.
     pub(super) fn open(
         reader: &BagReader,
@@ -96,7 +96,7 @@ impl Outlets {
         let observer: EventObserver = Arc::new(move |_| bell.ring());
         let info = reader.info();
         let types = options.types.for_distro(&info.ros_distro);
-        let mut outlets = Self {
+        let mut outputs = Self {
             by_topic: Vec::with_capacity(info.topics.len()),
             skipped: Vec::new(),
         };
@@ -104,22 +104,22 @@ impl Outlets {
             let id = TopicId::from_index(index).filter(|_| {
                 options.selection.takes(topic)
                     && !is_another_clock(topic, node, options)
-                    && !is_servers_word(topic, options)
+                    && !is_of_action_server(topic, options)
                     && !is_left_out(topic, options, reporter)
             });
-            let outlet =
-                id.map(|id| Outlet::open(id, topic, (node, &types), options, &observer, reporter));
-            let outlet = match outlet {
+            let output =
+                id.map(|id| Output::open(id, topic, (node, &types), options, &observer, reporter));
+            let output = match output {
                 Some(Err(reason)) => {
                     let messages = info.message_counts.get(index).copied().unwrap_or(0);
-                    outlets.skip(topic, messages, reason, reporter);
+                    outputs.skip(topic, messages, reason, reporter);
                     None
                 }
-                outlet => outlet.and_then(Result::ok),
+                output => output.and_then(Result::ok),
             };
-            outlets.by_topic.push(outlet);
+            outputs.by_topic.push(output);
         }
-        outlets
+        outputs
     }
 
     fn skip(&mut self, topic: &TopicInfo, messages: u64, reason: String, reporter: &Reporter) {
@@ -136,38 +136,42 @@ impl Outlets {
         });
     }
 
-    /// The outlet of a topic.
-    pub(super) fn get_mut(&mut self, topic: TopicId) -> Option<&mut Outlet> {
+    /// The output of a topic.
+    pub(super) fn get_mut(&mut self, topic: TopicId) -> Option<&mut Output> {
         self.by_topic.get_mut(topic.index())?.as_mut()
     }
 
-    /// All outlets.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Outlet> {
+    /// The bag's time of the last message that was published on a topic.
+    pub(super) fn last_time(&self, topic: TopicId) -> Option<i64> {
+        self.by_topic.get(topic.index())?.as_ref()?.last
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Output> {
         self.by_topic.iter().flatten()
     }
 
     /// The topics that are played.
     pub(super) fn topics(&self) -> Vec<TopicId> {
-        self.iter().map(|outlet| outlet.id).collect()
+        self.iter().map(|output| output.id).collect()
     }
 
     /// Names and types by topic of the bag.
     pub(super) fn names(&self) -> Vec<Option<(String, String)>> {
-        let name = |outlet: &Outlet| (outlet.name.clone(), outlet.type_name.clone());
+        let name = |output: &Output| (output.name.clone(), output.type_name.clone());
         self.by_topic
             .iter()
-            .map(|outlet| outlet.as_ref().map(name))
+            .map(|output| output.as_ref().map(name))
             .collect()
     }
 
     /// The latched topics and how many messages each keeps.
     pub(super) fn latched(&self) -> Vec<(TopicId, usize)> {
-        let latched = self.iter().filter(|outlet| outlet.keeps > 0);
-        latched.map(|outlet| (outlet.id, outlet.keeps)).collect()
+        let latched = self.iter().filter(|output| output.keeps > 0);
+        latched.map(|output| (output.id, output.keeps)).collect()
     }
 }
 
-impl Outlet {
+impl Output {
     fn open(
         id: TopicId,
         topic: &TopicInfo,
@@ -178,7 +182,7 @@ impl Outlet {
     ) -> Result<Self, String> {
         if topic.serialization_format != "cdr" && !topic.serialization_format.is_empty() {
             return Err(format!(
-                "it is serialised as {:?}, and only cdr is published",
+                "unsupported serialization format {:?}: only cdr can be published",
                 topic.serialization_format
             ));
         }
@@ -190,7 +194,7 @@ impl Outlet {
         let type_name = TypeName::parse(&topic.type_name).map_err(|error| error.to_string())?;
         let name = renamed(topic, node).map_err(|error| error.to_string())?;
         let qos = qos_of(topic, &name, &options.qos_overrides, reporter);
-        // What has no definition is played all the same: payloads are not looked into.
+        // Publishing needs no definition: payloads are not decoded.
         let hash = hash_of(topic, schema.as_ref().ok());
         let spec = TopicSpec {
             type_hash: hash,
@@ -210,7 +214,7 @@ impl Outlet {
             name,
             type_name: topic.type_name.clone(),
             id,
-            way: Way::Publish(publisher),
+            sink: Sink::Publish(publisher),
             qos: qos.profile,
             reliable: qos.is_reliable(),
             keeps: qos.keeps,
@@ -226,7 +230,7 @@ impl Outlet {
             type_name: topic.service_type().unwrap_or_default().to_owned(),
             id,
             triggers_clock: triggers_clock(options, &[&topic.name, &requests.service]),
-            way: Way::Call(requests),
+            sink: Sink::Call(requests),
             qos: QosProfile::SERVICES,
             reliable: true,
             keeps: 0,
@@ -236,57 +240,57 @@ impl Outlet {
         }
     }
 
-    /// How many take its messages: subscriptions, or servers.
+    /// The number of matched subscriptions, or servers.
     pub(super) fn matched(&self) -> usize {
-        match &self.way {
-            Way::Publish(publisher) => publisher.matched(),
-            Way::Call(requests) => requests.servers(),
+        match &self.sink {
+            Sink::Publish(publisher) => publisher.matched(),
+            Sink::Call(requests) => requests.servers(),
         }
     }
 
-    /// What it sends to whom.
+    /// The description for matching subscriptions and servers.
     pub(super) fn offer(&self) -> Offer {
-        match &self.way {
-            Way::Publish(_) => Offer::Topic {
+        match &self.sink {
+            Sink::Publish(_) => Offer::Topic {
                 name: self.name.clone(),
                 type_name: self.type_name.clone(),
                 qos: self.qos,
             },
-            Way::Call(_) => Offer::Service {
+            Sink::Call(_) => Offer::Service {
                 name: self.name.clone(),
             },
         }
     }
 
-    /// What calls a service; none if messages are published.
+    /// The service client; none if messages are published.
     pub(super) fn requests(&self) -> Option<&Requests> {
-        match &self.way {
-            Way::Publish(_) => None,
-            Way::Call(requests) => Some(requests),
+        match &self.sink {
+            Sink::Publish(_) => None,
+            Sink::Call(requests) => Some(requests),
         }
     }
 
-    /// Its publisher; none if messages go out as calls.
+    /// The publisher; none if messages are sent as requests.
     pub(super) fn publisher(&self) -> Option<&dyn Publisher> {
-        match &self.way {
-            Way::Publish(publisher) => Some(&**publisher),
-            Way::Call(_) => None,
+        match &self.sink {
+            Sink::Publish(publisher) => Some(&**publisher),
+            Sink::Call(_) => None,
         }
     }
 
     /// Publishes a message; the first refusal of a topic is reported.
     pub(super) fn publish(&mut self, data: Bytes, reporter: &Reporter) -> Sent {
-        let notice = match &self.way {
-            Way::Publish(publisher) => match publisher.publish(data, PublishOptions::default()) {
+        let notice = match &self.sink {
+            Sink::Publish(publisher) => match publisher.publish(data, PublishOptions::default()) {
                 Ok(_) => return Sent::Yes,
                 Err(error) => Notice::PublishFailed {
                     topic: self.name.clone(),
                     reason: error.to_string(),
                 },
             },
-            Way::Call(requests) => match requests.send(&data) {
+            Sink::Call(requests) => match requests.send(&data) {
                 Ok(true) => return Sent::Yes,
-                Ok(false) => return Sent::NotMeant,
+                Ok(false) => return Sent::Ignored,
                 Err(reason) => Notice::RequestDropped {
                     service: self.name.clone(),
                     reason,
@@ -316,7 +320,7 @@ fn triggers_clock(options: &Options, names: &[&str]) -> bool {
     }
 }
 
-/// Whose events of a topic are calls to be made again; none if the topic is published.
+/// The source of the requests to send again; none if the topic is published.
 fn called_again(topic: &TopicInfo, options: &Options) -> Option<RequestSource> {
     topic.service_name()?;
     let replay = if action_of(&topic.name).is_some() {
@@ -345,8 +349,8 @@ fn is_left_out(topic: &TopicInfo, options: &Options, reporter: &Reporter) -> boo
     lacking.is_some()
 }
 
-/// Whether a topic is what a recorded action server said, while goals are sent to another one.
-fn is_servers_word(topic: &TopicInfo, options: &Options) -> bool {
+/// Whether a topic was published by a recorded action server, while goals are sent to another one.
+fn is_of_action_server(topic: &TopicInfo, options: &Options) -> bool {
     options.actions != ServiceReplay::AsEvents
         && action_of(&topic.name).is_some_and(|(_, part)| !part.is_service())
 }
@@ -372,7 +376,7 @@ fn qos_of(
     if let Some(profile) = wanted {
         return PublisherQos::of_override(*profile);
     }
-    // A profile that cannot be read is none: the default reaches most subscriptions.
+    // An invalid profile is ignored: the default reaches most subscriptions.
     let recorded = parse_profiles(&topic.offered_qos_profiles).unwrap_or_default();
     let qos = PublisherQos::of_recorded(&recorded);
     if qos.mixed {
@@ -389,7 +393,7 @@ fn hash_of(topic: &TopicInfo, schema: Option<&Schema>) -> Option<TypeHash> {
     recorded.ok().or_else(|| schema?.type_hash().ok())
 }
 
-/// Has the node describe a type that it publishes, and the service whose events it publishes.
+/// Registers a type that is published, and the service whose events are published, with the node's type service.
 ///
 /// A layout with another hash than the recorded one is not described: peers ask by hash.
 fn describe(node: &RosNode, schema: &Schema, hash: Option<TypeHash>) {

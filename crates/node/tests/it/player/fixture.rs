@@ -1,4 +1,4 @@
-//! A stage for players: bags made up on the spot, a player, and an audience that writes down what came when.
+//! Test fixture for players: bags, a player, and a subscription that records the messages.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -23,7 +23,7 @@ pub(crate) const TOPIC: &str = "/topic1";
 pub(crate) const STRING: &str = "std_msgs/msg/String";
 
 /// A domain on virtual time, and a directory for bags.
-pub(crate) struct Theatre {
+pub(crate) struct Fixture {
     pub(crate) time: VirtualTime,
     _here: timeloom_time::Participant,
     pub(crate) network: LoopbackNetwork,
@@ -34,16 +34,16 @@ pub(crate) struct Theatre {
 
 /// A message of a bag: topic, milliseconds, number.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Line(pub(crate) &'static str, pub(crate) i64, pub(crate) u32);
+pub(crate) struct BagMessage(pub(crate) &'static str, pub(crate) i64, pub(crate) u32);
 
-/// What the audience heard: number of the message and when it came, in microseconds of steady time.
-pub(crate) struct Audience {
+/// A subscription that records numbers and arrival times.
+pub(crate) struct Listener {
     heard: Mutex<Vec<(u32, Time<Steady>)>>,
     clock: Clock<Steady>,
     subscription: Mutex<Option<Box<dyn Subscription>>>,
 }
 
-impl Receiver for Audience {
+impl Receiver for Listener {
     fn sample(&self, sample: Sample) {
         let number = number_of(&sample.payload);
         self.heard.lock().unwrap().push((number, self.clock.now()));
@@ -55,7 +55,7 @@ pub(crate) fn number_of(payload: &[u8]) -> u32 {
     u32::from_le_bytes(payload[4..8].try_into().unwrap())
 }
 
-impl Audience {
+impl Listener {
     /// The numbers of the messages, in order.
     pub(crate) fn numbers(&self) -> Vec<u32> {
         let heard = self.heard.lock().unwrap();
@@ -83,7 +83,7 @@ impl Audience {
     }
 }
 
-impl Theatre {
+impl Fixture {
     pub(crate) fn new() -> Self {
         Self::with(LoopbackOptions::default())
     }
@@ -110,11 +110,11 @@ impl Theatre {
     }
 
     /// Writes a bag in MCAP; messages come in the order of the list.
-    pub(crate) fn bag(&self, name: &str, lines: &[Line]) -> PathBuf {
+    pub(crate) fn bag(&self, name: &str, lines: &[BagMessage]) -> PathBuf {
         self.bag_in(name, StorageId::Mcap, lines)
     }
 
-    pub(crate) fn bag_in(&self, name: &str, storage: StorageId, lines: &[Line]) -> PathBuf {
+    pub(crate) fn bag_in(&self, name: &str, storage: StorageId, lines: &[BagMessage]) -> PathBuf {
         self.bag_with(name, storage, lines, |topic| TopicInfo::new(topic, STRING))
     }
 
@@ -122,7 +122,7 @@ impl Theatre {
         &self,
         name: &str,
         storage: StorageId,
-        lines: &[Line],
+        lines: &[BagMessage],
         topic_info: impl Fn(&str) -> TopicInfo,
     ) -> PathBuf {
         let path = self.directory.path().join(name);
@@ -131,7 +131,7 @@ impl Theatre {
             ..BagOptions::default()
         };
         let mut writer = BagWriter::create(&path, options).unwrap();
-        for Line(topic, millis, number) in lines {
+        for BagMessage(topic, millis, number) in lines {
             let topic = writer.add_topic(&topic_info(topic)).unwrap();
             let message = Message {
                 topic,
@@ -206,8 +206,8 @@ impl Theatre {
     }
 
     /// A subscription to a topic that keeps all.
-    pub(crate) fn audience(&self, topic: &str) -> Arc<Audience> {
-        self.audience_with(
+    pub(crate) fn listener(&self, topic: &str) -> Arc<Listener> {
+        self.listener_with(
             topic,
             QosProfile {
                 history: History::KeepAll,
@@ -216,16 +216,16 @@ impl Theatre {
         )
     }
 
-    pub(crate) fn audience_with(&self, topic: &str, qos: QosProfile) -> Arc<Audience> {
-        let (_, node) = self.participant("audience");
-        let audience = Arc::new(Audience {
+    pub(crate) fn listener_with(&self, topic: &str, qos: QosProfile) -> Arc<Listener> {
+        let (_, node) = self.participant("listener");
+        let listener = Arc::new(Listener {
             heard: Mutex::default(),
             clock: self.clock.clone(),
             subscription: Mutex::default(),
         });
-        let subscription = node.subscribe(&spec(topic, qos), Arc::clone(&audience) as _);
-        *audience.subscription.lock().unwrap() = Some(subscription.unwrap());
-        audience
+        let subscription = node.subscribe(&spec(topic, qos), Arc::clone(&listener) as _);
+        *listener.subscription.lock().unwrap() = Some(subscription.unwrap());
+        listener
     }
 
     /// A player of a bag with these options; it does not play yet.
@@ -253,7 +253,7 @@ impl Theatre {
         let _woke = self.clock.sleep_for(Duration::from_millis(millis));
     }
 
-    /// Lets everybody come to rest.
+    /// Lets all threads come to rest.
     pub(crate) fn settle(&self) {
         let _woke = self.clock.sleep_for(Duration::from_micros(100));
     }

@@ -1,0 +1,110 @@
+use timeloom_bag::TopicId;
+use timeloom_time::{Duration, Ros, Time};
+
+use super::super::lockstep::Lockstep;
+use super::super::options::Pace;
+
+/// How far time may be ahead of a late message before it waits, in real nanoseconds: less would make every message slow
+/// it.
+const SLACK: f64 = 10e6;
+
+/// How far messages have gone out and been handled, for a time that waits for them.
+pub(in super::super) struct Pacing {
+    pace: Pace,
+    /// The topic that time waits for.
+    lockstep: Option<Lockstep>,
+    /// The player's time of the last message that was published, or of the place where playing began.
+    last_due: Time<Ros>,
+    /// How far the topic that time waits for has come.
+    in_step: Time<Ros>,
+    /// The topic of a message whose acknowledgement time waits for.
+    unacknowledged: Option<TopicId>,
+    /// The player's time that the last jump went to, or at which playing began.
+    arrived: Time<Ros>,
+}
+
+impl Pacing {
+    pub(in super::super) fn new(pace: Pace, lockstep: Option<Lockstep>) -> Self {
+        Self {
+            pace,
+            lockstep,
+            last_due: Time::default(),
+            in_step: Time::default(),
+            unacknowledged: None,
+            arrived: Time::default(),
+        }
+    }
+
+    /// Whether time waits for anything.
+    pub(super) fn holds_time(&self) -> bool {
+        !matches!(self.pace, Pace::CatchUp | Pace::Drop { .. })
+    }
+
+    /// The time that the clock must not pass before the message at `due` is out.
+    pub(super) fn ceiling(&mut self, due: Time<Ros>, rate: f64) -> Option<Time<Ros>> {
+        match &self.pace {
+            Pace::CatchUp | Pace::Drop { .. } => None,
+            Pace::KeepOrder | Pace::WaitAcked => {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "rates are at most a million: it is less than a day"
+                )]
+                let slack = (SLACK * rate.max(f64::MIN_POSITIVE)).ceil() as i64;
+                Some(due.saturating_add(Duration::from_nanos(slack)))
+            }
+            Pace::Lockstep { window, .. } => {
+                if let Some(heard) = self.lockstep.as_mut().and_then(Lockstep::heard) {
+                    // A stamp beyond the last message does not count: that message was not published.
+                    let heard = Time::from_nanos(heard).min(self.last_due);
+                    self.in_step = heard.max(self.in_step);
+                }
+                Some(self.in_step.saturating_add(*window))
+            }
+        }
+    }
+
+    /// Whether a message that is so late is dropped.
+    pub(super) fn drops(&self, late: Duration) -> bool {
+        matches!(&self.pace, Pace::Drop { tolerance } if late > *tolerance)
+    }
+
+    /// Playing goes on elsewhere: what others said about the place before does not count.
+    pub(super) fn moved_to(&mut self, due: Time<Ros>) {
+        self.last_due = due;
+        self.in_step = due;
+        self.arrived = due;
+        if let Some(lockstep) = &self.lockstep {
+            lockstep.forget();
+        }
+    }
+
+    /// The time that the last jump went to.
+    pub(super) fn arrived(&self) -> Time<Ros> {
+        self.arrived
+    }
+
+    pub(super) fn set_arrived(&mut self, time: Time<Ros>) {
+        self.arrived = time;
+    }
+
+    /// A message was due at this time and is out, or was dropped.
+    pub(super) fn passed(&mut self, due: Time<Ros>) {
+        self.last_due = due;
+    }
+
+    /// A message was published on a topic.
+    pub(super) fn published(&mut self, topic: TopicId) {
+        if self.pace == Pace::WaitAcked {
+            self.unacknowledged = Some(topic);
+        }
+    }
+
+    /// The topic whose acknowledgement time waits for.
+    pub(super) fn unacknowledged(&self) -> Option<TopicId> {
+        self.unacknowledged
+    }
+
+    pub(super) fn acknowledged(&mut self) {
+        self.unacknowledged = None;
+    }
+}
