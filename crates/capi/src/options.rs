@@ -1,4 +1,4 @@
-use timeloom_sync::{ClockSpec, Limits, Method, SensorClock};
+use timeloom_sync::{ClockSpec, HostStamps, Limits, Method, SensorClock};
 use timeloom_time::Duration;
 
 /// How to estimate.
@@ -83,6 +83,8 @@ impl TimeloomOptions {
         let chosen = known
             .iter()
             .find(|(name, _)| *name as u32 == self.estimator);
-        chosen.map(|(_, method)| method.clock(limits))
+        let mut clock = chosen.map(|(_, method)| method.clock(limits))?;
+        clock.set_host_stamps(HostStamps::Steady);
+        Some(clock)
     }
 }

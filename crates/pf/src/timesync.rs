@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use timeloom_sync::{Anchor, AnchorConfig, Averaging, Limits, Method, SensorClock};
+use timeloom_sync::{Anchor, AnchorConfig, Averaging, HostStamps, Limits, Method, SensorClock};
 use timeloom_time::Duration;
 
 use crate::error::{Error, Result};
@@ -162,15 +162,15 @@ impl TimesyncSettings {
             let config = AnchorConfig::new(averaging, self.period)?;
             Ok(SensorClock::new(Box::new(Anchor::new(config)), self.limits))
         };
-        match self.method {
+        let mut clock = match self.method {
             TimesyncMethod::Average(averaging) | TimesyncMethod::Requests(averaging) => {
-                anchor(averaging)
+                anchor(averaging)?
             }
-            TimesyncMethod::Off | TimesyncMethod::Simple => {
-                Ok(Method::default().clock(self.limits))
-            }
-            TimesyncMethod::Estimator(method) => Ok(method.clock(self.limits)),
-        }
+            TimesyncMethod::Off | TimesyncMethod::Simple => Method::default().clock(self.limits),
+            TimesyncMethod::Estimator(method) => method.clock(self.limits),
+        };
+        clock.set_host_stamps(HostStamps::Steady);
+        Ok(clock)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The one error type of this crate.
 
+use timeloom_time::Duration;
+
 /// What went wrong with a sample, a tick counter or a table of samples.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -29,6 +31,17 @@ pub enum Error {
         device_ns: i64,
         /// The stamp of sending.
         device_tx_ns: i64,
+    },
+    /// The clocks of a recording run so differently that they count in different units.
+    #[error(
+        "device time advanced by {:.6} s while host time advanced by {:.6} s: {:.6} times as fast",
+        .device.as_secs_f64(), .host.as_secs_f64(), .device.as_secs_f64() / .host.as_secs_f64()
+    )]
+    DifferentUnits {
+        /// How far the device's time advanced.
+        device: Duration,
+        /// How far the host's time advanced.
+        host: Duration,
     },
     /// A counter value has more bits than the counter.
     #[error("tick count {ticks} does not fit a counter of {bits} bits")]

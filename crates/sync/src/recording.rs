@@ -85,6 +85,8 @@ struct Mark {
     gives_up: bool,
     /// Whether the rate changed at once, as this row shows.
     new_rate: bool,
+    /// How far a clock may have moved unseen.
+    hidden: Duration,
 }
 
 /// The live view of a recording.
@@ -112,6 +114,7 @@ impl Live {
             consistent: clock.is_consistent(),
             gives_up: before.given_up != after.given_up,
             new_rate: before.rates != after.rates,
+            hidden: clock.hidden_move(),
         });
         Ok(())
     }

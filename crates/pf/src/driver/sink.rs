@@ -18,7 +18,7 @@ pub trait LidarSink: Send + Sync {
     }
 
     /// A scan, whole or as much as came of it, and when it began.
-    fn scan(&self, scan: &Scan, stamp: &ScanStamp);
+    fn scan(&self, scan: Scan, stamp: ScanStamp);
 
     /// Something that happened.
     fn event(&self, event: &LidarEvent) {

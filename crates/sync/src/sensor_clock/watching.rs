@@ -50,6 +50,7 @@ impl SensorClock {
             self.is_ambiguous = true;
             self.give_up_bounds(sample);
         }
+        self.shifted = Some(stamp(sample).nanos());
         self.tell(EventKind::PathShift { extra }, sample);
     }
 

@@ -6,7 +6,7 @@ use timeloom_bag::place::is_address;
 use timeloom_bag::{StorageReader as _, TopicInfo};
 use timeloom_sync::Sample;
 
-use super::device_field::{FieldArguments, SampleFields};
+use super::device_field::FieldArguments;
 use crate::context::Context;
 use crate::damage;
 use crate::decode::Decoders;
@@ -47,7 +47,7 @@ pub(crate) fn read_topic(
     let place = info.topics.iter().position(|one| one.name == topic);
     let schema = decoders.schema(place.unwrap_or_default());
     let schema = schema.map_err(Failure::new)?;
-    let mut fields = SampleFields::new(fields, schema, &topic)?;
+    let mut fields = fields.of_topic(schema, &topic)?;
     context.printer.warnings(&info.damage);
     let mut account = BagAccount {
         damaged: damage::means_loss(&info.damage),
@@ -66,18 +66,17 @@ pub(crate) fn read_topic(
                 continue;
             }
         };
-        let sample = decoders.decode(&message).map_err(Failure::new);
-        let sample = sample.and_then(|value| fields.sample(&value, message.log_time_ns));
-        let checked = sample.and_then(|sample| {
-            let sample = Sample::Passive(sample);
-            let failed = |error: timeloom_sync::Error| Failure::new(error.to_string());
-            sample.check().map_err(failed).map(|()| sample)
+        let checked = decoders.decode(&message).and_then(|value| {
+            let sample = fields.sample(&value, message.log_time_ns);
+            let sample = Sample::Passive(sample.map_err(|error| error.to_string())?);
+            let checked = sample.check().map(|()| sample);
+            checked.map_err(|error| error.to_string())
         });
         match checked {
             Ok(sample) => take(&sample, context)?,
-            Err(failure) => {
+            Err(problem) => {
                 account.unread += 1;
-                first_problem.get_or_insert(failure);
+                first_problem.get_or_insert(problem);
             }
         }
     }

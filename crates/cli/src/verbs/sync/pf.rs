@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
-use timeloom_node::{LidarNode, NodeOptions, ParameterValue, RosNode, Severity};
+use timeloom_lidar::LidarNode;
+use timeloom_node::{NodeOptions, ParameterValue, RosNode, Severity};
 use timeloom_pf::simulator::SimulatedLidar;
 use timeloom_pf::{Lidar, LidarEvent, LidarSink, LidarStatus, LinkState, Scan, ScanStamp};
 use timeloom_time::{Clock, Duration, Steady, TimeBase, WaitOptions};
@@ -161,7 +162,7 @@ impl Words {
 }
 
 impl LidarSink for Words {
-    fn scan(&self, _scan: &Scan, _stamp: &ScanStamp) {}
+    fn scan(&self, _scan: Scan, _stamp: ScanStamp) {}
 
     fn event(&self, event: &LidarEvent) {
         let severity = match event.severity() {

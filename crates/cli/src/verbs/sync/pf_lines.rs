@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use serde_json::json;
 use timeloom_pf::simulator::{SimulatedClock, SimulatedLidar};
 use timeloom_pf::{ClockReport, LidarStatus, LinkState, ScanStamp};
-use timeloom_time::{Clock, Duration, Steady, Time};
+use timeloom_sync::ClockPair;
+use timeloom_time::{Clock, Duration, Reading, Steady, System, Time};
 
 use super::sparkline::sparkline;
 use super::summary::micros;
@@ -49,7 +50,7 @@ impl Lines {
             true_error(*raw, stamp, &device.clock(), now)
         });
         let text = match self.format {
-            Format::Json => json_line(status, error),
+            Format::Json => json_line(status, &to_system(), error),
             Format::Text if context.printer.shows_progress() => {
                 self.remember(status);
                 let table = self.table(status, error);
@@ -156,7 +157,13 @@ fn text_line(status: &LidarStatus, error: Option<i64>) -> String {
     parts.join("  ")
 }
 
-fn json_line(status: &LidarStatus, error: Option<i64>) -> String {
+/// Now, on the steady clock and on the system clock.
+fn to_system() -> ClockPair<System> {
+    let reading = Reading::take(&Clock::<Steady>::new(), &Clock::<System>::new());
+    ClockPair::new(reading.after(), reading.other())
+}
+
+fn json_line(status: &LidarStatus, to_system: &ClockPair<System>, error: Option<i64>) -> String {
     let clock = status.clock.as_ref();
     let newest = clock.map(|clock| clock.newest);
     let (scans, packets) = (&status.scans, &status.packets);
@@ -171,7 +178,8 @@ fn json_line(status: &LidarStatus, error: Option<i64>) -> String {
         "flags": status.flags.0,
         "health": newest.map(|newest| newest.health.name()),
         "epoch": newest.map(|newest| newest.epoch),
-        "offset_ns": clock.map(|clock| clock.offset_ns),
+        "offset_ns": clock.map(|clock| to_system.offset_from_steady(clock.offset_ns)),
+        "offset_steady_ns": clock.map(|clock| clock.offset_ns),
         "drift_ppm": clock.map(|clock| clock.drift_ppm),
         "jitter_ns": clock.map(|clock| clock.jitter.nanos()),
         "sigma_ns": newest.map(|newest| newest.sigma.nanos()),
