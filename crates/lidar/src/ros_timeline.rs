@@ -7,7 +7,7 @@ const MEMORY: Duration = Duration::from_secs(5);
 /// How many readings are remembered at most.
 const MOST: usize = 8_192;
 
-/// What a simulated clock (`use_sim_time`) has shown in the last seconds.
+/// Recent times of a simulated clock (`use_sim_time`).
 ///
 /// Simulated time stands still, runs at any rate and jumps, so the time that it showed at an earlier moment cannot be
 /// computed from what it shows now.
@@ -21,7 +21,7 @@ pub(crate) struct RosTimeline {
 }
 
 impl RosTimeline {
-    /// Notes what the clock shows at a moment. A new epoch of the clock begins the memory anew.
+    /// Notes what the clock shows at a moment. A new epoch of the clock clears the memory.
     pub(crate) fn see(&mut self, steady: Time<Steady>, ros: Time<Ros>, epoch: u64) {
         let went_back = self.seen.back().is_some_and(|(_, newest)| ros < *newest);
         if epoch != self.epoch || went_back {

@@ -31,13 +31,13 @@ impl Cone {
 pub(crate) enum Trust {
     /// All samples of the epoch.
     All,
-    /// The newest packet and the newest request: nobody knows yet whether the clocks keep to the limits.
+    /// The newest packet and the newest request: it is not known yet whether the clocks keep to the limits.
     Recent,
     /// The newest sample only: those before may be of a clock that has jumped.
     Newest,
 }
 
-/// Clocks of which nothing is known yet differ by no more, in ns/s.
+/// The largest skew before anything is known, in ns/s.
 const UNKNOWN_SKEW: f64 = 5e6;
 
 /// A rate that changed without being noticed yet differs by no more than so many times the limit of skew.

@@ -18,8 +18,10 @@ const MOST: f64 = 0.02;
 const PACKETS: usize = 4_096;
 /// Fewer packets show no distribution.
 const FEWEST_PACKETS: usize = 200;
-/// Delays are skewed to late arrivals; exchanged columns make the same of them to the other side.
-const SKEWED: f64 = -0.05;
+/// Columns look exchanged if the device's times vary so many times more than the host's.
+const IRREGULAR: f64 = 10.0;
+/// Stamps that vary by fewer ticks than this are coarse.
+const TICKS: f64 = 4.0;
 
 /// Looks at samples for columns in different units, and for exchanged ones.
 ///
@@ -73,21 +75,16 @@ impl ColumnCheck {
 
     /// Whether the times of device and host look exchanged.
     ///
-    /// A delay makes a packet late, never early, and it disturbs the arrivals, not the device's own stamps. Columns in
-    /// which both are the other way round are likely exchanged. Packets with no delays worth mentioning show nothing.
+    /// Most sensors measure at a regular pace, and delays disturb the arrivals, not the device's own stamps. If it is
+    /// the other way round, the columns are likely exchanged. Sensors that measure at irregular times, and stamps of
+    /// coarse ticks, show nothing.
     pub fn looks_exchanged(&self) -> bool {
         if self.steps.len() < FEWEST_PACKETS {
             return false;
         }
-        let late = |pair: &[(f64, f64)]| {
-            let lateness = |step: (f64, f64)| step.1 - step.0;
-            // One packet against its neighbours: late here, and early in the next step.
-            lateness(pair[0]) - lateness(pair[1])
-        };
-        let lateness = self.steps.windows(2).map(late).collect();
-        let device = spread(self.steps.iter().map(|step| step.0).collect());
-        let host = spread(self.steps.iter().map(|step| step.1).collect());
-        skewness(lateness) < SKEWED && device > host
+        let (device, grain) = spread(self.steps.iter().map(|step| step.0).collect());
+        let (host, _) = spread(self.steps.iter().map(|step| step.1).collect());
+        device > IRREGULAR * host && device > TICKS * grain
     }
 }
 
@@ -97,19 +94,13 @@ fn step(from: (i64, i64), to: (i64, i64)) -> (f64, f64) {
     (seconds(from.0, to.0), seconds(from.1, to.1))
 }
 
-/// The values at 5 %, 50 % and 95 %.
-fn quantiles(mut values: Vec<f64>) -> [f64; 3] {
+/// The distance of the values at 5 % and at 95 %, and the least distance of two different values.
+fn spread(mut values: Vec<f64>) -> (f64, f64) {
     values.sort_by(f64::total_cmp);
-    [1, 10, 19].map(|twentieth| values[values.len() * twentieth / 20])
-}
-
-fn spread(values: Vec<f64>) -> f64 {
-    let [low, _, high] = quantiles(values);
-    high - low
-}
-
-/// How much farther large values lie from the middle than small ones, from -1 to 1.
-fn skewness(values: Vec<f64>) -> f64 {
-    let [low, middle, high] = quantiles(values);
-    (high + low - 2.0 * middle) / (high - low).max(f64::MIN_POSITIVE)
+    let steps = values.windows(2).map(|pair| pair[1] - pair[0]);
+    let grain = steps
+        .filter(|step| *step > 5e-10)
+        .fold(f64::INFINITY, f64::min);
+    let [low, high] = [1, 19].map(|twentieth| values[values.len() * twentieth / 20]);
+    (high - low, grain)
 }

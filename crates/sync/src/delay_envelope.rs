@@ -40,7 +40,7 @@ const COARSE: f64 = 10e3;
 /// The lower envelope of delays, with a bounded change of the clock's rate.
 ///
 /// Packets give `host = truth + smallest delay`. Requests bound from both sides: alone they give the middle, and beside
-/// packets they show how large the smallest delay can be, of which the likely share is taken off. The narrower the
+/// packets they limit the smallest delay, and its likely share is subtracted. The narrower the
 /// corridor between the two, the nearer the result is to its middle; a corridor of several milliseconds says nothing.
 /// With [`Limits::least_delay`] nothing else is taken off. Works for any mixture of the two.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use timeloom_time::Duration;
 
-/// What went wrong with a sample, a tick counter or a table of samples.
+/// Errors of samples, tick counters and tables.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -63,7 +63,7 @@ pub enum Error {
         /// The largest time in nanoseconds.
         limit: i64,
     },
-    /// A description of a counter that cannot be.
+    /// An invalid description of a counter.
     #[error("a clock with {per} ticks in {seconds} s and {bits} bits is not possible: {why}")]
     ImpossibleClock {
         /// Ticks in `seconds`.
@@ -118,7 +118,7 @@ pub enum Error {
         known: String,
     },
     /// A table is empty.
-    #[error("line 1: there is no header: the first line names the columns")]
+    #[error("line 1: the header with the names of the columns is missing")]
     NoHeader,
     /// The first line of a table lacks a column.
     #[error("line {line}: column {column:?} is missing")]
@@ -139,7 +139,7 @@ pub enum Error {
         known: String,
     },
     /// The first line of a table names a column twice.
-    #[error("line {line}: column {column:?} is there twice")]
+    #[error("line {line}: duplicate column {column:?}")]
     DoubleColumn {
         /// The line of the header, from one.
         line: usize,
@@ -158,7 +158,7 @@ pub enum Error {
         /// Why it cannot be used.
         why: &'static str,
     },
-    /// A row of a table holds a sample that cannot be.
+    /// A row of a table holds an invalid sample.
     #[error("line {line}: {column}: {source}")]
     BadRow {
         /// The line, from one.

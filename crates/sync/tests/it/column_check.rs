@@ -37,6 +37,7 @@ fn exchanged_columns_are_noticed_and_others_are_not() {
         }
     }
     for family in [
+        Family::QuietUdp,
         Family::LoadedUdp,
         Family::CoalescedTcp,
         Family::Loaded40Hz,

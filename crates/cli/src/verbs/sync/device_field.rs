@@ -19,7 +19,7 @@ pub(crate) struct FieldArguments {
     /// What a number in that field, or in the column `device_ns` of a table, counts
     #[arg(long, value_enum, value_name = "UNIT")]
     device_unit: Option<Unit>,
-    /// How many bits that number has before it starts anew at zero [default: those of the field; in a table it never
+    /// How many bits that number has before it wraps [default: those of the field; in a table it never
     /// does]
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=64))]
     device_bits: Option<u32>,

@@ -258,7 +258,7 @@ fn check_columns(
     }
     if columns.looks_exchanged() {
         context.printer.warning(
-            "device and host times look exchanged: packets arrive early instead of late, at a regular pace, while the device's times vary; check device_ns and host_rx_ns",
+            "device and host times look exchanged: packets arrive at a regular pace while the device's times vary; check device_ns and host_rx_ns",
         );
     }
     Ok(())
@@ -358,7 +358,7 @@ fn finish(
         Format::Json => format!("{:#}", summary.json(&estimator)),
     };
     if to_stdout {
-        // The table is the data; the summary is for whoever watches.
+        // The table is the output; the summary goes to stderr.
         context.printer.note(&text);
     } else {
         writeln!(context.printer.data(), "{text}")?;

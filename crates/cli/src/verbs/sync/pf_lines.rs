@@ -1,4 +1,4 @@
-//! How a lidar and its clock are, as lines.
+//! The state of a lidar and its clock, as lines.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ use crate::verbs::info::Format;
 /// How many seconds the sparklines show.
 const SHOWN: usize = 60;
 
-/// Draws a table anew, or prints a line, once a second.
+/// Updates a table, or prints a line, once a second.
 pub(crate) struct Lines {
     format: Format,
     drawn: usize,
@@ -225,6 +225,7 @@ fn true_error(
 #[cfg(test)]
 mod tests {
     use timeloom_pf::simulator::ClockModel;
+    use timeloom_sync::{Bounds, Counters, Health, Mapped};
 
     use super::*;
 
@@ -253,5 +254,31 @@ mod tests {
             at(5_500),
         );
         assert_eq!(true_error(measured, &stamp, &restarted, at(6_000)), None);
+    }
+
+    #[test]
+    fn json_has_the_offset_to_the_system_clock_and_to_the_steady_clock() {
+        let status = LidarStatus {
+            clock: Some(ClockReport {
+                offset_ns: -7,
+                drift_ppm: 0.0,
+                jitter: Duration::ZERO,
+                newest: Mapped {
+                    host: Time::from_nanos(0),
+                    sigma: Duration::ZERO,
+                    bounds: Bounds::default(),
+                    health: Health::Locked,
+                    epoch: 0,
+                },
+                counters: Counters::default(),
+            }),
+            ..LidarStatus::default()
+        };
+        let system = Time::from_nanos(1_700_000_000_000_000_500);
+        let pair = ClockPair::new(Time::from_nanos(500), system);
+        let line: serde_json::Value =
+            serde_json::from_str(&json_line(&status, &pair, None)).unwrap();
+        assert_eq!(line["offset_ns"], 1_699_999_999_999_999_993_i64);
+        assert_eq!(line["offset_steady_ns"], -7);
     }
 }

@@ -26,7 +26,7 @@ EXAMPLES
   timeloom sync watch /imu --device-field ticks --device-unit us --device-bits 32
   timeloom sync watch /scan --format json -n 10                   ten lines for a program
 
-On a terminal a table with sparklines of the last minute is drawn anew every second; else a line is printed.
+On a terminal, a table with sparklines of the last minute is updated every second; otherwise a line is printed.
 offset is system time minus device time: add it to a stamp of the device for ROS time. drift is how fast it grows, and
 bound is how far above the estimate the truth can be.";
 
