@@ -99,7 +99,7 @@ fn diagnostics_warn_while_packets_are_lost_and_only_then() {
         ..Faults::default()
     });
     until("a warning", || {
-        message().starts_with("receiving scans, but ") && level(&arrays) == 1
+        message().starts_with("receiving scans; ") && level(&arrays) == 1
     });
     robot.device.set_faults(Faults::default());
     until("an end of it", || {

@@ -202,8 +202,8 @@ fn another_device_than_the_one_that_is_expected_is_warned_of() {
     let _lidar = LidarNode::new(&node, LidarOptions::new(robot.settings())).expect("a lidar");
     until("a warning", || {
         let words = words.lock().unwrap();
-        words
-            .iter()
-            .any(|text| text.starts_with("the parameter device is R2000, but a OMD10M-R2300"))
+        words.iter().any(|text| {
+            text.starts_with("parameter device is R2000, but the device is a OMD10M-R2300")
+        })
     });
 }
