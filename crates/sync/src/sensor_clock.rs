@@ -116,8 +116,8 @@ pub struct SensorClock {
     newest_is_late: bool,
     /// Whether the path is longer than it was, or a clock was set by as much: samples cannot show which.
     is_ambiguous: bool,
-    /// The device time at which the path last became longer.
-    shifted: Option<i64>,
+    /// Whether the path became longer in this epoch: it may change again.
+    has_shifted: bool,
     /// How far clocks may have moved unseen.
     hidden: HiddenMove,
     /// The device time of the newest sample that contradicted bounds of before.
@@ -154,7 +154,7 @@ impl SensorClock {
             mismatch: 0.0,
             newest_is_late: false,
             is_ambiguous: false,
-            shifted: None,
+            has_shifted: false,
             hidden: HiddenMove::default(),
             contradicted: None,
             breaks: Breaks::default(),
@@ -365,7 +365,7 @@ impl SensorClock {
         self.order = Order::default();
         self.mismatch = 0.0;
         self.is_ambiguous = false;
-        self.shifted = None;
+        self.has_shifted = false;
         self.contradicted = None;
         self.watch.restart();
     }

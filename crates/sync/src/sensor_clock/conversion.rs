@@ -14,8 +14,6 @@ use crate::mapped::{Bounds, Health, Mapped};
 const HOLDOVER: f64 = 2.0;
 /// Seconds of device time after a contradiction until the estimate follows what the samples show.
 const CONTRADICTED: f64 = 2.0;
-/// Seconds of device time after which a longer path counts as constant.
-const NEW_PATH: f64 = 60.0;
 
 impl SensorClock {
     /// The host time of a device time; none before the first sample of an epoch.
@@ -47,7 +45,7 @@ impl SensorClock {
             host = bounds.lower.map_or(host, |lower| host.max(lower));
         }
         host = self.not_negative(host);
-        let ambiguous = if self.is_ambiguous || self.path_is_new() {
+        let ambiguous = if self.is_ambiguous || self.has_shifted {
             self.estimator.extra_delay().nanos()
         } else {
             0
@@ -124,13 +122,6 @@ impl SensorClock {
     /// The largest move of a clock that the samples do not exclude.
     pub(crate) fn hidden_move(&self) -> Duration {
         Duration::from_nanos(whole_nanos(self.hidden.most()))
-    }
-
-    /// Whether the path became longer a moment ago: it may still be changing.
-    fn path_is_new(&self) -> bool {
-        let newest = self.newest_device().unwrap_or_default();
-        self.shifted
-            .is_some_and(|at| seconds_between(at, newest.nanos()) < NEW_PATH)
     }
 
     /// Whether a sample contradicted bounds of before, and too little time has passed for the estimate to follow.

@@ -50,7 +50,7 @@ impl SensorClock {
             self.is_ambiguous = true;
             self.give_up_bounds(sample);
         }
-        self.shifted = Some(stamp(sample).nanos());
+        self.has_shifted = true;
         self.tell(EventKind::PathShift { extra }, sample);
     }
 
