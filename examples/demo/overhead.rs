@@ -8,8 +8,9 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use timeloom_lidar::LidarNode;
 use timeloom_msg::{QosProfile, TypeName};
-use timeloom_node::{LidarNode, NodeOptions, RosNode};
+use timeloom_node::{NodeOptions, RosNode};
 use timeloom_pf::simulator::SimulatedLidar;
 use timeloom_time::{Clock, Duration, Steady, TimeBase};
 use timeloom_trace::{TAG_TYPE, tag_topic};

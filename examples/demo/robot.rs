@@ -8,7 +8,8 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use timeloom_node::{LidarNode, LidarOptions, NodeOptions, RosNode};
+use timeloom_lidar::{LidarNode, LidarOptions};
+use timeloom_node::{NodeOptions, RosNode};
 use timeloom_pf::LidarSettings;
 use timeloom_pf::simulator::{ClockModel, SimulatedLidar, SimulatorOptions};
 use timeloom_time::{Clock, Duration, Steady, TimeBase};

@@ -52,11 +52,11 @@ typedef enum {
 // The clock of a device as the host sees it. Used by one thread at a time.
 typedef struct TimeloomClock TimeloomClock;
 
-// What a device counts, and what its clock is believed to keep to. Begin with `timeloom_options`.
+// Counter and limits of a device. Begin with `timeloom_options`.
 typedef struct {
   // Ticks of the counter in a second: 1000000000 for nanoseconds.
   uint64_t ticks_per_second;
-  // The width of the counter, from 1 to 64: it starts anew at zero after its largest value.
+  // The width of the counter, from 1 to 64: it wraps to zero after its largest value.
   uint32_t counter_bits;
   // How to estimate: a `TimeloomEstimator`.
   uint32_t estimator;

@@ -1,4 +1,4 @@
-use timeloom_sync::{ClockSpec, Limits, Method, SensorClock};
+use timeloom_sync::{ClockSpec, HostStamps, Limits, Method, SensorClock};
 use timeloom_time::Duration;
 
 /// How to estimate.
@@ -13,13 +13,13 @@ pub enum TimeloomEstimator {
     Hull = 2,
 }
 
-/// What a device counts, and what its clock is believed to keep to. Begin with `timeloom_options`.
+/// Counter and limits of a device. Begin with `timeloom_options`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeloomOptions {
     /// Ticks of the counter in a second: 1000000000 for nanoseconds.
     pub ticks_per_second: u64,
-    /// The width of the counter, from 1 to 64: it starts anew at zero after its largest value.
+    /// The width of the counter, from 1 to 64: it wraps to zero after its largest value.
     pub counter_bits: u32,
     /// How to estimate: a `TimeloomEstimator`.
     pub estimator: u32,
@@ -83,6 +83,8 @@ impl TimeloomOptions {
         let chosen = known
             .iter()
             .find(|(name, _)| *name as u32 == self.estimator);
-        chosen.map(|(_, method)| method.clock(limits))
+        let mut clock = chosen.map(|(_, method)| method.clock(limits))?;
+        clock.set_host_stamps(HostStamps::Steady);
+        Some(clock)
     }
 }

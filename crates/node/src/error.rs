@@ -14,9 +14,6 @@ pub enum Error {
     /// Lineage could not be read or written.
     #[error(transparent)]
     Trace(#[from] timeloom_trace::Error),
-    /// A lidar cannot be worked with.
-    #[error(transparent)]
-    Lidar(#[from] timeloom_pf::Error),
     /// An option that makes no sense, alone or together with another.
     #[error("{option}: {reason}")]
     Option {

@@ -2,7 +2,6 @@
 
 mod error;
 pub mod host_clock;
-mod lidar;
 pub mod player;
 pub mod recorder;
 mod ros_node;
@@ -10,7 +9,6 @@ mod tracked;
 mod type_finder;
 
 pub use error::{Error, Result};
-pub use lidar::{Incomplete, Layers, LidarNode, LidarOptions};
 pub use ros_node::{
     Client, Names, NodeOptions, NodeTimer, ParameterAccess, ParameterValue, Remap, Responder,
     RosArguments, RosNode, Service, ServiceTypes, Severity, TimeSourceChoice, TypeService,

@@ -8,13 +8,13 @@ use crate::pfsdp::ErrorCode;
 #[non_exhaustive]
 pub enum Error {
     /// The bytes do not begin as a packet does.
-    #[error("no packet: it begins with {magic:#06x}, not with 0xa25c")]
+    #[error("not a packet: it starts with {magic:#06x} instead of 0xa25c")]
     NoPacket {
         /// The first two bytes.
         magic: u16,
     },
-    /// A packet of a type that nobody knows.
-    #[error("packet type {code:#06x} is not known: there are A, B, C and C1")]
+    /// An unknown packet type.
+    #[error("unknown packet type {code:#06x}: expected A, B, C or C1")]
     UnknownPacketType {
         /// Its number.
         code: u16,
@@ -84,7 +84,7 @@ pub enum Error {
         limit: usize,
     },
     /// A stream of packets ended in the middle of one.
-    #[error("the stream of packets ended in the middle of one, after {left} bytes of it")]
+    #[error("the packet stream ended within a packet, after {left} bytes")]
     StreamCut {
         /// Bytes of the last packet.
         left: usize,
@@ -96,7 +96,7 @@ pub enum Error {
         millis: i64,
     },
     /// The answer is no HTTP.
-    #[error("the answer is no HTTP: it begins with {start:?}")]
+    #[error("the reply is not HTTP: it starts with {start:?}")]
     NoHttp {
         /// Its first characters.
         start: String,
@@ -162,7 +162,7 @@ pub enum Error {
         text: String,
     },
     /// It answers, but it is no device of this protocol.
-    #[error("{host} speaks {protocol:?}, not pfsdp")]
+    #[error("{host} speaks {protocol:?} instead of pfsdp")]
     OtherProtocol {
         /// Who.
         host: String,

@@ -14,6 +14,7 @@ mod scan;
 mod scan_assembler;
 mod session;
 mod settings;
+#[cfg(feature = "simulator")]
 pub mod simulator;
 mod status;
 mod ticks;
@@ -24,6 +25,7 @@ pub use client::{Client, StampedReply};
 pub use device_info::DeviceInfo;
 pub use driver::{Lidar, LidarEvent, LidarSink, LidarStatus, PacketCounters};
 pub use error::{Error, Result};
+#[doc(hidden)]
 pub use http::{Response, ResponseParser};
 pub use lidar_clock::{ClockReport, LidarClock, ScanStamp};
 pub use packet::{Header, Packet, PacketStream, PacketType, Point};

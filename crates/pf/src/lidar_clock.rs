@@ -28,11 +28,11 @@ const RESTART: Duration = Duration::from_millis(500);
 pub struct ScanStamp {
     /// When the first point was measured, on the host's steady clock.
     pub host: Time<Steady>,
-    /// What is known about it; none if the stamp is only the time of arrival.
+    /// The estimate behind it; none if the stamp is the time of arrival.
     pub mapped: Option<Mapped>,
 }
 
-/// What there is to say about the clocks.
+/// The state of the clocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClockReport {
     /// Host minus device time, in nanoseconds of the steady clock.
@@ -44,7 +44,7 @@ pub struct ClockReport {
     pub jitter: Duration,
     /// The newest device time on the host's clock, with bounds and health.
     pub newest: Mapped,
-    /// How many samples did what.
+    /// Counts of samples.
     pub counters: Counters,
 }
 
@@ -83,7 +83,7 @@ impl LidarClock {
     ///
     /// # Errors
     ///
-    /// [`Error::Sync`](crate::Error::Sync) for stamps that cannot be; nothing changes then.
+    /// [`Error::Sync`](crate::Error::Sync) for invalid stamps; nothing changes then.
     pub fn packet(
         &mut self,
         header: &Header,
@@ -126,7 +126,7 @@ impl LidarClock {
     ///
     /// # Errors
     ///
-    /// [`Error::Sync`](crate::Error::Sync) for stamps that cannot be; nothing changes then.
+    /// [`Error::Sync`](crate::Error::Sync) for invalid stamps; nothing changes then.
     pub fn request(&mut self, sent: Time<Steady>, raw: u64, arrival: Arrival) -> Result<()> {
         let device = self.ticks.unwrap(raw)?;
         if self.settings.method.uses_requests() {
@@ -148,7 +148,7 @@ impl LidarClock {
     ///
     /// # Errors
     ///
-    /// [`Error::Sync`](crate::Error::Sync) for a count that cannot be.
+    /// [`Error::Sync`](crate::Error::Sync) for an invalid count.
     pub fn connected(&mut self, sent: Time<Steady>, raw: u64, arrival: Arrival) -> Result<bool> {
         let device = self.ticks.unwrap(raw)?;
         let restarted = self.is_restart(device);
@@ -225,7 +225,7 @@ impl LidarClock {
                 host: mapped.host.saturating_add(self.settings.offset),
                 mapped: Some(mapped),
             },
-            // Of a stamp that cannot be, the packet that brought it has told.
+            // An invalid stamp was reported with its packet.
             Ok(_) | Err(_) => plain(simple),
         }
     }
@@ -234,20 +234,20 @@ impl LidarClock {
     ///
     /// # Errors
     ///
-    /// [`Error::Sync`](crate::Error::Sync) for a stamp that cannot be.
+    /// [`Error::Sync`](crate::Error::Sync) for an invalid stamp.
     pub fn convert(&mut self, raw: u64) -> Result<Option<Mapped>> {
         let device = self.ticks.unwrap(raw)?;
         Ok(self.clock.convert(device))
     }
 
-    /// How far stamps can be trusted.
+    /// The health of the estimate.
     pub fn health(&self) -> Health {
         self.clock.health()
     }
 
     /// The oldest event that was not taken yet.
     ///
-    /// The driver's averages begin anew with every packet while certain flags are set; that is told once.
+    /// The vendor's averages restart with every packet while certain flags are set; one event is reported for all.
     pub fn take_event(&mut self) -> Option<SyncEvent> {
         loop {
             let event = self.clock.take_event()?;
@@ -264,7 +264,7 @@ impl LidarClock {
         }
     }
 
-    /// What there is to say now; none before the first sample.
+    /// The state of the clocks; none before the first sample.
     pub fn report(&self) -> Option<ClockReport> {
         let diagnostics = self.clock.diagnostics()?;
         Some(ClockReport {

@@ -59,7 +59,7 @@ pub struct ScanCounters {
     pub scans: u64,
     /// Scans with points missing.
     pub scans_incomplete: u64,
-    /// Scans of which no packet came.
+    /// Scans without any packet.
     pub scans_lost: u64,
     /// Scans that the device made while packets did not come: between the end of one connection and the next.
     pub scans_missed: u64,

@@ -62,7 +62,7 @@ enum State {
     Releasing(String),
 }
 
-/// The way from nothing to packets: asks, opens, starts, keeps alive, and begins anew after a failure. Sans-IO.
+/// The session with a device: queries, opens, starts, keeps alive, and restarts after a failure. Sans-IO.
 ///
 /// Ask [`next`](Self::next) what to do, do it, and tell what came of it.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl Session {
         }
     }
 
-    /// Works with other settings; true if the device is asked anew because of them.
+    /// Applies other settings; true if the device must be reconfigured.
     pub fn reconfigure(&mut self, settings: LidarSettings, now: Time<Steady>) -> bool {
         let same_output = LidarSettings {
             timesync: settings.timesync,
@@ -228,7 +228,7 @@ impl Session {
         }
     }
 
-    /// Something failed; true if the session begins anew, false if it goes on as long as packets come.
+    /// Handles a failure; true if the session restarts, false if it continues while packets arrive.
     pub fn failed(&mut self, now: Time<Steady>, error: &Error) -> bool {
         if let State::Releasing(_) = self.state {
             self.wait(now);
@@ -259,7 +259,7 @@ impl Session {
         true
     }
 
-    /// A request has shown that the device was restarted: its handles are gone; begins anew at once.
+    /// Restarts the session at once: a request has shown that the device restarted and lost its handles.
     pub fn restarted(&mut self, now: Time<Steady>) {
         if self.state == State::Running {
             self.close = true;
@@ -273,7 +273,7 @@ impl Session {
         self.state == State::Running && now - self.last_packet >= self.probe_interval()
     }
 
-    /// The packets' way broke; begins anew.
+    /// Restarts the session: the packet connection broke.
     pub fn data_failed(&mut self, now: Time<Steady>) {
         self.failures = self.failures.saturating_add(1);
         self.close = true;

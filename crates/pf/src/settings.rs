@@ -85,7 +85,7 @@ pub struct LidarSettings {
     pub parameters: Vec<(String, String)>,
     /// How long to wait for an answer.
     pub request_timeout: Duration,
-    /// Without a packet for so long the device is asked anew.
+    /// Reconnect after this time without a packet.
     pub data_timeout: Duration,
     /// How long to wait after failures.
     pub back_off: BackOff,
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_that_cannot_be_are_refused_before_anybody_waits_for_them() {
+    fn invalid_hosts_are_refused_before_connecting() {
         for good in [
             "10.0.10.9",
             "lidar",

@@ -61,7 +61,7 @@ impl StatusFlags {
         }
     }
 
-    /// What an estimator may want to know of it: the anchor starts anew at bits 1 and 3.
+    /// The status for an estimator: the vendor's averages restart at bits 1 and 3.
     pub const fn device_status(self) -> DeviceStatus {
         if self.has(Self::NEW_SETTINGS) || self.has(Self::UNSTABLE_ROTATION) {
             DeviceStatus::Unsettled

@@ -1,12 +1,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use timeloom_sync::{Anchor, AnchorConfig, Averaging, Limits, Method, SensorClock};
+use timeloom_sync::{Anchor, AnchorConfig, Averaging, HostStamps, Limits, Method, SensorClock};
 use timeloom_time::Duration;
 
 use crate::error::{Error, Result};
 
-/// How stamps are made (`timesync_method`).
+/// Method of stamping scans (`timesync_method`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TimesyncMethod {
     /// When the first packet of a scan was received.
@@ -90,7 +90,7 @@ pub struct TimesyncSettings {
     pub period: Duration,
     /// Added to every stamp (`timesync_offset_usec`), for a delay that is known from elsewhere.
     pub offset: Duration,
-    /// Whether `iq_timestamp_raw` is taken for the time of sending: better, if it is that, which nobody has proven.
+    /// Whether `iq_timestamp_raw` is used as the send time. More exact if it is, which is not confirmed by the vendor.
     pub send_stamps: bool,
     /// What clocks and delays are believed to keep to.
     pub limits: Limits,
@@ -162,15 +162,15 @@ impl TimesyncSettings {
             let config = AnchorConfig::new(averaging, self.period)?;
             Ok(SensorClock::new(Box::new(Anchor::new(config)), self.limits))
         };
-        match self.method {
+        let mut clock = match self.method {
             TimesyncMethod::Average(averaging) | TimesyncMethod::Requests(averaging) => {
-                anchor(averaging)
+                anchor(averaging)?
             }
-            TimesyncMethod::Off | TimesyncMethod::Simple => {
-                Ok(Method::default().clock(self.limits))
-            }
-            TimesyncMethod::Estimator(method) => Ok(method.clock(self.limits)),
-        }
+            TimesyncMethod::Off | TimesyncMethod::Simple => Method::default().clock(self.limits),
+            TimesyncMethod::Estimator(method) => method.clock(self.limits),
+        };
+        clock.set_host_stamps(HostStamps::Steady);
+        Ok(clock)
     }
 }
 

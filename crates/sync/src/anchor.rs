@@ -31,9 +31,9 @@ pub struct AnchorConfig {
     pub interval: Duration,
     /// Slower requests are left out.
     pub slowest_request: Duration,
-    /// A larger jump of host stamps starts anew.
+    /// A larger jump of host stamps restarts the average.
     pub host_jump: Duration,
-    /// A larger jump of device stamps starts anew.
+    /// A larger jump of device stamps restarts the average.
     pub device_jump: Duration,
 }
 

@@ -31,14 +31,17 @@ impl Cone {
 pub(crate) enum Trust {
     /// All samples of the epoch.
     All,
-    /// The newest packet and the newest request: nobody knows yet whether the clocks keep to the limits.
+    /// The newest packet and the newest request: it is not known yet whether the clocks keep to the limits.
     Recent,
     /// The newest sample only: those before may be of a clock that has jumped.
     Newest,
 }
 
-/// Clocks of which nothing is known yet differ by no more, in ns/s.
+/// The largest skew before anything is known, in ns/s.
 const UNKNOWN_SKEW: f64 = 5e6;
+
+/// A rate that changed without being noticed yet differs by no more than so many times the limit of skew.
+const CHANGED_RATE: f64 = 2.0;
 
 /// The tightest bounds so far; takes and gives in constant time.
 #[derive(Debug, Clone)]
@@ -51,6 +54,8 @@ pub(crate) struct BoundTracker {
     newest: (Option<Cone>, Option<Cone>),
     /// The newest lower bound that was believed.
     newest_lower: Option<Cone>,
+    /// The tightest upper and lower bounds whatever the rate of the clocks became since.
+    any_rate: (Option<Cone>, Option<Cone>),
     /// What requests and the limit of drift say together; none if samples come from the last to the first.
     corridor: Option<Corridor>,
 }
@@ -65,6 +70,7 @@ impl BoundTracker {
             lower: None,
             newest: (None, None),
             newest_lower: None,
+            any_rate: (None, None),
             corridor: Some(Corridor::new(limits)),
         }
     }
@@ -88,6 +94,7 @@ impl BoundTracker {
 
     pub(crate) fn restart(&mut self) {
         (self.upper, self.lower, self.newest_lower) = (None, None, None);
+        self.any_rate = (None, None);
         if let Some(corridor) = &mut self.corridor {
             corridor.restart();
         }
@@ -106,18 +113,11 @@ impl BoundTracker {
     pub(crate) fn take(&mut self, sample: &Sample) {
         self.see(sample);
         let (upper, lower) = self.newest;
-        if let Some(new) = upper {
-            let old = self
-                .upper
-                .filter(|old| old.reach(new.at, self.loosening, 1.0) < new.offset);
-            self.upper = old.or(upper);
-        }
-        if let Some(new) = lower {
-            let old = self
-                .lower
-                .filter(|old| old.reach(new.at, self.loosening, -1.0) > new.offset);
-            self.lower = old.or(lower);
-        }
+        let any_rate = CHANGED_RATE * self.loosening;
+        self.upper = tighter(self.upper, upper, self.loosening, 1.0);
+        self.lower = tighter(self.lower, lower, self.loosening, -1.0);
+        self.any_rate.0 = tighter(self.any_rate.0, upper, any_rate, 1.0);
+        self.any_rate.1 = tighter(self.any_rate.1, lower, any_rate, -1.0);
         self.newest_lower = lower.or(self.newest_lower);
         let offset = |cone: Option<Cone>| cone.map(|cone| cone.offset);
         let at = upper.or(lower).map(|cone| cone.at);
@@ -154,11 +154,6 @@ impl BoundTracker {
                 (a, b) => a.or(b),
             }
         };
-        let host = |offset: i64, grain: i64| {
-            let host = i128::from(at) + i128::from(offset) + i128::from(grain);
-            let nearest = if host < 0 { i64::MIN } else { i64::MAX };
-            Time::<Steady>::from_nanos(i64::try_from(host).unwrap_or(nearest))
-        };
         let mut upper = tightest(upper, self.newest.0, 1.0);
         // The newest sample bounds from below only if it is a request.
         let mut lower = tightest(lower, self.newest.1, -1.0);
@@ -168,8 +163,21 @@ impl BoundTracker {
             lower = lower.map(|lower| lower.max(from));
         }
         Bounds {
-            lower: lower.map(|offset| host(offset, self.grain.saturating_neg())),
-            upper: upper.map(|offset| host(offset, self.grain)),
+            lower: lower.map(|offset| host(at, offset, -self.grain)),
+            upper: upper.map(|offset| host(at, offset, self.grain)),
+        }
+    }
+
+    /// The bounds of a device time if no clock was set, but its rate may have changed a moment ago.
+    pub(crate) fn at_any_rate(&self, device: DeviceTime) -> Bounds {
+        let at = device.nanos();
+        let bound = |cone: Option<Cone>, sign: f64, grain: i64| {
+            let reach = cone?.reach(at, CHANGED_RATE * self.loosening, sign);
+            Some(host(at, reach, grain))
+        };
+        Bounds {
+            lower: bound(self.any_rate.1, -1.0, -self.grain),
+            upper: bound(self.any_rate.0, 1.0, self.grain),
         }
     }
 
@@ -192,6 +200,27 @@ impl BoundTracker {
             }
         }
     }
+}
+
+/// The tighter of two bounds at the time of the new one.
+fn tighter(old: Option<Cone>, new: Option<Cone>, loosening: f64, sign: f64) -> Option<Cone> {
+    let (Some(before), Some(after)) = (old, new) else {
+        return new.or(old);
+    };
+    let reach = before.reach(after.at, loosening, sign);
+    let is_tighter = if sign > 0.0 {
+        reach < after.offset
+    } else {
+        reach > after.offset
+    };
+    if is_tighter { old } else { new }
+}
+
+/// The host time of a device time with this offset, `grain` later.
+fn host(at: i64, offset: i64, grain: i64) -> Time<Steady> {
+    let host = i128::from(at) + i128::from(offset) + i128::from(grain);
+    let nearest = if host < 0 { i64::MIN } else { i64::MAX };
+    Time::from_nanos(i64::try_from(host).unwrap_or(nearest))
 }
 
 #[cfg(test)]

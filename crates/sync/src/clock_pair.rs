@@ -32,6 +32,15 @@ impl<K: Kind> ClockPair<K> {
         self.other.saturating_add(steady - self.steady)
     }
 
+    /// An offset to the steady clock as an offset to the other clock, in nanoseconds; saturates.
+    #[must_use]
+    pub fn offset_from_steady(&self, offset_ns: i64) -> i64 {
+        let between = i128::from(self.other.nanos()) - i128::from(self.steady.nanos());
+        let offset = between + i128::from(offset_ns);
+        let nearest = if offset < 0 { i64::MIN } else { i64::MAX };
+        i64::try_from(offset).unwrap_or(nearest)
+    }
+
     /// A time of the other clock on the steady clock; saturates. For kernel stamps, which are system time.
     #[must_use]
     pub fn to_steady(&self, other: Time<K>) -> Time<Steady> {
@@ -54,5 +63,10 @@ mod tests {
         let system = pair.from_steady(Time::from_nanos(2_100));
         assert_eq!(system.nanos(), 1_700_000_000_000_001_000);
         assert_eq!(pair.to_steady(system).nanos(), 2_100);
+        // A device that counts from the start of the steady clock.
+        assert_eq!(
+            pair.offset_from_steady(0),
+            1_700_000_000_000_000_000 - 1_100
+        );
     }
 }

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks_that_break_the_limits_start_it_anew() {
+    fn clocks_that_break_the_limits_restart_it() {
         let mut corridor = Corridor::new(&Limits::default());
         for step in 0..20 {
             let offset = if step < 10 { 0 } else { 5_000_000 };

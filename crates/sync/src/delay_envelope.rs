@@ -11,6 +11,7 @@ use crate::limits::Limits;
 use crate::line::{Line, seconds_between};
 use crate::minima::{Change, Minima, Path, Shape};
 use crate::sample::{ActiveSample, PassiveSample};
+use crate::usual_sigma::UsualSigma;
 
 /// What is made of the envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -39,7 +40,7 @@ const COARSE: f64 = 10e3;
 /// The lower envelope of delays, with a bounded change of the clock's rate.
 ///
 /// Packets give `host = truth + smallest delay`. Requests bound from both sides: alone they give the middle, and beside
-/// packets they show how large the smallest delay can be, of which the likely share is taken off. The narrower the
+/// packets they limit the smallest delay, and its likely share is subtracted. The narrower the
 /// corridor between the two, the nearer the result is to its middle; a corridor of several milliseconds says nothing.
 /// With [`Limits::least_delay`] nothing else is taken off. Works for any mixture of the two.
 #[derive(Debug, Clone)]
@@ -59,6 +60,8 @@ pub struct DelayEnvelope {
     grain: f64,
     /// Stamps are cut off by so much on average, in nanoseconds, if their grain is coarse.
     cut: f64,
+    /// The deviation of the last minute.
+    usual_sigma: UsualSigma,
     /// How far newest minima lay below what was expected, in squared deviations: above one if something is not known.
     strain: f64,
     drift: DriftWatch,
@@ -89,6 +92,7 @@ impl DelayEnvelope {
             slope_sigma: 0.0,
             grain: grain_sigma(limits),
             cut: cut_off(limits),
+            usual_sigma: UsualSigma::default(),
             strain: 0.0,
             drift: DriftWatch::default(),
         }
@@ -179,15 +183,21 @@ impl DelayEnvelope {
                 .hypot(self.grain)
                 .hypot(self.packets.extra_sigma());
             self.slope_sigma = fitted.slope_sigma;
+            self.usual_sigma.add(now, self.sigma, self.age());
             self.drift.fitted(fitted.still_sigma.hypot(self.grain));
         }
+    }
+
+    fn forget_line(&mut self) {
+        (self.line, self.strain) = (None, 0.0);
+        self.usual_sigma = UsualSigma::default();
+        self.drift = DriftWatch::default();
     }
 
     fn outcome(&mut self, before: u64, now: i64, change: Change) -> Outcome {
         if change == Change::Rate {
             self.fit.restart();
-            (self.line, self.strain) = (None, 0.0);
-            self.drift = DriftWatch::default();
+            self.forget_line();
         }
         if self.closed() != before {
             self.compare();
@@ -248,6 +258,7 @@ impl Estimator for DelayEnvelope {
         let before = self.closed();
         let at = sample.device_stamp().nanos();
         let offset = sample.host_rx.nanos() - at - self.least_delay;
+        self.fit.set_sent_stamps(sample.device_tx.is_some());
         let change = self.packets.push(at, offset);
         self.outcome(before, at, change)
     }
@@ -265,15 +276,15 @@ impl Estimator for DelayEnvelope {
         self.answers.restart();
         self.requests.restart();
         self.fit.restart();
-        (self.line, self.strain) = (None, 0.0);
-        self.drift = DriftWatch::default();
+        self.forget_line();
     }
 
     fn estimate(&self, device: DeviceTime) -> Option<Estimate> {
         let line = self.line?;
         let ahead = seconds_between(line.at, device.nanos()).max(0.0);
         // What does not fit is not known.
-        let sigma = self.sigma * (1.0 + self.strain).sqrt() + self.growth(ahead);
+        let sigma = self.usual_sigma.or_larger(self.sigma);
+        let sigma = sigma * (1.0 + self.strain).sqrt() + self.growth(ahead);
         let sigma = sigma.max(self.packets.mismatch());
         Some(Estimate {
             host: Time::<Steady>::from_nanos(

@@ -9,6 +9,7 @@
 //! Old minima may lie below the curve by `slack · age³`: the noisier the delays, the longer the memory.
 
 use crate::envelope_fit::group::Group;
+use crate::envelope_fit::likely_delay::{USUAL_DELAY, USUAL_TRANSIT};
 use crate::envelope_fit::slice::Slice;
 use crate::line::{Line, nanos_between, seconds_between};
 
@@ -89,6 +90,8 @@ const CAUTION: f64 = 1.5;
 pub(crate) struct EnvelopeFit {
     prior: Prior,
     groups: [Group; 3],
+    /// The size of the smallest delay of packets before anything is known, in nanoseconds.
+    delay: f64,
     /// The slope of the reference line, in ns/s.
     reference: f64,
     /// The bend of the last fit, and how far bends and slopes were likely: where to begin the next time.
@@ -101,6 +104,7 @@ impl EnvelopeFit {
         Self {
             prior,
             groups: Default::default(),
+            delay: USUAL_DELAY,
             reference: 0.0,
             bend: 0.0,
             widths: (prior.bend, prior.slope),
@@ -117,6 +121,11 @@ impl EnvelopeFit {
     /// Takes another belief of the clock; what was measured of delays stays.
     pub(crate) const fn set_prior(&mut self, prior: Prior) {
         self.prior = prior;
+    }
+
+    /// Says whether packets are stamped when they are sent: then their delay is that of the network alone.
+    pub(crate) const fn set_sent_stamps(&mut self, sent: bool) {
+        self.delay = if sent { USUAL_TRANSIT } else { USUAL_DELAY };
     }
 
     /// Gives a group its minima (device time, offset), newest first.
@@ -197,6 +206,7 @@ impl EnvelopeFit {
             bend,
             self.widths.1,
             &self.prior,
+            self.delay,
             self.reference,
         )
     }

@@ -1,6 +1,8 @@
 //! The one error type of this crate.
 
-/// What went wrong with a sample, a tick counter or a table of samples.
+use timeloom_time::Duration;
+
+/// Errors of samples, tick counters and tables.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -30,6 +32,17 @@ pub enum Error {
         /// The stamp of sending.
         device_tx_ns: i64,
     },
+    /// The clocks of a recording run so differently that they count in different units.
+    #[error(
+        "device time advanced by {:.6} s while host time advanced by {:.6} s: {:.6} times as fast",
+        .device.as_secs_f64(), .host.as_secs_f64(), .device.as_secs_f64() / .host.as_secs_f64()
+    )]
+    DifferentUnits {
+        /// How far the device's time advanced.
+        device: Duration,
+        /// How far the host's time advanced.
+        host: Duration,
+    },
     /// A counter value has more bits than the counter.
     #[error("tick count {ticks} does not fit a counter of {bits} bits")]
     TickTooWide {
@@ -50,7 +63,7 @@ pub enum Error {
         /// The largest time in nanoseconds.
         limit: i64,
     },
-    /// A description of a counter that cannot be.
+    /// An invalid description of a counter.
     #[error("a clock with {per} ticks in {seconds} s and {bits} bits is not possible: {why}")]
     ImpossibleClock {
         /// Ticks in `seconds`.
@@ -105,7 +118,7 @@ pub enum Error {
         known: String,
     },
     /// A table is empty.
-    #[error("line 1: there is no header: the first line names the columns")]
+    #[error("line 1: the header with the names of the columns is missing")]
     NoHeader,
     /// The first line of a table lacks a column.
     #[error("line {line}: column {column:?} is missing")]
@@ -126,7 +139,7 @@ pub enum Error {
         known: String,
     },
     /// The first line of a table names a column twice.
-    #[error("line {line}: column {column:?} is there twice")]
+    #[error("line {line}: duplicate column {column:?}")]
     DoubleColumn {
         /// The line of the header, from one.
         line: usize,
@@ -145,7 +158,7 @@ pub enum Error {
         /// Why it cannot be used.
         why: &'static str,
     },
-    /// A row of a table holds a sample that cannot be.
+    /// A row of a table holds an invalid sample.
     #[error("line {line}: {column}: {source}")]
     BadRow {
         /// The line, from one.

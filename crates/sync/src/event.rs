@@ -1,4 +1,4 @@
-//! What happened to a mapping: restarts, shifts, gaps.
+//! Events of a mapping: restarts, shifts, gaps.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use timeloom_time::{Duration, Steady, Time};
 use crate::device_time::DeviceTime;
 use crate::limit::LimitReached;
 
-/// Why an estimator started anew.
+/// Why a new epoch began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
@@ -38,7 +38,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What happened.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EventKind {
@@ -57,7 +57,7 @@ pub enum EventKind {
         /// How much longer the path is than at its best.
         extra: Duration,
     },
-    /// Nothing came for a while.
+    /// No samples arrived for a while.
     Gap {
         /// For how long, by the host's clock.
         silence: Duration,
@@ -67,16 +67,16 @@ pub enum EventKind {
         /// How many.
         count: u32,
     },
-    /// The rate of the clocks changed at once, as when a host's clock is slewed: what was before no longer counts.
+    /// The rate of the clocks changed at once, as when a host's clock is slewed: earlier samples no longer count.
     RateChange,
-    /// A limit was passed; it is told once for each limit.
+    /// A limit was exceeded; reported once for each limit.
     LimitReached(LimitReached),
 }
 
 /// Something that happened to a mapping, with the stamps of the sample that showed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SyncEvent {
-    /// What.
+    /// The kind of event.
     pub kind: EventKind,
     /// The device time of the sample.
     pub device: DeviceTime,

@@ -4,6 +4,7 @@ mod anchor;
 mod bound_tracker;
 mod calibration;
 mod clock_pair;
+mod column_check;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod corridor;
@@ -27,18 +28,22 @@ mod mapping;
 mod method;
 mod minima;
 mod order;
+pub mod plot;
 mod recording;
 mod sample;
 mod sensor_clock;
+#[cfg(feature = "simulate")]
 pub mod simulate;
 mod suspicion;
 mod switching_hull;
 pub mod table;
 mod ticks;
+mod usual_sigma;
 
 pub use anchor::{Anchor, AnchorConfig, Averaging};
 pub use calibration::{Calibration, ConstantDelay};
 pub use clock_pair::ClockPair;
+pub use column_check::ColumnCheck;
 pub use delay_envelope::{DelayEnvelope, Refinement};
 pub use device_time::DeviceTime;
 pub use error::{Error, Result};

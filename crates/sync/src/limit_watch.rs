@@ -18,7 +18,7 @@ const MOST_SKEW: f64 = 50_000.0;
 const DRIFT_ROOM: f64 = 4.0;
 /// The drift limit is not raised beyond this, in ppm per minute.
 const MOST_DRIFT: f64 = 400.0;
-/// Requests in a row that are left out before it is told.
+/// Requests in a row that are left out before it is reported.
 const SLOW_REQUESTS: u32 = 8;
 
 /// The limits in use.

@@ -85,11 +85,18 @@ impl Bounds {
 
     /// The bounds, each `by` farther off, but no looser than `others`.
     pub(crate) fn loosened(self, by: Duration, others: &Self) -> Self {
-        let lower = self.lower.map(|lower| lower.saturating_sub(by));
-        let upper = self.upper.map(|upper| upper.saturating_add(by));
+        let loose = Self {
+            lower: self.lower.map(|lower| lower.saturating_sub(by)),
+            upper: self.upper.map(|upper| upper.saturating_add(by)),
+        };
+        loose.intersection(others)
+    }
+
+    /// The times that both contain.
+    pub(crate) fn intersection(self, others: &Self) -> Self {
         Self {
-            lower: lower.max(others.lower),
-            upper: upper.into_iter().chain(others.upper).min(),
+            lower: self.lower.max(others.lower),
+            upper: self.upper.into_iter().chain(others.upper).min(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Whole recordings: as they would have been seen live, or smoothed with what came later.
+//! Recordings: as seen live, or smoothed with later samples.
 
 mod smoother;
 
@@ -31,7 +31,7 @@ pub fn causal_one(sample: &Sample, clock: &mut SensorClock) -> Result<Mapped> {
 ///
 /// # Errors
 ///
-/// As [`SensorClock::push`], for the first sample that cannot be.
+/// As [`SensorClock::push`], for the first invalid sample.
 pub fn causal(samples: &[Sample], clock: &mut SensorClock) -> Result<Vec<Mapped>> {
     samples
         .iter()
@@ -46,7 +46,7 @@ pub fn causal(samples: &[Sample], clock: &mut SensorClock) -> Result<Vec<Mapped>
 ///
 /// # Errors
 ///
-/// As [`SensorClock::push`], for the first sample that cannot be.
+/// As [`SensorClock::push`], for the first invalid sample.
 pub fn smooth(samples: &[Sample], limits: &Limits) -> Result<Vec<Mapped>> {
     smooth_with(samples, Method::Envelope.clock(*limits)).map(|(rows, _)| rows)
 }
@@ -56,7 +56,7 @@ pub fn smooth(samples: &[Sample], limits: &Limits) -> Result<Vec<Mapped>> {
 ///
 /// # Errors
 ///
-/// As [`SensorClock::push`], for the first sample that cannot be.
+/// As [`SensorClock::push`], for the first invalid sample.
 pub fn smooth_with(
     samples: &[Sample],
     mut clock: SensorClock,
@@ -85,6 +85,8 @@ struct Mark {
     gives_up: bool,
     /// Whether the rate changed at once, as this row shows.
     new_rate: bool,
+    /// How far a clock may have moved unseen.
+    hidden: Duration,
 }
 
 /// The live view of a recording.
@@ -112,6 +114,7 @@ impl Live {
             consistent: clock.is_consistent(),
             gives_up: before.given_up != after.given_up,
             new_rate: before.rates != after.rates,
+            hidden: clock.hidden_move(),
         });
         Ok(())
     }

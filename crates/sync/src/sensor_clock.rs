@@ -23,13 +23,13 @@ mod watching;
 
 /// Offsets that jump by less are delays; by more, perhaps clocks.
 const STEP: f64 = 100e6;
-/// Events that nobody takes are dropped from here on, the oldest first.
+/// The largest number of events that wait; the oldest are dropped.
 const MOST_EVENTS: usize = 256;
 
-/// How many samples did what; nothing is left out without being counted here.
+/// Counts of samples; every dropped sample is counted here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
-    /// Samples that were taken in.
+    /// Samples that were used.
     pub samples: u64,
     /// Of these, samples that the estimator left out by its own rules.
     pub ignored: u64,
@@ -39,11 +39,11 @@ pub struct Counters {
     pub duplicates: u64,
     /// Samples older than the newest of their kind.
     pub late: u64,
-    /// Events that nobody took in time.
+    /// Events that were dropped because they were not taken in time.
     pub events_lost: u64,
 }
 
-/// What there is to say about a sensor clock at a moment.
+/// The state of a sensor clock.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Diagnostics {
     /// The newest device time, on the host's clock.
@@ -52,17 +52,17 @@ pub struct Diagnostics {
     pub offset_ns: i64,
     /// How fast the host's clock runs against the device's, in ppm above one.
     pub skew_ppm: f64,
-    /// How many samples did what.
+    /// Counts of samples.
     pub counters: Counters,
 }
 
 /// Whether the clock that stamps samples may be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum HostStamps {
-    /// It may: system time, or nobody knows.
+    /// It may be set: system time, or an unknown clock.
     #[default]
     MayStep,
-    /// It is never set: the steady clock.
+    /// It is never set: a steady clock.
     Steady,
 }
 
@@ -114,8 +114,10 @@ pub struct SensorClock {
     mismatch: f64,
     /// Whether the newest sample is later than usual: a stall, a longer path, or a clock that was just set.
     newest_is_late: bool,
-    /// Whether the path is longer than it was, or a clock was set by as much: nobody can tell.
+    /// Whether the path is longer than it was, or a clock was set by as much: samples cannot show which.
     is_ambiguous: bool,
+    /// Whether the path became longer in this epoch: it may change again.
+    has_shifted: bool,
     /// How far clocks may have moved unseen.
     hidden: HiddenMove,
     /// The device time of the newest sample that contradicted bounds of before.
@@ -133,7 +135,7 @@ impl Default for SensorClock {
 }
 
 impl SensorClock {
-    /// A clock that knows nothing yet.
+    /// A clock without samples.
     pub fn new(estimator: Box<dyn Estimator>, limits: Limits) -> Self {
         Self {
             estimator,
@@ -152,24 +154,26 @@ impl SensorClock {
             mismatch: 0.0,
             newest_is_late: false,
             is_ambiguous: false,
+            has_shifted: false,
             hidden: HiddenMove::default(),
             contradicted: None,
             breaks: Breaks::default(),
         }
     }
 
-    /// Says whether the clock that stamps samples may be set: if it is never, a longer path cannot be a step.
+    /// Sets whether the clock that stamps samples may be set. On a steady clock, a longer path is never a step, and bounds
+    /// are narrower.
     pub const fn set_host_stamps(&mut self, host_stamps: HostStamps) {
         self.host_stamps = host_stamps;
     }
 
-    /// Takes a sample, in the order of arrival.
+    /// Adds a sample; samples come in the order of arrival.
     ///
     /// # Errors
     ///
     /// [`Error::StampOutOfRange`](crate::Error::StampOutOfRange),
     /// [`Error::AnswerBeforeRequest`](crate::Error::AnswerBeforeRequest) or
-    /// [`Error::SentBeforeEvent`](crate::Error::SentBeforeEvent) for what cannot be; nothing changes then.
+    /// [`Error::SentBeforeEvent`](crate::Error::SentBeforeEvent) for invalid samples; nothing changes then.
     pub fn push(&mut self, sample: &Sample) -> Result<()> {
         sample.check()?;
         self.counters.samples += 1;
@@ -213,7 +217,7 @@ impl SensorClock {
         Ok(())
     }
 
-    /// Takes what the device says about itself, before the sample that came with it.
+    /// Adds the status of the device, before the sample that came with it.
     pub fn status(&mut self, status: DeviceStatus, sample: &Sample) {
         if let Outcome::Restarted(reason) = self.estimator.status(status) {
             self.begin_epoch(reason, sample);
@@ -275,7 +279,7 @@ impl SensorClock {
         self.suspicion.doubt()
     }
 
-    /// How many samples did what.
+    /// Counts of samples.
     pub const fn counters(&self) -> Counters {
         self.counters
     }
@@ -285,7 +289,7 @@ impl SensorClock {
         self.events.pop_front()
     }
 
-    /// Everything for a diagnostics message or a table; none before the first sample.
+    /// The state for a diagnostics message or a table; none before the first sample.
     pub fn diagnostics(&self) -> Option<Diagnostics> {
         let device = self.newest_device()?;
         let newest = self.peek(device)?;
@@ -361,6 +365,7 @@ impl SensorClock {
         self.order = Order::default();
         self.mismatch = 0.0;
         self.is_ambiguous = false;
+        self.has_shifted = false;
         self.contradicted = None;
         self.watch.restart();
     }

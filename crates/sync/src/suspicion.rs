@@ -33,7 +33,7 @@ pub(crate) enum Judgement {
     Use { outliers: u32 },
     /// Do not use it yet.
     Withhold,
-    /// A clock has jumped: start anew, with this sample.
+    /// A clock has jumped: restart with this sample.
     Jumped(Reason),
 }
 

@@ -100,7 +100,7 @@ impl ClockSpec {
 /// Removes the wraps of a counter: values of its width go in, device times come out.
 ///
 /// A value at most half the width ahead of the last one is later, any other is earlier; so a packet
-/// that comes late is not taken for a wrap. A counter that starts anew shows as a jump, which
+/// that comes late is not taken for a wrap. A counter that restarts shows as a jump, which
 /// [`SensorClock`](crate::SensorClock) finds.
 #[derive(Debug, Clone)]
 pub struct TickCounter {

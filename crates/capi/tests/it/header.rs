@@ -4,6 +4,7 @@ use std::process::Command;
 
 use timeloom_capi::{TimeloomOptions, TimeloomReport, TimeloomTime};
 
+use crate::declarations::{Declarations, squeezed};
 use crate::example::run_c;
 
 fn folder() -> PathBuf {
@@ -14,55 +15,82 @@ fn header() -> String {
     std::fs::read_to_string(folder().join("include/timeloom.h")).expect("the header")
 }
 
-/// What cbindgen makes; none where it is not installed (`cargo install cbindgen`).
-fn generated() -> Option<String> {
+/// The header without comments and white space.
+fn code() -> String {
+    let header = header();
+    let lines = header
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    squeezed(&lines.collect::<Vec<_>>().join("\n"))
+}
+
+#[test]
+fn every_function_is_in_the_header_with_its_signature_and_no_other() {
+    let functions = Declarations::of_sources().functions;
+    assert!((8..=12).contains(&functions.len()), "{functions:?}");
+    let code = code();
+    for function in &functions {
+        assert_eq!(code.matches(function.as_str()).count(), 1, "{function}");
+    }
+    assert_eq!(
+        code.matches(");").count(),
+        functions.len(),
+        "others in the header"
+    );
+}
+
+#[test]
+fn every_type_is_in_the_header_with_its_fields_and_no_other() {
+    let types = Declarations::of_sources().types;
+    assert!(types.len() >= 6, "{types:?}");
+    let code = code();
+    for one in &types {
+        assert_eq!(code.matches(one.as_str()).count(), 1, "{one}");
+    }
+    // The clock is known by its name only.
+    let declared = code.matches("typedef").count();
+    assert_eq!(declared, types.len() + 1, "others in the header");
+    assert!(code.contains("typedefstructTimeloomClockTimeloomClock;"));
+}
+
+#[test]
+fn the_header_is_documented_as_the_sources_are() {
+    let header = header();
+    let comments: Vec<&str> = header
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix("//"))
+        .map(str::trim)
+        .collect();
+    let docs = Declarations::of_sources().docs;
+    assert!(docs.len() > 60, "{}", docs.len());
+    for line in docs {
+        assert!(
+            comments.contains(&line.as_str()),
+            "run `make header`: {line}"
+        );
+    }
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn the_header_is_what_cbindgen_writes() {
     let program = std::env::var_os("TIMELOOM_CBINDGEN").unwrap_or("cbindgen".into());
-    let output = Command::new(program)
+    let output = Command::new(&program)
         .arg("--config")
         .arg(folder().join("cbindgen.toml"))
         .arg(folder())
-        .output()
-        .ok()?;
-    let words = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{words}");
-    Some(String::from_utf8(output.stdout).expect("text"))
-}
-
-#[test]
-fn the_header_is_what_cbindgen_makes() {
-    let Some(generated) = generated() else {
+        .output();
+    let Ok(output) = output else {
+        eprintln!(
+            "skipped: {} is not installed (cargo install cbindgen)",
+            program.display()
+        );
         return;
     };
-    assert_eq!(header(), generated, "run `make header`");
-}
-
-/// The functions that the sources give to C.
-fn exported() -> Vec<String> {
-    let mut names = Vec::new();
-    for file in ["clock", "options", "status", "time"] {
-        let path = folder().join(format!("src/{file}.rs"));
-        let source = std::fs::read_to_string(path).expect("a source");
-        for part in source.split("extern \"C\" fn ").skip(1) {
-            let name = part.split('(').next().expect("a name");
-            names.push(name.to_owned());
-        }
-    }
-    names
-}
-
-#[test]
-fn every_function_is_in_the_header_and_no_other() {
-    let header = header();
-    let exported = exported();
-    assert!((8..=12).contains(&exported.len()), "{exported:?}");
-    for name in &exported {
-        assert_eq!(header.matches(&format!("{name}(")).count(), 1, "{name}");
-    }
-    let declared = header.lines().filter(|line| {
-        let code = !line.trim_start().starts_with("//");
-        code && line.contains("timeloom_") && line.contains('(')
-    });
-    assert_eq!(declared.count(), exported.len());
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{words}");
+    let written = String::from_utf8(output.stdout).expect("text");
+    assert_eq!(header(), written, "run `make header`");
 }
 
 /// A line for each size and place, as Rust has them.

@@ -1,5 +1,6 @@
 //! The library as C sees it.
 
+mod declarations;
 mod example;
 mod header;
 mod misuse;

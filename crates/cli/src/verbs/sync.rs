@@ -12,14 +12,11 @@ mod pf;
 mod pf_arguments;
 mod pf_device;
 mod pf_lines;
-mod plot;
-mod rates;
 mod relay;
 mod retime;
 mod simulate;
 mod sparkline;
 mod summary;
-mod trace;
 mod watch;
 
 use clap::{Args, Subcommand};

@@ -232,3 +232,26 @@ fn the_constant_delay_is_calibrated() {
         "{run}"
     );
 }
+
+#[test]
+fn exchanged_columns_give_a_warning() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("sync simulate p4 --seed 7 --duration 60 -o samples.csv");
+    let samples = fs::read_to_string(sandbox.path("samples.csv")).unwrap();
+    let (header, rows) = samples.split_once('\n').unwrap();
+    sandbox.write("swapped.csv", format!("{}\n{rows}", exchange(header)));
+    let run = sandbox.run("sync fit swapped.csv");
+    assert!(run.stderr.contains("look exchanged"), "{run}");
+    let run = sandbox.run("sync fit samples.csv");
+    assert!(!run.stderr.contains("exchanged"), "{run}");
+}
+
+/// The header with the names of the device's and the host's column exchanged.
+fn exchange(header: &str) -> String {
+    let names = header.split(',').map(|name| match name {
+        "device_ns" => "host_rx_ns",
+        "host_rx_ns" => "device_ns",
+        other => other,
+    });
+    names.collect::<Vec<_>>().join(",")
+}

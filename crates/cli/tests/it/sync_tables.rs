@@ -67,10 +67,10 @@ fn a_file_that_is_no_table_is_named() {
     fs::remove_file(sandbox.path("bad.csv")).unwrap();
     errors.push(sandbox.run("sync fit nowhere.csv").stderr);
     insta::assert_snapshot!(errors.join(""), @r#"
-    error: bad.csv: line 1: there is no header: the first line names the columns
-    error: bad.csv: line 1: there is no header: the first line names the columns
+    error: bad.csv: line 1: the header with the names of the columns is missing
+    error: bad.csv: line 1: the header with the names of the columns is missing
     error: bad.csv: line 1: column "device_ns" is missing
-    error: bad.csv: line 1: column "device_ns" is there twice
+    error: bad.csv: line 1: duplicate column "device_ns"
     error: bad.csv: line 2 is no UTF-8 text
     error: bad.csv: line 1 is longer than 65536 bytes
     error: cannot open nowhere.csv: No such file or directory (os error 2)

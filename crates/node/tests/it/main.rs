@@ -8,7 +8,6 @@ mod a_day;
 mod captured;
 mod clock;
 mod fuzz;
-mod lidar;
 mod node_timer;
 mod parameters;
 mod player;

@@ -217,7 +217,7 @@ impl Control {
         };
         let stamp = work.clock.stamp(&scan);
         drop(work);
-        self.shared.sink.scan(&scan, &stamp);
+        self.shared.sink.scan(scan, stamp);
     }
 
     fn leave(&mut self) {

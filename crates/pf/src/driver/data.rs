@@ -233,7 +233,7 @@ impl Reader {
             self.shared.event(&LidarEvent::Trouble(text));
         }
         self.shared.tell_sync_events();
-        for (scan, stamp) in &scans {
+        for (scan, stamp) in scans {
             self.shared.sink.scan(scan, stamp);
         }
         stamp_error.map_or(Ok(()), Err)

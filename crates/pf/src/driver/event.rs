@@ -12,7 +12,7 @@ use crate::status::{Severity, StatusFlags};
 pub enum LidarEvent {
     /// Packets were asked for and begin to come.
     Connected(DeviceInfo),
-    /// Something failed, and it begins anew after a while.
+    /// A failure; the driver reconnects after a delay.
     Disconnected {
         /// What failed.
         why: String,
@@ -21,7 +21,7 @@ pub enum LidarEvent {
     },
     /// Something failed, but packets go on coming.
     Trouble(String),
-    /// The device was switched off and on: its clock and its numbers have begun anew.
+    /// The device restarted: its clock and scan counter start from zero.
     DeviceRestarted,
     /// The flags of the device have changed.
     Status(StatusFlags),
@@ -30,7 +30,7 @@ pub enum LidarEvent {
 }
 
 impl LidarEvent {
-    /// How bad it is.
+    /// The severity for a log.
     pub fn severity(&self) -> Severity {
         match self {
             Self::Disconnected { .. } => Severity::Error,
@@ -55,7 +55,9 @@ impl fmt::Display for LidarEvent {
             ),
             Self::Disconnected { why, retry_in } => write!(f, "{why}; next try in {retry_in}"),
             Self::Trouble(why) => f.write_str(why),
-            Self::DeviceRestarted => f.write_str("the device was restarted: its clock begins anew"),
+            Self::DeviceRestarted => {
+                f.write_str("the device restarted: its clock starts from zero")
+            }
             Self::Status(flags) => write!(f, "the device's status is {flags}"),
             Self::Sync(event) => write_sync(f, event.kind),
         }
@@ -64,7 +66,7 @@ impl fmt::Display for LidarEvent {
 
 fn write_sync(f: &mut fmt::Formatter<'_>, kind: EventKind) -> fmt::Result {
     match kind {
-        // What asks for one tells of itself.
+        // The request itself is reported elsewhere.
         EventKind::NewEpoch {
             epoch,
             reason: Reason::Requested,
@@ -74,19 +76,19 @@ fn write_sync(f: &mut fmt::Formatter<'_>, kind: EventKind) -> fmt::Result {
         }
         EventKind::PathShift { extra } => {
             let micros = extra.nanos() / 1_000;
-            write!(f, "packets take {micros} µs longer than at best")
+            write!(f, "packets take {micros} µs longer than the shortest path")
         }
         EventKind::Gap { silence } => {
-            write!(f, "nothing came for {:.3} s", silence.as_secs_f64())
+            write!(f, "no packets for {:.3} s", silence.as_secs_f64())
         }
         EventKind::Outliers { count } => {
-            write!(f, "{count} samples that cannot be were left out")
+            write!(f, "{count} outliers dropped")
         }
         EventKind::RateChange => {
-            f.write_str("the rate of the clocks changed at once: a clock is being slewed")
+            f.write_str("the clock rate changed at once: a clock is being slewed")
         }
         EventKind::LimitReached(reached) => write!(f, "{reached}"),
-        _ => f.write_str("the relation of the clocks changed"),
+        _ => f.write_str("the clocks changed"),
     }
 }
 
@@ -98,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_say_what_happened_and_how_bad_it_is() {
+    fn events_have_a_text_and_a_severity() {
         let event = LidarEvent::Disconnected {
             why: "no packet came for 2000 ms".to_owned(),
             retry_in: Duration::from_millis(250),
@@ -128,7 +130,7 @@ mod tests {
         };
         assert_eq!(
             text(EventKind::RateChange),
-            "the rate of the clocks changed at once: a clock is being slewed"
+            "the clock rate changed at once: a clock is being slewed"
         );
         let reached = LimitReached {
             limit: Limit::Skew,

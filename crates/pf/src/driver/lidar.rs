@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::pfsdp::{Command, Reply};
 use crate::settings::LidarSettings;
 
-/// A lidar that is driven: it connects, starts, keeps alive and begins anew by itself, until it is dropped.
+/// The driver of a lidar: connects, starts the output, keeps it alive and reconnects, until it is dropped.
 ///
 /// Dropping it stops the output of the device and waits for the threads, for less than a second if the device answers.
 pub struct Lidar {
@@ -26,7 +26,7 @@ impl Lidar {
     ///
     /// # Errors
     ///
-    /// [`Error::ImpossibleSetting`] for settings that cannot be, [`Error::Thread`] without a thread.
+    /// [`Error::ImpossibleSetting`] for invalid settings, [`Error::Thread`] without a thread.
     pub fn start(
         settings: LidarSettings,
         base: &TimeBase,
@@ -51,7 +51,7 @@ impl Lidar {
     ///
     /// # Errors
     ///
-    /// [`Error::ImpossibleSetting`] for settings that cannot be; nothing changes then.
+    /// [`Error::ImpossibleSetting`] for invalid settings; nothing changes then.
     pub fn reconfigure(&self, mut settings: LidarSettings) -> Result<()> {
         settings.check()?;
         settings.host.clone_from(&self.shared.settings().host);

@@ -6,7 +6,7 @@ use timeloom_time::{Duration, Event};
 use super::shared::Shared;
 use crate::error::{Error, Result};
 
-/// How long to wait before it is looked whether anybody still wants to know.
+/// Interval at which a waiting look-up checks for cancellation.
 const SLICE: Duration = Duration::from_millis(50);
 
 /// The address of the device.

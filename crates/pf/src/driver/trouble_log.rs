@@ -6,7 +6,7 @@ const INTERVAL: Duration = Duration::from_secs(10);
 /// What can be wrong with data, many times a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// A packet that cannot be used.
+    /// An invalid packet.
     Packet,
     /// Bytes of a stream that belong to no packet.
     Stream,

@@ -107,7 +107,7 @@ impl ResponseParser {
     }
 }
 
-/// Fails at the first byte that cannot be of an answer, so that nobody waits for the rest.
+/// Fails at the first invalid byte, without waiting for the rest.
 fn check_start(bytes: &[u8]) -> Result<()> {
     const START: &[u8] = b"HTTP/1.";
     let common = bytes.len().min(START.len());

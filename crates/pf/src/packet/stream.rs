@@ -30,7 +30,7 @@ impl PacketStream {
     ///
     /// # Errors
     ///
-    /// What [`Packet::parse`](crate::Packet::parse) says of a start that cannot be; the next call looks behind it.
+    /// What [`Packet::parse`](crate::Packet::parse) returns for an invalid start; the next call continues behind it.
     pub fn next_packet(&mut self) -> Result<Option<&[u8]>> {
         self.skip_to_magic();
         let bytes = self.buffer.get(self.used..).unwrap_or(&[]);

@@ -27,7 +27,7 @@ impl HeaderForm {
 }
 
 impl Header {
-    /// Writes a packet: this header, with its sizes and count of points set anew, and the points.
+    /// Writes a packet: this header, with updated sizes and number of points, and the points.
     ///
     /// # Errors
     ///

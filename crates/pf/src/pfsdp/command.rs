@@ -45,11 +45,11 @@ pub enum Command {
     FeedWatchdog(String),
     /// Gives a handle back.
     ReleaseHandle(String),
-    /// Starts the device anew.
+    /// Restarts the device.
     RebootDevice,
     /// Sets parameters to what they were when the device was new.
     ResetParameters(Vec<String>),
-    /// Sets everything to what it was when the device was new, and starts it anew.
+    /// Resets all parameters to the factory defaults and restarts the device.
     FactoryReset,
     /// Which parameters its switching inputs and outputs have.
     ListIqParameters,

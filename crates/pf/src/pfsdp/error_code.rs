@@ -15,7 +15,7 @@ impl ErrorCode {
     pub const INVALID_HANDLE: Self = Self(120);
     /// An argument is missing.
     pub const ARGUMENT_MISSING: Self = Self(130);
-    /// A value that cannot be.
+    /// An invalid value.
     pub const INVALID_VALUE: Self = Self(200);
     /// A value outside of its range.
     pub const OUT_OF_RANGE: Self = Self(210);

@@ -36,7 +36,7 @@ pub(super) struct Reference {
     pub(super) layer: Option<Layer>,
     pub(super) first_stamp: u64,
     pub(super) points: u16,
-    /// From scan to scan in nanoseconds; zero if nobody knows.
+    /// From scan to scan in nanoseconds; zero if unknown.
     pub(super) period_ns: f64,
     /// When its first packet arrived.
     pub(super) arrived: Time<Steady>,

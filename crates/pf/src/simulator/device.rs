@@ -58,7 +58,7 @@ pub(super) enum Effect {
     Nothing,
     /// The packets of this handle begin.
     Start(String),
-    /// The device starts anew.
+    /// Restarts the device.
     Reboot,
 }
 

@@ -130,7 +130,7 @@ fn open(shared: &Shared, handle: &str) -> Option<Way> {
 }
 
 impl Way {
-    /// Sends a packet, or half of it; false when there is nobody any more.
+    /// Sends a packet, or half of it; false when the client is gone.
     fn send(&mut self, packet: &SimulatedPacket, damaged: bool) -> bool {
         let length = packet.bytes.len() / if damaged { 2 } else { 1 };
         let bytes = packet.bytes.get(..length).unwrap_or(&[]);

@@ -51,7 +51,7 @@ impl SimulatedLidar {
     ///
     /// # Errors
     ///
-    /// [`Error::ImpossibleSetting`] for options that cannot be, [`Error::Network`] if its port is taken.
+    /// [`Error::ImpossibleSetting`] for invalid options, [`Error::Network`] if its port is taken.
     pub fn start(options: SimulatorOptions, base: &TimeBase) -> Result<Self> {
         options.check()?;
         let wanted = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));

@@ -24,7 +24,7 @@ fn every_bad_reply_is_named_and_the_driver_comes_back() {
             "get_protocol_info: the reply is damaged: EOF while parsing",
         ),
         (ReplyFault::TruncatedBody, "the connection was closed after"),
-        (ReplyFault::Garbage, "the answer is no HTTP: it begins with"),
+        (ReplyFault::Garbage, "the reply is not HTTP: it starts with"),
         (
             ReplyFault::Huge,
             "an answer of 1073741824 bytes is more than 262144",

@@ -157,6 +157,6 @@ fn a_stream_in_pieces_and_with_rubbish_between_gives_the_same_packets() {
     assert_eq!(stream.next_packet().unwrap(), None);
     assert_eq!(
         stream.end().unwrap().to_string(),
-        "the stream of packets ended in the middle of one, after 100 bytes of it"
+        "the packet stream ended within a packet, after 100 bytes"
     );
 }

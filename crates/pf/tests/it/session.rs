@@ -164,7 +164,10 @@ fn another_protocol_is_refused() {
     let error = session
         .replied(at(0), &reply(&Command::GetProtocolInfo, body))
         .unwrap_err();
-    assert_eq!(error.to_string(), "10.0.0.1 speaks \"web\", not pfsdp");
+    assert_eq!(
+        error.to_string(),
+        "10.0.0.1 speaks \"web\" instead of pfsdp"
+    );
 }
 
 /// A session that has just heard which parameters the device has.

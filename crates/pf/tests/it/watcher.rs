@@ -19,8 +19,8 @@ pub(crate) struct Watcher {
 }
 
 impl LidarSink for Watcher {
-    fn scan(&self, scan: &Scan, stamp: &ScanStamp) {
-        self.scans.lock().unwrap().push((scan.clone(), *stamp));
+    fn scan(&self, scan: Scan, stamp: ScanStamp) {
+        self.scans.lock().unwrap().push((scan, stamp));
         self.news.set();
     }
 

@@ -9,7 +9,7 @@ use kalman::Kalman;
 use timeloom_sync::simulate::{Family, HostClock, Scenario, Score, score, score_bare};
 use timeloom_sync::{Estimator, Limits, Method};
 
-const SEEDS: u64 = 3;
+const SEEDS: u64 = 5;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -21,9 +21,11 @@ fn main() {
     let first = number(1);
     let seeds: Vec<u64> = (first..first + number(SEEDS)).collect();
     println!(
-        "| scenario | p50 | p99 | hull | Kalman | mean | regression | bias | p99 with bias | 2σ | bounds | locked | locked and wrong | backwards | negative | epochs |"
+        "| scenario | p50 | p99 | hull | Kalman | mean | regression | bias | p99 with bias | 2σ | bounds | width | locked | locked and wrong | backwards | negative | epochs |"
     );
-    println!("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+    println!(
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+    );
     let families = Family::ALL
         .iter()
         .filter(|family| family.name().starts_with(&wanted));
@@ -84,7 +86,7 @@ fn row(family: Family, seeds: &[u64]) -> String {
         .fold(1.0, f64::min);
     let bias = scores.iter().map(|score| score.bias_ns).sum::<f64>() / scores.len().max(1) as f64;
     format!(
-        "| {family} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+        "| {family} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
         micros(most(&scores, |score| score.p50_ns)),
         micros(most(&scores, |score| score.p99_ns)),
         others.join(" | "),
@@ -92,6 +94,7 @@ fn row(family: Family, seeds: &[u64]) -> String {
         micros(most(&scores, |score| score.raw_p99_ns)),
         percent(within),
         percent(1.0 - sum(|score| score.bound_violations) as f64 / all),
+        micros(most(&scores, |score| score.width_ns)),
         percent(sum(|score| score.locked) as f64 / all),
         sum(|score| score.locked_and_wrong),
         sum(|score| score.backwards),

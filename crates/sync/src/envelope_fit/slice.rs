@@ -14,6 +14,7 @@ pub(super) struct Slice<'a> {
     groups: &'a [Group; 3],
     bend: f64,
     prior: &'a Prior,
+    delay: f64,
     reference: f64,
     all: f64,
     /// How far slopes are likely, more or less.
@@ -28,6 +29,7 @@ impl<'a> Slice<'a> {
         bend: f64,
         width: f64,
         prior: &'a Prior,
+        delay: f64,
         reference: f64,
     ) -> Self {
         for group in groups.iter_mut() {
@@ -38,6 +40,7 @@ impl<'a> Slice<'a> {
             groups,
             bend,
             prior,
+            delay,
             reference,
             all,
             width,
@@ -78,7 +81,7 @@ impl<'a> Slice<'a> {
             let slope = from + step * (place as f64 + 0.5);
             let levels = self.levels(slope);
             let weight = step * (self.likelihood(slope, &levels) - best).exp();
-            if let Some(height) = height(&levels, self.prior.least_delay) {
+            if let Some(height) = height(&levels, self.prior.least_delay, self.delay) {
                 sums.add(weight, slope, height);
             }
         }
@@ -113,7 +116,9 @@ impl<'a> Slice<'a> {
 }
 
 /// The height of the truth, as far as it shows, and its variance.
-fn height(levels: &[Option<Level>; 3], least_delay: LeastDelay) -> Option<(f64, f64)> {
+///
+/// `usual` is the usual size of the smallest delay of packets.
+fn height(levels: &[Option<Level>; 3], least_delay: LeastDelay, usual: f64) -> Option<(f64, f64)> {
     let [packets, answers, requests] = levels;
     let floor = |level: &Level| level.least - level.gap;
     let Some(packets) = packets else {
@@ -131,7 +136,7 @@ fn height(levels: &[Option<Level>; 3], least_delay: LeastDelay) -> Option<(f64, 
         return Some((above.max(below), packets.sigma.powi(2)));
     }
     let corridor = (above + floor(requests)).max(0.0);
-    let (delay, share) = likely_delay(corridor);
+    let (delay, share) = likely_delay(corridor, usual);
     let kept = 1.0 - share;
     let variance = (kept * packets.sigma).powi(2) + (share * requests.sigma).powi(2);
     Some(((above - delay).max(below), variance))

@@ -57,6 +57,7 @@ impl EpochSmoother {
         }
         let minima = envelope.take_all();
         let mut fit = EnvelopeFit::new(prior(limits));
+        fit.set_sent_stamps(samples.iter().any(is_sent_stamp));
         let knots = references
             .iter()
             .filter_map(|reference| knot(&mut fit, &minima, reference))
@@ -84,7 +85,7 @@ impl EpochSmoother {
                 continue;
             };
             if mark.consistent {
-                row.bounds = bounds;
+                row.bounds = bounds.loosened(mark.hidden, &row.bounds);
             }
             let mut host = Time::from_nanos(host);
             host = row.bounds.upper.map_or(host, |upper| host.min(upper));
@@ -140,18 +141,18 @@ impl EpochSmoother {
         for (sample, index) in used(samples, marks).rev() {
             backwards.take(sample);
             let later = backwards.bounds(sample.device(), Trust::All);
-            let earlier = &mut bounds[index];
-            earlier.lower = earlier.lower.max(later.lower);
-            earlier.upper = match (earlier.upper, later.upper) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            };
+            bounds[index] = bounds[index].intersection(&later);
             if gives_up(marks, index) {
                 backwards.restart();
             }
         }
         bounds
     }
+}
+
+/// Whether a sample says when its packet was sent.
+const fn is_sent_stamp(sample: &Sample) -> bool {
+    matches!(sample, Sample::Passive(packet) if packet.device_tx.is_some())
 }
 
 /// Whether bounds of before are given up with this row.

@@ -2,7 +2,7 @@
 
 use timeloom_time::{Duration, Steady, Time};
 
-use super::SensorClock;
+use super::{HostStamps, SensorClock};
 use crate::anchor::whole_nanos;
 use crate::bound_tracker::Trust;
 use crate::device_time::{DeviceTime, check_stamp};
@@ -45,7 +45,7 @@ impl SensorClock {
             host = bounds.lower.map_or(host, |lower| host.max(lower));
         }
         host = self.not_negative(host);
-        let ambiguous = if self.is_ambiguous {
+        let ambiguous = if self.is_ambiguous || self.has_shifted {
             self.estimator.extra_delay().nanos()
         } else {
             0
@@ -110,8 +110,18 @@ impl SensorClock {
         if trust != Trust::All {
             return bounds;
         }
-        let hidden = Duration::from_nanos(whole_nanos(self.hidden.most()));
-        bounds.loosened(hidden, &self.bounds.bounds(device, Trust::Newest))
+        let newest = self.bounds.bounds(device, Trust::Newest);
+        let loosened = bounds.loosened(self.hidden_move(), &newest);
+        match self.host_stamps {
+            // No step can hide behind a late packet, only another rate.
+            HostStamps::Steady => loosened.intersection(&self.bounds.at_any_rate(device)),
+            HostStamps::MayStep => loosened,
+        }
+    }
+
+    /// The largest move of a clock that the samples do not exclude.
+    pub(crate) fn hidden_move(&self) -> Duration {
+        Duration::from_nanos(whole_nanos(self.hidden.most()))
     }
 
     /// Whether a sample contradicted bounds of before, and too little time has passed for the estimate to follow.

@@ -50,6 +50,7 @@ impl SensorClock {
             self.is_ambiguous = true;
             self.give_up_bounds(sample);
         }
+        self.has_shifted = true;
         self.tell(EventKind::PathShift { extra }, sample);
     }
 

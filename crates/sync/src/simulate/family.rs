@@ -70,7 +70,7 @@ families! {
     StatusFlags = "r3-status-flags";
     /// Nothing comes for 1.2 s, again and again.
     Gaps = "r4-gaps";
-    /// The smallest delay wanders by half a millisecond: nobody can be exact.
+    /// The smallest delay wanders by half a millisecond.
     WanderingFloor = "w1-wandering-floor";
     /// Requests to a device that answers quickly.
     FastRequests = "a1-requests-fast";

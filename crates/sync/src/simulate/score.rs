@@ -9,7 +9,7 @@ use crate::limits::Limits;
 use crate::mapped::{Bounds, Health, Mapped};
 use crate::recording::smooth;
 use crate::sample::Sample;
-use crate::sensor_clock::SensorClock;
+use crate::sensor_clock::{HostStamps, SensorClock};
 
 /// Seconds after the start and after a restart that do not count for the error.
 const SETTLING: f64 = 30.0;
@@ -84,6 +84,9 @@ pub fn score(
     mut clock: SensorClock,
     host_clock: HostClock,
 ) -> Score {
+    if host_clock == HostClock::Steady {
+        clock.set_host_stamps(HostStamps::Steady);
+    }
     let mut tally = Tally::new(scenario);
     for simulated in scenario.simulate(seed) {
         let step = host_clock.step(&simulated);

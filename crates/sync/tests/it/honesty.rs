@@ -258,6 +258,44 @@ fn a_host_step_is_told_by_the_other_clock() {
 }
 
 #[test]
+fn sigma_covers_a_fit_that_is_misled_for_half_a_minute() {
+    for (family, seed) in [(Family::Cooling40Hz, 7_002), (Family::Loaded10Hz, 7_004)] {
+        let score = score(
+            &family.scenario(),
+            seed,
+            SensorClock::default(),
+            HostClock::Steady,
+        );
+        let within = score.within_2_sigma;
+        assert!(within >= 0.97, "{family}: {within}");
+    }
+}
+
+#[test]
+fn smoothed_bounds_leave_room_for_a_step_that_no_packet_shows() {
+    let stepped = Family::HostStep1ms.scenario();
+    let scenario = Scenario {
+        disturbances: Disturbances {
+            system_steps: Some((100.0, 0.3e-3)),
+            ..stepped.disturbances
+        },
+        duration_s: 190.0,
+        ..stepped
+    };
+    let simulated: Vec<_> = scenario.simulate(SEED).collect();
+    let samples: Vec<Sample> = simulated
+        .iter()
+        .map(|one| one.sample.shifted(one.system_step))
+        .collect();
+    let rows = smooth(&samples, &Limits::default()).expect("possible samples");
+    let outside = simulated.iter().zip(&rows).filter(|(one, row)| {
+        let truth = one.truth.saturating_add(one.system_step);
+        row.health == Health::Locked && !row.bounds.contain(truth)
+    });
+    assert_eq!(outside.count(), 0, "rows that are locked and wrong");
+}
+
+#[test]
 fn smoothed_rows_are_as_honest_as_live_ones() {
     let families = [
         Family::SlowDevice,

@@ -1,6 +1,7 @@
 //! Behaviour of the public API, one module per subject.
 
 mod anchor;
+mod column_check;
 mod conformance;
 mod fuzz;
 mod held_out;

@@ -198,6 +198,35 @@ fn send_stamps_make_it_better() {
 }
 
 #[test]
+fn send_stamps_beside_asymmetric_requests_are_used_as_stamps_of_the_network() {
+    for seed in [SEED, 7_001, 7_002] {
+        let scenario = Family::LoadedAndAsymmetric.scenario();
+        let scenario = Scenario {
+            path: PathModel {
+                send_stamps: true,
+                ..scenario.path
+            },
+            duration_s: 120.0,
+            ..scenario
+        };
+        let clock = SensorClock::default();
+        let ours = score(&scenario, seed, clock, HostClock::Steady);
+        assert!(ours.raw_p99_ns < 60e3, "{} ns", ours.raw_p99_ns);
+    }
+}
+
+#[test]
+fn requests_narrow_the_bounds_of_packets_on_a_steady_clock() {
+    let scenario = Scenario {
+        duration_s: 120.0,
+        ..Family::KernelAndFast.scenario()
+    };
+    let ours = score(&scenario, SEED, SensorClock::default(), HostClock::Steady);
+    assert_eq!(ours.bound_violations, 0);
+    assert!(ours.width_ns < 1.3e6, "{} ns", ours.width_ns);
+}
+
+#[test]
 fn memory_does_not_grow_with_time() {
     let scenario = Scenario {
         duration_s: 3_600.0,

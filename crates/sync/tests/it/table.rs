@@ -64,11 +64,11 @@ fn errors_name_the_line_and_the_column() {
     let cases = [
         (
             "",
-            "line 1: there is no header: the first line names the columns",
+            "line 1: the header with the names of the columns is missing",
         ),
         (
             "kind,device_ns,host_rx_ns,kind\n",
-            "line 1: column \"kind\" is there twice",
+            "line 1: duplicate column \"kind\"",
         ),
         (
             "passive,1,99999999999999999999999999999999999999999999,,,\n",

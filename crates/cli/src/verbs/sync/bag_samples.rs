@@ -7,7 +7,7 @@ use timeloom_bag::{StorageReader as _, TopicInfo};
 use timeloom_sync::Sample;
 use timeloom_text::counted;
 
-use super::device_field::{FieldArguments, SampleFields};
+use super::device_field::FieldArguments;
 use crate::context::Context;
 use crate::damage;
 use crate::decode::decoder;
@@ -47,7 +47,7 @@ pub(crate) fn read_topic(
     let place = info.topics.iter().position(|one| one.name == topic);
     let schema = decoder.schema(place.unwrap_or_default());
     let schema = schema.map_err(|error| Failure::new(error.to_string()))?;
-    let mut fields = SampleFields::new(fields, schema, &topic)?;
+    let mut fields = fields.of_topic(schema, &topic)?;
     context.printer.warnings(&info.damage);
     let mut account = BagAccount {
         damaged: damage::means_loss(&info.damage),
@@ -66,19 +66,18 @@ pub(crate) fn read_topic(
                 continue;
             }
         };
-        let sample = decoder.decode(&message);
-        let sample = sample.map_err(|error| Failure::new(error.to_string()));
-        let sample = sample.and_then(|value| fields.sample(&value, message.log_time_ns));
-        let checked = sample.and_then(|sample| {
-            let sample = Sample::Passive(sample);
-            let failed = |error: timeloom_sync::Error| Failure::new(error.to_string());
-            sample.check().map_err(failed).map(|()| sample)
+        let value = decoder.decode(&message).map_err(|error| error.to_string());
+        let checked = value.and_then(|value| {
+            let sample = fields.sample(&value, message.log_time_ns);
+            let sample = Sample::Passive(sample.map_err(|error| error.to_string())?);
+            let checked = sample.check().map(|()| sample);
+            checked.map_err(|error| error.to_string())
         });
         match checked {
             Ok(sample) => take(&sample, context)?,
-            Err(failure) => {
+            Err(problem) => {
                 account.unread += 1;
-                first_problem.get_or_insert(failure);
+                first_problem.get_or_insert(problem);
             }
         }
     }

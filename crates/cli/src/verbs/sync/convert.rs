@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     /// What a device time counts
     #[arg(long, value_enum, value_name = "UNIT")]
     device_unit: Option<Unit>,
-    /// How many bits a device time has before it starts anew at zero [default: it never does]
+    /// How many bits a device time has before it wraps [default: it never does]
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=64))]
     device_bits: Option<u32>,
 }

@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use clap::Args;
+use timeloom_sync::plot::{Plot, Trace};
 use timeloom_sync::table::{MAPPED_HEADER, Row, SampleReader, TableUnits, TimeUnit, mapped_line};
 use timeloom_sync::{
-    EventKind, HostClocks, HostStamps, Limit, Limits, Mapped, Method, Sample, SensorClock,
-    causal_one, smooth_with,
+    ColumnCheck, EventKind, HostClocks, HostStamps, Limit, Limits, Mapped, Method, Sample,
+    SensorClock, causal_one, smooth_with,
 };
 use timeloom_time::{Steady, Time};
 
@@ -15,10 +17,7 @@ use super::device_field::{FieldArguments, Unit};
 use super::limits_arguments::LimitsArguments;
 use super::lines::Lines;
 use super::output::Output;
-use super::plot::Plot;
-use super::rates::Rates;
 use super::summary::Summary;
-use super::trace::Trace;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::outcome::Outcome;
@@ -86,7 +85,7 @@ struct Fit {
     host_clocks: Option<HostClocks>,
     summary: Summary,
     trace: Trace,
-    rates: Rates,
+    columns: ColumnCheck,
     told: Vec<Limit>,
 }
 
@@ -99,7 +98,7 @@ impl Fit {
         context: &mut Context,
     ) -> anyhow::Result<()> {
         self.summary.arrived(sample);
-        self.rates.add(sample);
+        self.columns.add(sample);
         let Some(shifted) = self.on_steady_clock(sample, steady) else {
             // A request during which the clock was set says nothing.
             return match self.clock.convert(sample.device()) {
@@ -182,7 +181,7 @@ impl Fit {
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     if let Some(plot) = &arguments.plot {
-        Plot::check(plot)?;
+        check_plot(plot)?;
     }
     let limits = arguments.limits.limits();
     let method = arguments.limits.estimator;
@@ -214,14 +213,55 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         host_clocks: None,
         summary: Summary::default(),
         trace: Trace::default(),
-        rates: Rates::default(),
+        columns: ColumnCheck::default(),
         told: Vec::new(),
     };
     let account = read(arguments, &mut fit, context)?;
-    fit.rates.check(limits.skew_ppm)?;
+    check_columns(&fit.columns, &limits, context)?;
     fit.smooth(&limits, context)?;
     finish(arguments, fit, smooths, context)?;
     Ok(Outcome::lost_if(account.damaged || account.unread > 0))
+}
+
+/// Refuses names that end neither in .svg nor in .html.
+fn check_plot(path: &Path) -> Result<(), Failure> {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if matches!(extension, Some("svg" | "html" | "htm")) {
+        return Ok(());
+    }
+    let text = format!("{} is neither an .svg nor an .html file", path.display());
+    Err(Failure::usage(text))
+}
+
+/// Writes a plot of `input`, as a page if the name ends in .html.
+fn write_plot(plot: &Plot, path: &Path, input: &Path) -> anyhow::Result<()> {
+    let is_page = path.extension().is_some_and(|extension| extension != "svg");
+    let written = if is_page {
+        let title = input.file_name().unwrap_or(input.as_os_str());
+        std::fs::write(path, plot.page(&title.to_string_lossy()))
+    } else {
+        std::fs::write(path, plot.svg())
+    };
+    written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Refuses columns in different units, and warns of columns that look exchanged.
+fn check_columns(
+    columns: &ColumnCheck,
+    limits: &Limits,
+    context: &mut Context,
+) -> anyhow::Result<()> {
+    if let Err(error) = columns.units(limits.skew_ppm) {
+        return Err(Failure::new(error.to_string()).hint(
+            "name what the device counts with --device-unit and --device-bits (and --host-unit); for a clock that is really so far off, raise --max-skew",
+        ).into());
+    }
+    if columns.looks_exchanged() {
+        context.printer.warning(
+            "device and host times look exchanged: packets arrive at a regular pace while the device's times vary; check device_ns and host_rx_ns",
+        );
+    }
+    Ok(())
 }
 
 fn read(arguments: &Arguments, fit: &mut Fit, context: &mut Context) -> anyhow::Result<BagAccount> {
@@ -311,14 +351,14 @@ fn finish(
     let view = if smooths { "smoothed" } else { "live" };
     let estimator = format!("{}, {view}", arguments.limits.estimator);
     if let Some(path) = &arguments.plot {
-        Plot::new(&trace, &estimator).write(path, &arguments.samples)?;
+        write_plot(&Plot::new(&trace, &estimator), path, &arguments.samples)?;
     }
     let text = match arguments.format {
         Format::Text => summary.text(&estimator),
         Format::Json => format!("{:#}", summary.json(&estimator)),
     };
     if to_stdout {
-        // The table is the data; the summary is for whoever watches.
+        // The table is the output; the summary goes to stderr.
         context.printer.note(&text);
     } else {
         writeln!(context.printer.data(), "{text}")?;

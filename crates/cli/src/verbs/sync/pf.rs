@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
-use timeloom_node::{LidarNode, NodeOptions, ParameterValue, RosNode, Severity};
+use timeloom_lidar::LidarNode;
+use timeloom_node::{NodeOptions, ParameterValue, RosNode, Severity};
 use timeloom_pf::simulator::SimulatedLidar;
 use timeloom_pf::{Lidar, LidarEvent, LidarSink, LidarStatus, LinkState, Scan, ScanStamp};
 use timeloom_text::{counted, grouped};
@@ -126,11 +127,11 @@ fn way_out(why: &str) -> &'static str {
     if why.contains("the device says") {
         "the device refuses one of these values; `timeloom sync pf --help` has what can be asked for"
     } else if why.contains("cannot receive packets") {
-        "--receive-address must be an address of this host, and --receive-port one that nobody uses"
+        "--receive-address must be an address of this host, and --receive-port a free port"
     } else if why.contains("HTTP") || why.contains("not pfsdp") {
-        "something else than a lidar answers there; is the address right?"
+        "another kind of device answers at this address; check the address"
     } else {
-        "is it switched on, and is the address right? `ping` and a browser at http://HOST/cmd/get_protocol_info tell"
+        "check power and address, with `ping` and http://HOST/cmd/get_protocol_info in a browser"
     }
 }
 
@@ -161,7 +162,7 @@ impl Words {
 }
 
 impl LidarSink for Words {
-    fn scan(&self, _scan: &Scan, _stamp: &ScanStamp) {}
+    fn scan(&self, _scan: Scan, _stamp: ScanStamp) {}
 
     fn event(&self, event: &LidarEvent) {
         let severity = match event.severity() {

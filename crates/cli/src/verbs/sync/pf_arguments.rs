@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use clap::{Args, ValueEnum};
-use timeloom_node::{Incomplete, Layers, LidarOptions};
+use timeloom_lidar::{Incomplete, Layers, LidarOptions};
 use timeloom_pf::{LidarSettings, PacketType, TimesyncMethod, TimesyncSettings, Transport};
 use timeloom_sync::{Averaging, Limits};
 use timeloom_time::Duration;

@@ -1,12 +1,13 @@
-//! How a lidar and its clock are, as lines.
+//! The state of a lidar and its clock, as lines.
 
 use std::collections::VecDeque;
 
 use serde_json::json;
 use timeloom_pf::simulator::{SimulatedClock, SimulatedLidar};
 use timeloom_pf::{ClockReport, LidarStatus, LinkState, ScanStamp};
+use timeloom_sync::ClockPair;
 use timeloom_text::grouped;
-use timeloom_time::{Clock, Duration, Steady, Time};
+use timeloom_time::{Clock, Duration, Reading, Steady, System, Time};
 
 use super::sparkline::sparkline;
 use super::summary::micros;
@@ -16,7 +17,7 @@ use crate::verbs::info::Format;
 /// How many seconds the sparklines show.
 const SHOWN: usize = 60;
 
-/// Draws a table anew, or prints a line, once a second.
+/// Updates a table, or prints a line, once a second.
 pub(crate) struct Lines {
     format: Format,
     drawn: usize,
@@ -49,7 +50,7 @@ impl Lines {
             true_error(*raw, stamp, &device.clock(), now)
         });
         let text = match self.format {
-            Format::Json => json_line(status, error),
+            Format::Json => json_line(status, &to_system(), error),
             Format::Text if context.printer.shows_progress() => {
                 self.remember(status);
                 let table = self.table(status, error);
@@ -156,7 +157,13 @@ fn text_line(status: &LidarStatus, error: Option<i64>) -> String {
     parts.join("  ")
 }
 
-fn json_line(status: &LidarStatus, error: Option<i64>) -> String {
+/// Now, on the steady clock and on the system clock.
+fn to_system() -> ClockPair<System> {
+    let reading = Reading::take(&Clock::<Steady>::new(), &Clock::<System>::new());
+    ClockPair::new(reading.after(), reading.other())
+}
+
+fn json_line(status: &LidarStatus, to_system: &ClockPair<System>, error: Option<i64>) -> String {
     let clock = status.clock.as_ref();
     let newest = clock.map(|clock| clock.newest);
     let (scans, packets) = (&status.scans, &status.packets);
@@ -171,7 +178,8 @@ fn json_line(status: &LidarStatus, error: Option<i64>) -> String {
         "flags": status.flags.0,
         "health": newest.map(|newest| newest.health.name()),
         "epoch": newest.map(|newest| newest.epoch),
-        "offset_ns": clock.map(|clock| clock.offset_ns),
+        "offset_ns": clock.map(|clock| to_system.offset_from_steady(clock.offset_ns)),
+        "offset_steady_ns": clock.map(|clock| clock.offset_ns),
         "drift_ppm": clock.map(|clock| clock.drift_ppm),
         "jitter_ns": clock.map(|clock| clock.jitter.nanos()),
         "sigma_ns": newest.map(|newest| newest.sigma.nanos()),
@@ -217,6 +225,7 @@ fn true_error(
 #[cfg(test)]
 mod tests {
     use timeloom_pf::simulator::ClockModel;
+    use timeloom_sync::{Bounds, Counters, Health, Mapped};
 
     use super::*;
 
@@ -245,5 +254,31 @@ mod tests {
             at(5_500),
         );
         assert_eq!(true_error(measured, &stamp, &restarted, at(6_000)), None);
+    }
+
+    #[test]
+    fn json_has_the_offset_to_the_system_clock_and_to_the_steady_clock() {
+        let status = LidarStatus {
+            clock: Some(ClockReport {
+                offset_ns: -7,
+                drift_ppm: 0.0,
+                jitter: Duration::ZERO,
+                newest: Mapped {
+                    host: Time::from_nanos(0),
+                    sigma: Duration::ZERO,
+                    bounds: Bounds::default(),
+                    health: Health::Locked,
+                    epoch: 0,
+                },
+                counters: Counters::default(),
+            }),
+            ..LidarStatus::default()
+        };
+        let system = Time::from_nanos(1_700_000_000_000_000_500);
+        let pair = ClockPair::new(Time::from_nanos(500), system);
+        let line: serde_json::Value =
+            serde_json::from_str(&json_line(&status, &pair, None)).unwrap();
+        assert_eq!(line["offset_ns"], 1_699_999_999_999_999_993_i64);
+        assert_eq!(line["offset_steady_ns"], -7);
     }
 }

@@ -1,18 +1,16 @@
 //! `timeloom sync relay`: a topic again, with stamps on the host's clock.
 
-mod core;
-
 use std::sync::Arc;
 
 use clap::Args;
 use timeloom_node::TypeService;
-use timeloom_sync::ClockPair;
+use timeloom_restamp::{Relay, Relayed};
+use timeloom_sync::{ClockPair, HostStamps};
 use timeloom_text::counted;
 use timeloom_time::{Clock, Duration, Reading, System};
 use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
 
-use self::core::{Relay, Relayed};
-use super::device_field::{FieldArguments, SampleFields};
+use super::device_field::FieldArguments;
 use super::limits_arguments::LimitsArguments;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -87,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     }
     let schema = TypeFinder::new().of_endpoint(&live, &feed.publisher)?;
     field_path::check(&schema, &feed.topic, &arguments.stamp_field)?;
-    let fields = SampleFields::new(&arguments.fields, &schema, &feed.topic)?;
+    let fields = arguments.fields.of_topic(&schema, &feed.topic)?;
     let text = format!(
         "device time is {} of {}; {} has the host's",
         fields.device_field(),
@@ -95,8 +93,15 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         output
     );
     context.printer.aside(&text);
-    let clock = arguments.limits.estimator.clock(arguments.limits.limits());
-    let mut relay = Relay::new(schema, fields, clock, &arguments.stamp_field, &feed.topic)?;
+    let mut clock = arguments.limits.estimator.clock(arguments.limits.limits());
+    if !fields.has_host_field() {
+        clock.set_host_stamps(HostStamps::Steady);
+    }
+    let relay = Relay::new(schema, fields, clock, &arguments.stamp_field, &feed.topic);
+    let mut relay = relay.map_err(|error| {
+        Failure::new(error.to_string())
+            .hint("name the field that gets the host's time with --stamp-field")
+    })?;
     let outlets = Outlets::open(&live, &feed, &relay, &output)?;
     forward(arguments, &live, &feed, &mut relay, &outlets, context)?;
     outlets.settle();
@@ -167,14 +172,14 @@ fn forward(
             let reading = Reading::take(&steady, &system);
             let pair = ClockPair::new(reading.after(), reading.other());
             let arrived = pair.to_steady(sample.receive_time);
-            if let Some(relayed) = relay.take(&sample.payload, arrived, &pair) {
+            if let Some(relayed) = relay.relay(&sample.payload, arrived, &pair) {
                 outlets.publish(relayed)?;
             }
             if arguments.limit.is_some_and(|limit| relay.taken() >= limit) {
                 return Ok(());
             }
         }
-        for text in relay.take_news() {
+        for text in relay.take_warnings() {
             context.printer.warning(&text);
         }
         let over = end.is_some_and(|end| steady.now() >= end);

@@ -7,12 +7,12 @@ use serde_json::json;
 use timeloom_bag::{
     BagOptions, BagReader, StorageId, StorageOptions, StorageReader as _, TopicInfo,
 };
-use timeloom_msg::Schema;
+use timeloom_restamp::{ORIGINAL_HEADER, Retimed, RetimedTopic, retime};
 use timeloom_sync::{Limits, Mapping, Sample, smooth};
 use timeloom_text::counted;
 
 use super::bag_samples::read_topic;
-use super::device_field::{FieldArguments, SampleFields};
+use super::device_field::FieldArguments;
 use super::limits_arguments::LimitsArguments;
 use crate::context::Context;
 use crate::decode::decoder;
@@ -20,15 +20,6 @@ use crate::extras::warn_left_out;
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 use timeloom_text::nearest;
-
-mod rewrite;
-mod stamps;
-
-use rewrite::{DeviceTimes, Rewrite, Rewritten};
-use stamps::StampWriter;
-
-/// What is put behind the name of a topic for its original headers.
-pub(crate) const ORIGINAL: &str = "/original_header";
 
 const EXAMPLES: &str = "\
 EXAMPLES
@@ -89,46 +80,42 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         )?),
         None => None,
     };
-    let mut rewrites = Vec::new();
+    let mut topics = Vec::new();
     let mut lost = false;
     for name in &arguments.topic {
         let place = info.topics.iter().position(|topic| topic.name == *name);
         let schema = decoder
             .schema(place.unwrap_or_default())
             .map_err(|error| Failure::new(error.to_string()))?;
-        let writer = StampWriter::new(schema, name)?;
+        let reads_field = arguments.fields.device_field.is_some() && shared.is_none();
+        let device = reads_field.then(|| arguments.fields.of_topic(schema, name));
+        let topic = RetimedTopic::new(name, schema, device.transpose()?).map_err(|error| {
+            Failure::new(format!("{error} to rewrite"))
+                .hint("topics without a header can show the clock: name it with --clock-topic")
+        })?;
         let (mapping, damaged) = match &shared {
             Some((mapping, damaged)) => (mapping.clone(), *damaged),
             None => mapping(arguments, name, &arguments.fields, &limits, context)?,
         };
         lost |= damaged;
-        let device = device_times(arguments, schema, name)?;
-        rewrites.push(Rewrite::new(name, writer, device, mapping));
+        topics.push((topic, mapping));
     }
     let options = options(arguments, &reader)?;
     let mut progress = context.progress("retiming");
-    let rewritten = rewrite::run(reader, &arguments.output, options, rewrites, &mut progress);
+    let retimed = retime(
+        reader,
+        &arguments.output,
+        options,
+        topics,
+        |share, messages| {
+            progress.update(share, messages);
+        },
+    );
     drop(progress);
-    let rewritten = rewritten?;
-    lost |= report(arguments, &rewritten, context);
+    lost |= report(arguments, &retimed?, context);
     let reason = format!("{} does not hold them", arguments.output.display());
     lost |= warn_left_out(info.extras, &reason, context);
     Ok(Outcome::lost_if(lost))
-}
-
-/// What reads the device's time of a topic's messages, if that is not in `header.stamp`.
-fn device_times(
-    arguments: &Arguments,
-    schema: &Schema,
-    topic: &str,
-) -> anyhow::Result<Option<DeviceTimes>> {
-    if arguments.fields.device_field.is_none() || arguments.clock_topic.is_some() {
-        return Ok(None);
-    }
-    Ok(Some(DeviceTimes {
-        schema: schema.clone(),
-        fields: SampleFields::new(&arguments.fields, schema, topic)?,
-    }))
 }
 
 /// The mapping that a topic shows, and whether the bag was damaged.
@@ -169,9 +156,10 @@ fn check_topics(arguments: &Arguments, topics: &[TopicInfo]) -> Result<(), Failu
             };
             return Err(Failure::new(format!("no topic {wanted} in the bag")).hint(hint));
         }
-        if names().any(|name| name == format!("{wanted}{ORIGINAL}")) {
-            let text =
-                format!("{wanted} has been retimed before: {wanted}{ORIGINAL} is in the bag");
+        if names().any(|name| name == format!("{wanted}{ORIGINAL_HEADER}")) {
+            let text = format!(
+                "{wanted} has been retimed before: {wanted}{ORIGINAL_HEADER} is in the bag"
+            );
             return Err(Failure::new(text).hint("retime the original bag"));
         }
     }
@@ -194,7 +182,7 @@ fn options(arguments: &Arguments, reader: &BagReader) -> anyhow::Result<BagOptio
         "topics": arguments.topic,
         "clock_topic": arguments.clock_topic,
         "device_field": arguments.fields.device_field,
-        "original": ORIGINAL,
+        "original": ORIGINAL_HEADER,
     });
     custom_data.push(("timeloom_retime".into(), done.to_string()));
     Ok(BagOptions {
@@ -206,8 +194,8 @@ fn options(arguments: &Arguments, reader: &BagReader) -> anyhow::Result<BagOptio
 }
 
 /// Says what was done; whether something could not be.
-fn report(arguments: &Arguments, rewritten: &Rewritten, context: &mut Context) -> bool {
-    for topic in &rewritten.topics {
+fn report(arguments: &Arguments, retimed: &Retimed, context: &mut Context) -> bool {
+    for topic in &retimed.topics {
         let text = format!(
             "{}: {} retimed, {:+.6} s on average",
             topic.name,
@@ -220,14 +208,14 @@ fn report(arguments: &Arguments, rewritten: &Rewritten, context: &mut Context) -
                 "{}: {} left as they were; the first: {}",
                 topic.name,
                 counted(topic.unchanged, "message"),
-                topic.problem
+                topic.problem.as_deref().unwrap_or("unknown")
             );
             context.printer.warning(&text);
         }
     }
-    context.printer.warnings(&rewritten.damage);
-    let written = counted(rewritten.messages, "message");
+    context.printer.warnings(&retimed.damage);
+    let written = counted(retimed.messages, "message");
     let output = arguments.output.display();
     context.printer.note(&format!("wrote {output}: {written}"));
-    !rewritten.damage.is_empty() || rewritten.topics.iter().any(|topic| topic.unchanged > 0)
+    !retimed.damage.is_empty() || retimed.topics.iter().any(|topic| topic.unchanged > 0)
 }

@@ -1,4 +1,4 @@
-//! What an estimate was like as a whole, in constant memory.
+//! Summary of a fit, in constant memory.
 
 use std::collections::BTreeMap;
 
@@ -178,12 +178,12 @@ impl Summary {
                     micros(extra.nanos())
                 )
             }
-            EventKind::Gap { silence } => format!("nothing for {:.3} s", silence.as_secs_f64()),
+            EventKind::Gap { silence } => format!("no samples for {:.3} s", silence.as_secs_f64()),
             EventKind::Outliers { count } => {
-                format!("{} that fit nothing", counted(u64::from(count), "sample"))
+                format!("{} dropped", counted(u64::from(count), "outlier"))
             }
             EventKind::RateChange => {
-                "the rate of the clocks changed at once: a clock is being slewed".to_owned()
+                "the clock rate changed at once: a clock is being slewed".to_owned()
             }
             EventKind::LimitReached(reached) => {
                 self.limits.retain(|before| before.limit != reached.limit);

@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 use clap::Args;
 use serde_json::json;
 use timeloom_msg::Schema;
+use timeloom_restamp::SampleFields;
 use timeloom_sync::{ClockPair, Diagnostics, Sample as ClockSample, SensorClock};
 use timeloom_text::{counted, grouped};
 use timeloom_time::{Clock, Duration, Reading, Steady, System, Time};
 
-use super::device_field::{FieldArguments, SampleFields};
+use super::device_field::FieldArguments;
 use super::limits_arguments::LimitsArguments;
 use super::sparkline::sparkline;
 use super::summary::micros;
@@ -25,7 +26,7 @@ EXAMPLES
   timeloom sync watch /imu --device-field ticks --device-unit us --device-bits 32
   timeloom sync watch /scan --format json -n 10                   ten lines for a program
 
-On a terminal a table with sparklines of the last minute is drawn anew every second; else a line is printed.
+On a terminal, a table with sparklines of the last minute is updated every second; otherwise a line is printed.
 offset is system time minus device time: add it to a stamp of the device for ROS time. drift is how fast it grows, and
 bound is how far above the estimate the truth can be.";
 
@@ -87,8 +88,8 @@ struct Watch {
     unread: u64,
     problem: Option<String>,
     drawn: usize,
-    /// The same moment on the system clock and on the steady one, in nanoseconds.
-    to_system: (i64, i64),
+    /// The same moment on the steady clock and on the system clock.
+    to_system: ClockPair<System>,
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
@@ -99,14 +100,14 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let schema = TypeFinder::new().of_endpoint(&live, &feed.publisher);
     let schema = schema?;
     let mut watch = Watch {
-        fields: SampleFields::new(&arguments.fields, &schema, &feed.topic)?,
+        fields: arguments.fields.of_topic(&schema, &feed.topic)?,
         schema,
         clock: arguments.limits.estimator.clock(arguments.limits.limits()),
         history: History::default(),
         unread: 0,
         problem: None,
         drawn: 0,
-        to_system: (0, 0),
+        to_system: ClockPair::new(Time::from_nanos(0), Time::from_nanos(0)),
     };
     context.printer.aside(&format!(
         "device time is {} of {}",
@@ -133,7 +134,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
             next = next.saturating_add(INTERVAL).max(steady.now());
             lines += 1;
             let reading = Reading::take(&steady, &system);
-            watch.to_system = (reading.other().nanos(), reading.after().nanos());
+            watch.to_system = ClockPair::new(reading.after(), reading.other());
             watch.show(arguments.format, &feed.topic, context)?;
             context.printer.flush()?;
         }
@@ -191,10 +192,7 @@ impl Watch {
         if self.fields.has_host_field() {
             return told.offset_ns;
         }
-        let (system, steady) = self.to_system;
-        let between = i128::from(system) - i128::from(steady);
-        let offset = between + i128::from(told.offset_ns);
-        i64::try_from(offset).unwrap_or(i64::MAX)
+        self.to_system.offset_from_steady(told.offset_ns)
     }
 
     fn table(&self, topic: &str, told: &Diagnostics, offset_ns: i64) -> String {

@@ -1,0 +1,12 @@
+#![doc = include_str!("../README.md")]
+
+mod error;
+mod relay;
+mod retime;
+mod sample_fields;
+mod stamp_writer;
+
+pub use error::{Error, Result};
+pub use relay::{Relay, Relayed};
+pub use retime::{ORIGINAL_HEADER, Retimed, RetimedTopic, TopicReport, retime};
+pub use sample_fields::{FieldOptions, SampleFields};
