@@ -1,10 +1,10 @@
 //! The recorder: everything that a robot publishes goes into a bag, and what does not is counted.
 //!
-//! Samples are taken where they arrive, on the middleware's receive threads (`intake`), and wait in a queue that is
+//! Samples are taken where they arrive, on the middleware's receive threads (`input`), and wait in a queue that is
 //! bounded in bytes (`queue`). One thread writes the bag in batches (`writer`); another looks at the graph and keeps
 //! the subscriptions (`discovery`). Files are closed in the background by `timeloom-bag`.
 
-mod active;
+mod bag_recording;
 mod budget;
 mod command;
 mod control;
@@ -12,13 +12,10 @@ mod discovery;
 mod disk_guard;
 mod drop_policy;
 mod end_reason;
-mod entry;
 mod event_topic;
-mod gate;
 mod graph_index;
 mod graph_log;
 mod host_clock;
-mod intake;
 mod ledger;
 #[cfg(all(test, loom))]
 mod loom_models;
@@ -31,21 +28,24 @@ mod pressure;
 mod publishers;
 mod qos_class;
 mod queue;
+mod queued_message;
+mod recorded_topic;
 mod report;
 mod ring;
 mod selection;
 mod services;
-mod session;
 mod shared;
+mod shared_input;
 mod status;
 mod throttle;
+mod topic_input;
 mod transport_account;
 mod types;
 mod watchdog;
 mod writer;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use timeloom_bag::bag::SplitEvent;
 use timeloom_time::{Duration, Event};
@@ -67,9 +67,10 @@ pub use services::Services;
 pub use status::{Phase, Status, TopicStatus};
 pub use types::{BuiltinTypes, FoundType, TypeSource};
 
+use self::bag_recording::BagRecording;
 use self::disk_guard::LowSpace;
-use self::session::Session;
 use crate::{Error, Result};
+use timeloom_wire::backend::lock;
 
 /// Records the topics of a ROS graph into a bag and accounts for every message.
 ///
@@ -93,7 +94,7 @@ struct Inner {
 
 struct State {
     /// The bag that is open, or being closed.
-    session: Option<Arc<Session>>,
+    recording: Option<Arc<BagRecording>>,
     /// What the bags so far came to, until somebody takes it.
     reports: Vec<Report>,
     last: Option<Status>,
@@ -114,14 +115,14 @@ impl Recorder {
         options.check()?;
         let news = Event::new(&participant.time_base());
         let output = options.output.clone();
-        let session = Session::start(&participant, &node, &options, output, &news)?;
+        let recording = BagRecording::start(&participant, &node, &options, output, &news)?;
         Ok(Self(Arc::new(Inner {
             participant,
             node,
             options,
             changing: Mutex::new(()),
             state: Mutex::new(State {
-                session: Some(Arc::new(session)),
+                recording: Some(Arc::new(recording)),
                 reports: Vec::new(),
                 last: None,
                 splits: Vec::new(),
@@ -131,7 +132,7 @@ impl Recorder {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.state)
     }
 
     /// Does what is asked for. Blocks until it is done: for a stop, until the bag is closed.
@@ -146,60 +147,60 @@ impl Recorder {
             _ => {}
         }
         // A file that is slow to open or close keeps this call waiting and no other.
-        let session = self.session().ok_or(Error::NotRecording)?;
+        let recording = self.recording().ok_or(Error::NotRecording)?;
         match control {
-            Control::Pause => session.set_paused(true),
-            Control::Resume => session.set_paused(false),
-            Control::TogglePaused => session.set_paused(!session.is_paused()),
-            Control::ResumeAt(moment) => session.resume_at(moment)?,
-            Control::SplitAt(moment) => session.split_at(moment)?,
-            Control::Split => session.split().map(drop)?,
-            Control::Snapshot => session.snapshot().map(drop)?,
-            Control::StartDiscovery => session.set_discovering(true),
-            Control::StopDiscovery => session.set_discovering(false),
+            Control::Pause => recording.set_paused(true),
+            Control::Resume => recording.set_paused(false),
+            Control::TogglePaused => recording.set_paused(!recording.is_paused()),
+            Control::ResumeAt(moment) => recording.resume_at(moment)?,
+            Control::SplitAt(moment) => recording.split_at(moment)?,
+            Control::Split => recording.split().map(drop)?,
+            Control::Snapshot => recording.snapshot().map(drop)?,
+            Control::StartDiscovery => recording.set_discovering(true),
+            Control::StopDiscovery => recording.set_discovering(false),
             Control::Stop | Control::Record { .. } => {}
         }
         self.0.news.set();
         Ok(())
     }
 
-    fn session(&self) -> Option<Arc<Session>> {
-        self.state().session.clone()
+    fn recording(&self) -> Option<Arc<BagRecording>> {
+        self.state().recording.clone()
     }
 
     fn changing(&self) -> MutexGuard<'_, ()> {
-        let changing = self.0.changing.lock();
-        changing.unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.changing)
     }
 
     fn record(&self, output: Option<&Path>) -> Result<()> {
         let _changing = self.changing();
-        if let Some(session) = self.session() {
-            let path = session.shared.directory.clone();
+        if let Some(recording) = self.recording() {
+            let path = recording.shared.directory.clone();
             return Err(Error::Recording { path });
         }
         let inner = &self.0;
         let directory = free_directory(output.unwrap_or(&inner.options.output));
         let (participant, node) = (&inner.participant, &inner.node);
-        let started = Session::start(participant, node, &inner.options, directory, &inner.news)?;
+        let started =
+            BagRecording::start(participant, node, &inner.options, directory, &inner.news)?;
         let mut state = self.state();
-        state.session = Some(Arc::new(started));
+        state.recording = Some(Arc::new(started));
         state.last = None;
         Ok(())
     }
 
     fn stop(&self) -> Result<()> {
         let _changing = self.changing();
-        let session = self.session().ok_or(Error::NotRecording)?;
-        let finished = session.finish();
-        let mut last = session.status();
+        let recording = self.recording().ok_or(Error::NotRecording)?;
+        let finished = recording.finish();
+        let mut last = recording.status();
         last.phase = Phase::Stopped;
         let mut state = self.state();
-        state.session = None;
+        state.recording = None;
         let report = finished?;
         state
             .splits
-            .extend(session.shared.progress().splits.drain(..));
+            .extend(recording.shared.progress().splits.drain(..));
         if let Some(file) = report.metadata.relative_file_paths.last() {
             state.splits.push(SplitEvent {
                 closed_file: report.directory.join(file),
@@ -221,8 +222,8 @@ impl Recorder {
     pub(super) fn take_splits(&self) -> Vec<SplitEvent> {
         let mut state = self.state();
         let mut splits = std::mem::take(&mut state.splits);
-        if let Some(session) = &state.session {
-            splits.extend(session.shared.progress().splits.drain(..));
+        if let Some(recording) = &state.recording {
+            splits.extend(recording.shared.progress().splits.drain(..));
         }
         splits
     }
@@ -230,9 +231,9 @@ impl Recorder {
     /// How often the disk was nearly full since the last call.
     fn take_low_space(&self) -> Vec<LowSpace> {
         let state = self.state();
-        let session = state.session.as_ref();
-        session.map_or_else(Vec::new, |session| {
-            std::mem::take(&mut session.shared.progress().low_space)
+        let recording = state.recording.as_ref();
+        recording.map_or_else(Vec::new, |recording| {
+            std::mem::take(&mut recording.shared.progress().low_space)
         })
     }
 
@@ -249,8 +250,8 @@ impl Recorder {
     /// What it does and has done. Never waits for a file, also while one is opened or closed.
     pub fn status(&self) -> Status {
         let state = self.state();
-        match (&state.session, &state.last) {
-            (Some(session), _) => session.status(),
+        match (&state.recording, &state.last) {
+            (Some(recording), _) => recording.status(),
             (None, Some(last)) => last.clone(),
             (None, None) => Status {
                 phase: Phase::Stopped,
@@ -270,8 +271,8 @@ impl Recorder {
     /// The bag is closed by [`Control::Stop`] or [`finish`](Self::finish).
     pub fn ended(&self) -> Option<EndReason> {
         let state = self.state();
-        let session = state.session.as_ref()?;
-        let progress = session.shared.progress();
+        let recording = state.recording.as_ref()?;
+        let progress = recording.shared.progress();
         progress.ended.clone()
     }
 

@@ -5,7 +5,7 @@ mod interview;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::ThreadId;
 
 use timeloom_msg::{Schema, TypeHash, TypeRequest, TypeResolver};
@@ -14,6 +14,7 @@ use timeloom_wire::{EndpointInfo, Node, NodeName, Participant};
 
 use crate::{Error, Result};
 use ask::{Ask, Missing};
+use timeloom_wire::backend::lock;
 
 /// How many nodes are asked at a time.
 const MOST_THREADS: usize = 8;
@@ -121,11 +122,11 @@ impl TypeFinder {
         let slot = Arc::new(Mutex::new(None));
         let (set, place) = (done.clone(), Arc::clone(&slot));
         self.find(endpoint, move |found| {
-            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+            *lock(&place) = Some(found);
             set.set();
         });
         done.wait();
-        let found = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let found = lock(&slot).take();
         found.unwrap_or_else(|| {
             Err(Error::NobodyToAsk {
                 type_name: endpoint.type_name.clone(),
@@ -136,7 +137,7 @@ impl TypeFinder {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn at_hand(&self, name: &str, hash: Option<TypeHash>) -> timeloom_msg::Result<Schema> {

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
 use timeloom_time::{Clock, Duration, Event, Steady, TimeBase};
 
+use crate::backend::lock;
 use crate::error::{Error, Result};
 use crate::participant::Node;
 use crate::service::{Reply, ReplyReceiver, ServiceClient};
@@ -114,7 +115,7 @@ impl std::fmt::Debug for Caller {
 
 impl Replies {
     fn lock(&self) -> MutexGuard<'_, Pending> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Ends the sending of a call; waits for its answer from now on if it was sent.

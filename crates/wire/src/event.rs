@@ -1,9 +1,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::capabilities::LossKnowledge;
-use crate::gid::Gid;
-
 /// A `QoS` policy by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -61,18 +58,6 @@ pub enum EndpointEvent {
         alive: usize,
         /// How many are not.
         dead: usize,
-    },
-    /// Samples of a writer were lost on the way.
-    ///
-    /// They also leave a gap in [`Sample::sequence`](crate::Sample::sequence), unless nothing of that writer
-    /// comes before or after them: count gaps or events, not both.
-    Lost {
-        /// Whose; [`Gid::UNKNOWN`] if the middleware does not say.
-        writer: Gid,
-        /// How many in this event.
-        change: u64,
-        /// How that is known.
-        how: LossKnowledge,
     },
 }
 

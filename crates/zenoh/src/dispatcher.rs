@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle, ThreadId};
 
-use crate::notes::Notes;
 use crate::session_call::is_inside_callback;
+use timeloom_wire::backend::Notes;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -81,8 +81,8 @@ impl Drop for Dispatcher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notes::NoteKind;
     use std::sync::Mutex;
+    use timeloom_wire::backend::NoteKind;
 
     #[test]
     fn jobs_run_in_order_and_a_panic_ends_nothing() {

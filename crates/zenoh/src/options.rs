@@ -2,10 +2,7 @@ use std::fmt;
 
 use timeloom_wire::environment::{Environment, RouterCheck};
 
-use crate::notes::NoteKind;
-
-/// Takes what a participant has to tell people.
-pub type Reporter = timeloom_wire::backend::Reporter<NoteKind>;
+use timeloom_wire::backend::Reporter;
 
 /// What to do about the router through which the peers of `rmw_zenoh` find each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,7 +31,7 @@ pub struct Options {
     pub router_config: Option<String>,
     /// Keys of the session's configuration with their JSON5 values, in order; they win over the file.
     pub overrides: Vec<(String, String)>,
-    /// Hears of malformed data and the like; all are counted in any case
+    /// Called with warnings and malformed data; they are counted in any case
     /// ([`ZenohParticipant::notes`](crate::ZenohParticipant::notes)).
     pub reporter: Option<Reporter>,
 }

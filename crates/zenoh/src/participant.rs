@@ -1,13 +1,11 @@
 use std::sync::Arc;
 
 use timeloom_time::TimeBase;
-use timeloom_wire::{
-    Capabilities, GraphObserver, GraphWatch, LossKnowledge, Node, NodeName, Participant, Result,
-};
+use timeloom_wire::backend::Note;
+use timeloom_wire::{Capabilities, GraphObserver, GraphWatch, Node, NodeName, Participant, Result};
 use zenoh::Wait as _;
 
 use crate::node::ZenohNode;
-use crate::notes::Note;
 use crate::options::Options;
 use crate::session_call::call;
 use crate::shared::{Shared, TRANSPORT};
@@ -85,7 +83,6 @@ impl Participant for ZenohParticipant {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            loss: LossKnowledge::SequenceGaps,
             sequence_numbers: true,
             source_times: true,
             type_hashes: true,

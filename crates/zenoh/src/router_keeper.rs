@@ -1,7 +1,7 @@
 //! Sees to it that there is a router through which peers find each other: somebody else's, or our own.
 
 use std::net::{TcpStream, ToSocketAddrs as _};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
 use timeloom_time::{Clock, Duration, Event, Steady, TimeBase};
@@ -12,10 +12,11 @@ use zenoh::session::TransportEventsListener;
 use zenoh::{Config, Session, Wait as _};
 
 use crate::config;
-use crate::notes::{NoteKind, Notes};
 use crate::options::{Options, RouterUse};
 use crate::router::ZenohRouter;
 use crate::session_call::{call, callback};
+use timeloom_wire::backend::lock;
+use timeloom_wire::backend::{NoteKind, Notes};
 
 /// Becomes a router when none is where the session looks for one, at the start and when the last one is gone.
 pub(crate) struct RouterKeeper {
@@ -141,7 +142,7 @@ impl RouterKeeper {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<ZenohRouter>> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.own)
     }
 }
 

@@ -24,7 +24,7 @@ struct Share {
 
 /// Which bytes a message lives on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purse {
+pub(super) enum Pool {
     Common,
     Reserve,
 }
@@ -48,13 +48,13 @@ impl Budget {
     }
 
     /// Takes the bytes for a message, if there are any. Alone, a message is taken however big it is.
-    pub(super) fn admit(&mut self, topic: usize, cost: usize) -> Option<Purse> {
+    pub(super) fn admit(&mut self, topic: usize, cost: usize) -> Option<Pool> {
         let (limit, reserve) = (self.limit, self.reserve);
         let alone = self.used() == 0;
         let each = reserve / self.topics.len().max(topic + 1).max(1);
         if alone || self.common_used.saturating_add(cost) <= limit - reserve {
             self.common_used += cost;
-            return Some(Purse::Common);
+            return Some(Pool::Common);
         }
         // An image that was taken alone may have used up more than there is.
         let room = self.used().saturating_add(cost) <= limit;
@@ -62,7 +62,7 @@ impl Budget {
         if room && share.used.saturating_add(cost) <= each {
             share.used += cost;
             self.reserve_used += cost;
-            return Some(Purse::Reserve);
+            return Some(Pool::Reserve);
         }
         None
     }
@@ -73,10 +73,10 @@ impl Budget {
     }
 
     /// Gives the bytes of a message back.
-    pub(super) fn release(&mut self, topic: usize, cost: usize, purse: Purse) {
-        match purse {
-            Purse::Common => self.common_used = self.common_used.saturating_sub(cost),
-            Purse::Reserve => {
+    pub(super) fn release(&mut self, topic: usize, cost: usize, pool: Pool) {
+        match pool {
+            Pool::Common => self.common_used = self.common_used.saturating_sub(cost),
+            Pool::Reserve => {
                 self.reserve_used = self.reserve_used.saturating_sub(cost);
                 let share = self.share(topic);
                 share.used = share.used.saturating_sub(cost);
@@ -139,20 +139,20 @@ mod tests {
         assert_eq!(budget.used(), 70_000);
         for topic in 1..10 {
             let purses: Vec<_> = (0..11).map(|_| budget.admit(topic, 100)).collect();
-            assert_eq!(purses[..10], [Some(Purse::Reserve); 10], "{topic}");
+            assert_eq!(purses[..10], [Some(Pool::Reserve); 10], "{topic}");
             assert_eq!(purses[10], None, "{topic}");
         }
-        budget.release(3, 100, Purse::Reserve);
-        assert_eq!(budget.admit(3, 100), Some(Purse::Reserve));
+        budget.release(3, 100, Pool::Reserve);
+        assert_eq!(budget.admit(3, 100), Some(Pool::Reserve));
         assert!(budget.used() <= budget.limit());
     }
 
     #[test]
     fn something_too_big_passes_alone() {
         let mut budget = Budget::new(10);
-        assert_eq!(budget.admit(0, 1_000), Some(Purse::Common));
+        assert_eq!(budget.admit(0, 1_000), Some(Pool::Common));
         assert_eq!(budget.admit(1, 1), None);
-        budget.release(0, 1_000, Purse::Common);
-        assert_eq!(budget.admit(1, 1), Some(Purse::Common));
+        budget.release(0, 1_000, Pool::Common);
+        assert_eq!(budget.admit(1, 1), Some(Pool::Common));
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use timeloom_bag::TopicInfo;
 use timeloom_time::{Event, TimeBase};
@@ -8,6 +8,7 @@ use timeloom_time::{Event, TimeBase};
 use super::moment::Trigger;
 use super::types::FoundType;
 use crate::Result;
+use timeloom_wire::backend::lock;
 
 /// What the writer's thread is asked to do, in order.
 pub(super) enum Command {
@@ -50,7 +51,7 @@ struct Waiting {
 
 impl Commands {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Adds a command; one that comes too late is dropped, and its reply with it.
@@ -96,13 +97,13 @@ impl<T> Reply<T> {
     }
 
     pub(super) fn give(self, value: T) {
-        *self.value.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+        *lock(&self.value) = Some(value);
     }
 
     /// Blocks until the answer is there; `None` when whoever was to give it is gone.
     pub(super) fn wait(self) -> Option<T> {
         self.given.wait();
-        let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut value = lock(&self.value);
         value.take()
     }
 }

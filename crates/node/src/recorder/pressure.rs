@@ -1,7 +1,8 @@
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use timeloom_time::{Duration, Steady, Time};
+use timeloom_wire::backend::lock;
 
 /// Whether our own queue holds up the receive threads: what the middleware loses meanwhile is lost by the recorder, not
 /// by the network.
@@ -38,7 +39,7 @@ impl Default for Pressure {
 impl Pressure {
     /// A receive thread waited for room in the queue.
     pub(super) fn waited(&self, from: Time<Steady>, to: Time<Steady>) {
-        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut window = lock(&self.window);
         let begin = *window.begin.get_or_insert(from);
         if from - begin >= WINDOW {
             *window = Window {

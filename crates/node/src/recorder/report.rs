@@ -44,19 +44,19 @@ impl Report {
                 .position(|record| record.topic.name == name);
             place.and_then(|place| summary.topics.get(place)).copied()
         };
-        let intakes = shared.intakes.all();
-        let topics = intakes.iter().enumerate().map(|(index, intake)| {
-            let counts = intake.counts();
+        let inputs = shared.inputs.all();
+        let topics = inputs.iter().enumerate().map(|(index, input)| {
+            let counts = input.counts();
             let live = progress.topics.get(index).copied().unwrap_or_default();
             // What is not in the bag at all was never told to it.
             let mut statistics =
-                in_bag(&intake.name).unwrap_or_else(|| counts.complete(&live.statistics));
+                in_bag(&input.name).unwrap_or_else(|| counts.complete(&live.statistics));
             if vanished {
                 lose_all(&mut statistics);
             }
             TopicStatus {
-                name: intake.name.clone(),
-                type_name: intake.type_name.clone(),
+                name: input.name.clone(),
+                type_name: input.type_name.clone(),
                 statistics,
                 repeated: live.repeated,
                 in_flight: 0,
@@ -70,7 +70,7 @@ impl Report {
             absent: shared
                 .options
                 .selection
-                .absent(intakes.iter().map(|intake| intake.name.as_str())),
+                .absent(inputs.iter().map(|input| input.name.as_str())),
             deleted_files: summary.deleted_files,
             deleted_messages: summary.deleted_messages,
             error: outcome.error,

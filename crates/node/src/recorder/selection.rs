@@ -64,12 +64,12 @@ pub(super) struct Candidate {
 /// What becomes of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is recorded.
-    Take,
+    /// It is recorded, with this type.
+    Take(String),
     /// It is not asked for, or not yet.
     Leave,
-    /// It is asked for and has several types: its messages are counted and not recorded; the reason is for people.
-    Conflict(String),
+    /// It has several types: its messages are counted and not recorded. One of the types, and the reason in words.
+    Conflict(String, String),
 }
 
 impl Selection {
@@ -93,19 +93,20 @@ impl Selection {
         }
         if topic.types.len() > 1 {
             let types: Vec<_> = topic.types.iter().map(String::as_str).collect();
-            return Verdict::Conflict(format!(
+            let reason = format!(
                 "{} has {} types ({}) and is not recorded",
                 topic.name,
                 types.len(),
                 types.join(", ")
-            ));
+            );
+            return Verdict::Conflict(type_name.clone(), reason);
         }
         let unpublished = topic.publishers == 0 && !self.include_unpublished_topics;
         let leaf = topic.subscriptions == 0 && self.ignore_leaf_topics;
         if unpublished || leaf {
             Verdict::Leave
         } else {
-            Verdict::Take
+            Verdict::Take(type_name.clone())
         }
     }
 
@@ -260,13 +261,14 @@ mod tests {
 
     #[test]
     fn hidden_unpublished_and_leaf_topics() {
+        let take = Verdict::Take(STRING.to_owned());
         let hidden = candidate("/a/_b");
         assert_eq!(all().judge(&hidden), Verdict::Leave);
         let open = Selection {
             include_hidden_topics: true,
             ..all()
         };
-        assert_eq!(open.judge(&hidden), Verdict::Take);
+        assert_eq!(open.judge(&hidden), take);
         let unpublished = Candidate {
             publishers: 0,
             ..candidate("/a")
@@ -276,7 +278,7 @@ mod tests {
             include_unpublished_topics: true,
             ..all()
         };
-        assert_eq!(any.judge(&unpublished), Verdict::Take);
+        assert_eq!(any.judge(&unpublished), take);
         let no_leaves = Selection {
             ignore_leaf_topics: true,
             ..all()
@@ -286,7 +288,7 @@ mod tests {
             subscriptions: 1,
             ..candidate("/a")
         };
-        assert_eq!(no_leaves.judge(&heard), Verdict::Take);
+        assert_eq!(no_leaves.judge(&heard), take);
     }
 
     #[test]
@@ -337,7 +339,7 @@ mod tests {
     fn a_topic_with_two_types_is_refused_in_words() {
         let mut topic = candidate("/a");
         topic.types.insert("std_msgs/msg/Int8".into());
-        let Verdict::Conflict(reason) = all().judge(&topic) else {
+        let Verdict::Conflict(_, reason) = all().judge(&topic) else {
             panic!("refused");
         };
         assert_eq!(

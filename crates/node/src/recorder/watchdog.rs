@@ -91,7 +91,7 @@ impl Watchdog {
                 0 => error.to_string(),
                 lost => format!("{error} ({lost} messages not written so far)"),
             };
-            shared.tell(&Note::error(text));
+            shared.report(&Note::error(text));
         }
     }
 
@@ -107,7 +107,7 @@ impl Watchdog {
     pub(super) fn check(writer: &mut Writer) {
         if !writer.bag.current_path().exists() {
             let text = format!("{} is gone", writer.bag.current_path().display());
-            writer.shared.tell(&Note::error(text));
+            writer.shared.report(&Note::error(text));
             return writer.end(EndReason::Vanished);
         }
         if let Some(guard) = writer.shared.options.disk_guard {
@@ -141,13 +141,13 @@ impl Watchdog {
                     space.available,
                     guard.wanted(&space)
                 );
-                writer.shared.tell(&Note::error(text));
+                writer.shared.report(&Note::error(text));
                 writer.end(EndReason::LowDiskSpace);
                 low.stopped = true;
                 return low;
             };
             let text = format!("deleted {}: the disk is nearly full", deleted.display());
-            writer.shared.tell(&Note::warning(text));
+            writer.shared.report(&Note::warning(text));
             low.deleted.push(deleted);
         }
         low
