@@ -14,7 +14,7 @@ use timeloom_wire::{NodeName, Participant, PublishOptions, TopicSpec};
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 /// Records a hundred messages into `output`.
-pub fn record(output: &std::path::Path) -> Outcome<Report> {
+pub(crate) fn record(output: &std::path::Path) -> Outcome<Report> {
     // Virtual time: nothing here really waits.
     let time = VirtualTime::new();
     let _here = time.enter();
@@ -50,7 +50,7 @@ pub fn record(output: &std::path::Path) -> Outcome<Report> {
 }
 
 #[expect(clippy::print_stdout, reason = "an example prints its result")]
-pub fn main() -> Outcome<()> {
+pub(crate) fn main() -> Outcome<()> {
     let directory = std::env::temp_dir().join(format!("timeloom-recorder-{}", std::process::id()));
     let report = record(&directory)?;
     for topic in &report.topics {

@@ -6,6 +6,7 @@ mod lidar;
 pub mod player;
 pub mod recorder;
 mod ros_node;
+mod topic_selection;
 mod tracked;
 mod type_finder;
 
@@ -16,6 +17,7 @@ pub use ros_node::{
     RosArguments, RosNode, Service, ServiceTypes, Severity, TimeSourceChoice, TypeService,
     TypedPublisher,
 };
+pub use topic_selection::{MatchedNames, TopicSelection};
 pub use tracked::{
     LineageMonitor, MonitorOptions, TrackedMessage, TrackedNode, TrackedPublisher,
     TrackedSubscription, TrackedSynchronizer,

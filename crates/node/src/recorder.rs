@@ -1,4 +1,4 @@
-//! The recorder: everything that a robot publishes goes into a bag, and what does not is counted.
+//! The recorder writes the messages of a robot into a bag and counts every message that is not in it.
 //!
 //! Samples are taken where they arrive, on the middleware's receive threads (`input`), and wait in a queue that is
 //! bounded in bytes (`queue`). One thread writes the bag in batches (`writer`); another looks at the graph and keeps
@@ -51,6 +51,7 @@ use timeloom_bag::bag::SplitEvent;
 use timeloom_time::{Duration, Event};
 use timeloom_wire::{Node, Participant};
 
+pub use crate::TopicSelection as Selection;
 pub use control::Control;
 pub use disk_guard::{DiskGuard, DiskSpace, LowSpaceAction};
 pub use drop_policy::DropPolicy;
@@ -62,7 +63,6 @@ pub use options::{
     BagFactory, BeforeWrite, DiscoveryMode, HostClockSource, Limits, Options, Reporter,
 };
 pub use report::Report;
-pub use selection::Selection;
 pub use services::Services;
 pub use status::{Phase, Status, TopicStatus};
 pub use types::{BuiltinTypes, FoundType, TypeSource};
@@ -74,9 +74,11 @@ use timeloom_wire::backend::lock;
 
 /// Records the topics of a ROS graph into a bag and accounts for every message.
 ///
-/// The law: published = recorded + lost in transport + lost in recorder + left out on purpose + unknown, per topic.
+/// For each topic, published = recorded + lost in transport + lost in the recorder + left out + unknown.
 ///
-/// Clones are the same recorder. It ends with [`finish`](Self::finish).
+/// Clones share one recorder. [`finish`](Self::finish) closes the bag.
+///
+/// The crate `timeloom-examples` has a complete program: `cargo run --example recorder`.
 #[derive(Clone)]
 pub struct Recorder(Arc<Inner>);
 
@@ -84,29 +86,29 @@ struct Inner {
     participant: Arc<dyn Participant>,
     node: Arc<dyn Node>,
     options: Options,
-    /// Held while a bag is begun or closed, which takes as long as the disk does.
+    /// Held while a bag is opened or closed, which may take long.
     changing: Mutex<()>,
-    /// Held for moments only.
+    /// Held only briefly.
     state: Mutex<State>,
-    /// Something is there to be told: a split, an end, a change of state.
+    /// Set when something changed: a split, an end, a change of state.
     news: Event,
 }
 
 struct State {
-    /// The bag that is open, or being closed.
+    /// The recording of the bag that is open, or being closed.
     recording: Option<Arc<BagRecording>>,
-    /// What the bags so far came to, until somebody takes it.
+    /// The reports of closed bags that were not taken yet.
     reports: Vec<Report>,
     last: Option<Status>,
-    /// Splits of bags that are closed, until somebody takes them.
+    /// Splits of closed bags that were not taken yet.
     splits: Vec<SplitEvent>,
 }
 
 impl Recorder {
-    /// Begins to record, as a node of that participant.
+    /// Starts to record, as a node of that participant.
     ///
     /// # Errors
-    /// When options contradict each other, the bag cannot be created, or there is no thread to be had.
+    /// When options contradict each other, the bag cannot be created, or a thread cannot be started.
     pub fn start(
         participant: Arc<dyn Participant>,
         node: Arc<dyn Node>,
@@ -135,18 +137,17 @@ impl Recorder {
         lock(&self.0.state)
     }
 
-    /// Does what is asked for. Blocks until it is done: for a stop, until the bag is closed.
+    /// Executes a command. Blocks until it is done: for a stop, until the bag is closed.
     ///
     /// # Errors
-    /// [`Error::NotRecording`] where there is no bag to do it to, [`Error::Recording`] where there is one already, and
-    /// whatever the bag says.
+    /// [`Error::NotRecording`] without an open bag, [`Error::Recording`] if there is one already, and errors of the bag.
     pub fn control(&self, control: &Control) -> Result<()> {
         match control {
             Control::Stop => return self.stop(),
             Control::Record { output } => return self.record(output.as_deref()),
             _ => {}
         }
-        // A file that is slow to open or close keeps this call waiting and no other.
+        // A file that is slow to open or close blocks only this call.
         let recording = self.recording().ok_or(Error::NotRecording)?;
         match control {
             Control::Pause => recording.set_paused(true),
@@ -218,7 +219,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// The files that were closed and opened since the last call; a closed bag opens none.
+    /// The files that were closed and opened since the last call; the last file of a bag opens none.
     pub(super) fn take_splits(&self) -> Vec<SplitEvent> {
         let mut state = self.state();
         let mut splits = std::mem::take(&mut state.splits);
@@ -228,7 +229,7 @@ impl Recorder {
         splits
     }
 
-    /// How often the disk was nearly full since the last call.
+    /// Low disk space events since the last call.
     fn take_low_space(&self) -> Vec<LowSpace> {
         let state = self.state();
         let recording = state.recording.as_ref();
@@ -237,17 +238,17 @@ impl Recorder {
         })
     }
 
-    /// Set when there is something to be told; clear it before you look.
+    /// Set when something changed: a split, an end, a change of state. Clear it before you read the status.
     pub fn news(&self) -> &Event {
         &self.0.news
     }
 
-    /// What it was made with.
+    /// The options that it was started with.
     pub fn options(&self) -> &Options {
         &self.0.options
     }
 
-    /// What it does and has done. Never waits for a file, also while one is opened or closed.
+    /// The current status. Never waits for a file, even while one is opened or closed.
     pub fn status(&self) -> Status {
         let state = self.state();
         match (&state.recording, &state.last) {
@@ -266,7 +267,7 @@ impl Recorder {
         }
     }
 
-    /// Why the recording is over, once a limit, a full disk or a vanished directory has ended it.
+    /// Why the recording ended: a limit, a full disk or a deleted directory. `None` while it runs.
     ///
     /// The bag is closed by [`Control::Stop`] or [`finish`](Self::finish).
     pub fn ended(&self) -> Option<EndReason> {
@@ -278,7 +279,7 @@ impl Recorder {
 
     /// Ends the recording and closes the bag. Blocks until it is closed.
     ///
-    /// Gives the reports of all bags since the last call, in order.
+    /// Returns the reports of all bags since the last call, in order.
     ///
     /// # Errors
     /// When the bag cannot be closed.
@@ -290,8 +291,8 @@ impl Recorder {
     }
 }
 
-/// A directory that does not exist yet: that one, or with `_1`, `_2` behind it. Lyrical's recorder writes `(1)`, which
-/// shells need quoted.
+/// A directory that does not exist yet: that one, or with `_1`, `_2` appended. Lyrical's recorder appends `(1)`, which
+/// must be quoted in a shell.
 fn free_directory(wanted: &Path) -> PathBuf {
     let mut directory = wanted.to_path_buf();
     let mut number = 0;

@@ -27,6 +27,7 @@ use crate::message_line::TimeFormat;
 use crate::outcome::Outcome;
 use crate::selection_arguments::SelectionArguments;
 use crate::time_range::TimeRangeArguments;
+use crate::topic_selection::CheckSelection as _;
 
 const EXAMPLES: &str = "\
 EXAMPLES

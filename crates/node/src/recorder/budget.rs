@@ -1,28 +1,28 @@
 use std::collections::VecDeque;
 
-/// Who may keep how many bytes waiting.
+/// The bytes that messages may use while they wait.
 ///
-/// Most of the bytes are for whoever comes first. A share is set aside, the same for each topic, so that a big image
-/// cannot push out `/tf`.
+/// Most of them are shared by all topics. An eighth is reserved, in equal shares for each topic, so that large images
+/// cannot displace `/tf`.
 #[derive(Debug)]
 pub(super) struct Budget {
     limit: usize,
-    /// Set aside for all topics together.
+    /// The reserved bytes of all topics together.
     reserve: usize,
     common_used: usize,
     reserve_used: usize,
     topics: Vec<Share>,
 }
 
-/// One topic's part.
+/// The reserved share of one topic.
 #[derive(Debug, Default)]
 struct Share {
     used: usize,
-    /// The places of its messages in the queue, oldest first; only where the oldest may have to go.
+    /// The places of its messages in the queue, oldest first; only if the drop policy is to drop the oldest.
     places: VecDeque<usize>,
 }
 
-/// Which bytes a message lives on.
+/// The bytes that a message is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pool {
     Common,
@@ -47,7 +47,7 @@ impl Budget {
         &mut self.topics[topic]
     }
 
-    /// Takes the bytes for a message, if there are any. Alone, a message is taken however big it is.
+    /// Takes the bytes for a message, if there is space. A single message is admitted whatever its size.
     pub(super) fn admit(&mut self, topic: usize, cost: usize) -> Option<Pool> {
         let (limit, reserve) = (self.limit, self.reserve);
         let alone = self.used() == 0;
@@ -67,12 +67,12 @@ impl Budget {
         None
     }
 
-    /// Takes the bytes for a message that must not be refused.
+    /// Takes the bytes for a message whatever the limit.
     pub(super) fn force(&mut self, cost: usize) {
         self.common_used += cost;
     }
 
-    /// Gives the bytes of a message back.
+    /// Releases the bytes of a message.
     pub(super) fn release(&mut self, topic: usize, cost: usize, pool: Pool) {
         match pool {
             Pool::Common => self.common_used = self.common_used.saturating_sub(cost),
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_leaves_a_share_to_everybody() {
+    fn a_flood_leaves_a_share_for_each_topic() {
         let mut budget = Budget::new(8_000);
         let mut image = 0;
         while budget.admit(0, 1_000).is_some() {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn small_topics_get_in_when_the_common_bytes_are_gone() {
+    fn small_topics_are_admitted_when_the_common_bytes_are_used() {
         let mut budget = Budget::new(80_000);
         budget.share(9);
         while budget.admit(0, 7_000).is_some() {}
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn something_too_big_passes_alone() {
+    fn a_message_above_the_limit_is_admitted_alone() {
         let mut budget = Budget::new(10);
         assert_eq!(budget.admit(0, 1_000), Some(Pool::Common));
         assert_eq!(budget.admit(1, 1), None);

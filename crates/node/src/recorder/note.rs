@@ -1,20 +1,20 @@
-/// Something that people should know while a recording runs; never more than a few.
+/// A message for the user while a recording runs; there are few of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// How bad it is.
+    /// The severity.
     pub severity: NoteSeverity,
-    /// What it is, one line without a period.
+    /// The text: one line without a period.
     pub text: String,
 }
 
-/// How bad a note is.
+/// The severity of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum NoteSeverity {
-    /// Good to know.
+    /// Information.
     Info,
-    /// Not as asked for.
+    /// Something is not as requested.
     Warning,
-    /// Data is lost or the recording ends.
+    /// Data is lost, or the recording ends.
     Error,
 }
 
