@@ -49,7 +49,7 @@ impl GraphJoin {
         }
     }
 
-    /// Takes in the nodes of a participant, in place of those that it had. `invalid` hears of names that ROS forbids.
+    /// Takes in the nodes of a participant, in place of those that it had. `invalid` is called with names that ROS forbids.
     pub(crate) fn nodes(
         &mut self,
         info: &ParticipantInfo,

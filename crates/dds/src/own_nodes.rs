@@ -1,4 +1,4 @@
-//! Our own nodes and their endpoints, as we tell them to everybody.
+//! Our own nodes and their endpoints, as they are announced.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -64,7 +64,7 @@ impl OwnNodes {
         });
     }
 
-    /// All of them, to be told.
+    /// All of them, for an announcement.
     pub(crate) fn info(&self) -> ParticipantInfo {
         ParticipantInfo {
             participant: self.participant,

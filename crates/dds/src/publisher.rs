@@ -117,7 +117,7 @@ impl Publisher for DdsPublisher {
 
 impl Drop for DdsPublisher {
     fn drop(&mut self) {
-        // What is left in the batch was accepted, so it is sent; there is nobody left to hear of an error.
+        // The rest of the batch was accepted, so it is sent; an error cannot be reported any more.
         self.writer.flush().ok();
     }
 }

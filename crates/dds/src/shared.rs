@@ -96,7 +96,7 @@ impl Shared {
         id
     }
 
-    /// Our nodes changed: tells everybody.
+    /// Announces our nodes after a change.
     pub(crate) fn nodes_changed(&self) {
         self.discovery.own_changed(self.dispatch());
     }

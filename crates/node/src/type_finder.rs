@@ -1,4 +1,4 @@
-//! From the name of a type to its definition: built in, installed, or told by the node that publishes it.
+//! Finds the definition of a type: built in, installed, or described by the node that publishes it.
 
 mod ask;
 mod interview;
@@ -45,7 +45,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     found: BTreeMap<Key, Arc<Schema>>,
-    /// Who waits for the answer to a question that is open.
+    /// The callbacks that wait for the answer to an open question.
     open: BTreeMap<Key, Vec<(EndpointInfo, Callback)>>,
     /// Questions by the node that they are for.
     queues: BTreeMap<Option<NodeName>, VecDeque<EndpointInfo>>,
@@ -87,7 +87,7 @@ impl TypeFinder {
     /// What is not found is asked for again the next time: the node may have come up meanwhile.
     ///
     /// # Errors
-    /// To `then`: when nobody knows the type, with who was asked and what it said.
+    /// To `then`: when the type is not found, with the node that was asked and its answer.
     pub fn find(
         &self,
         endpoint: &EndpointInfo,
@@ -116,7 +116,7 @@ impl TypeFinder {
     /// Like [`find`](Self::find), but blocks for the answer; not for receivers.
     ///
     /// # Errors
-    /// When nobody knows the type, with who was asked and what it said.
+    /// When the type is not found, with the node that was asked and its answer.
     pub fn find_blocking(&self, endpoint: &EndpointInfo) -> Result<Arc<Schema>> {
         let done = Event::new(&self.0.0.base);
         let slot = Arc::new(Mutex::new(None));
@@ -189,7 +189,7 @@ impl Shared {
         self.lock().workers.retain(|(id, _)| *id != me);
     }
 
-    /// The next question to this node, or to one that nobody works for; none left ends the thread.
+    /// The next question to this node, or to one without a thread; `None` ends the thread.
     fn next(&self, peer: &mut Option<NodeName>) -> Option<EndpointInfo> {
         let mut state = self.lock();
         loop {

@@ -34,7 +34,7 @@ struct Core {
     ended: AtomicBool,
 }
 
-/// Servers may take as long as they like, as in `rmw_zenoh`: whoever calls decides how long to wait.
+/// Servers have no time limit, as in `rmw_zenoh`: the caller decides how long to wait.
 const FOR_EVER: Duration = Duration::from_millis(u64::MAX);
 
 impl ZenohClient {

@@ -32,7 +32,7 @@ impl ZenohParticipant {
         })
     }
 
-    /// What there was to tell people so far: malformed data and the like, counted.
+    /// The notes so far: warnings and malformed data, counted by kind.
     pub fn notes(&self) -> Vec<Note> {
         self.shared.notes.all()
     }
@@ -42,7 +42,7 @@ impl ZenohParticipant {
         self.shared.domain
     }
 
-    /// Through which router it finds others, in words.
+    /// A description of the router that it uses.
     pub fn router(&self) -> String {
         let routers: Vec<_> = call(|| self.shared.session().info().routers_zid().wait()).collect();
         let keeper = self.shared.keeper.as_ref();

@@ -28,7 +28,7 @@ pub(crate) const TRANSPORT: &str = "Zenoh";
 
 /// A participant's inside.
 pub(crate) struct Shared {
-    // In the order of their end: first nobody is told any more, then the session, then the router it came through.
+    // In the order in which they end: first the observers, then the session, then the router it uses.
     tokens: Option<Subscriber<()>>,
     dispatcher: Dispatcher,
     routers: Option<TransportEventsListener<()>>,
@@ -93,7 +93,7 @@ impl Shared {
         self.ids.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Tells everybody that a node or endpoint of ours is there, until dropped.
+    /// Announces a local node or endpoint, until dropped.
     pub(crate) fn declare(&self, token: &str) -> zenoh::Result<LivelinessToken> {
         call(|| {
             self.session

@@ -296,10 +296,10 @@ impl RecordedTopic {
         })
     }
 
-    /// Whether something that was told of has not come yet.
+    /// Whether an announced message has not arrived yet.
     pub(super) fn lacks(&self) -> bool {
         let mut seen = self.input.last_seen().into_iter();
-        seen.any(|(gid, seen)| self.last_announced(&gid).is_some_and(|told| seen < told))
+        seen.any(|(gid, seen)| self.last_announced(&gid).is_some_and(|last| seen < last))
     }
 
     /// Ends the subscription that was made before there were publishers, once others have heard them for a while.

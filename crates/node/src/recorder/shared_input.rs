@@ -48,7 +48,7 @@ impl SharedInput {
 
     pub(super) fn ring(&self) -> Option<MutexGuard<'_, Ring>> {
         let ring = self.ring.as_ref()?;
-        Some(lock(&ring))
+        Some(lock(ring))
     }
 
     pub(super) fn set_paused(&self, paused: bool, resume_at: Option<Trigger>) {

@@ -12,7 +12,7 @@ use timeloom_wire::backend::lock;
 
 /// How long a node may take to be named, then to be found, and then to answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
-/// How often a wait for a server looks again: clients are not told when servers come.
+/// How often a wait for a server checks: clients are not notified of new servers.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// How many users of a service are asked for it: one that does not answer takes its time.
