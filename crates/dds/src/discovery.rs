@@ -235,7 +235,7 @@ impl EndpointListener for ScheduleOnData {
     }
 }
 
-/// EventHandler nothing.
+/// A listener without callbacks.
 pub(crate) struct IgnoreEvents;
 
 impl EndpointListener for IgnoreEvents {}
