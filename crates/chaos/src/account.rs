@@ -9,40 +9,40 @@ use crate::bag::{self, Stored};
 use crate::claims::{Claims, Counts};
 use crate::ledger::{Ledger, Writer};
 use crate::process::Ended;
-use crate::stage::Stage;
 use crate::tally::Tally;
+use crate::test_bed::TestBed;
 
 /// Judges a bag whose recorder had no room for the ends of its files: what is there and what is said holds, and
 /// `recover` makes it whole with the same messages.
 pub(crate) fn judge_without_ends(
-    stage: &Stage,
+    bed: &TestBed,
     directory: &Path,
     recorder: &Ended,
     tally: &mut Tally,
 ) -> Result<(), Failure> {
-    let (code, ..) = bag::ask(stage, directory, "info bag")?;
+    let (code, ..) = bag::ask(bed, directory, "info bag")?;
     if code != 3 {
-        return judge(stage, directory, recorder, tally);
+        return judge(bed, directory, recorder, tally);
     }
-    let before = bag::read(stage, directory, "bag")?.len();
-    let (code, report, words) = bag::ask(stage, directory, "recover bag")?;
+    let before = bag::read(bed, directory, "bag")?.len();
+    let (code, report, words) = bag::ask(bed, directory, "recover bag")?;
     let after = report["message_count"].as_u64();
     tally.check(code == 0 && after == Some(before as u64), || {
         format!("recover ended with {code} and {after:?} messages of {before}: {words}")
     });
-    judge(stage, directory, recorder, tally)
+    judge(bed, directory, recorder, tally)
 }
 
 /// Judges a recording whose recorder lived to write its account.
 pub(crate) fn judge(
-    stage: &Stage,
+    bed: &TestBed,
     directory: &Path,
     recorder: &Ended,
     tally: &mut Tally,
 ) -> Result<(), Failure> {
-    let (code, info, words) = bag::ask(stage, directory, "info -v bag")?;
+    let (code, info, words) = bag::ask(bed, directory, "info -v bag")?;
     tally.check(code == 0, || format!("info ended with {code}: {words}"));
-    let stored = bag::read(stage, directory, "bag")?;
+    let stored = bag::read(bed, directory, "bag")?;
     let claims = Claims::read(&info);
     let printed = Claims::printed(&recorder.stdout)?;
     tally.check(printed == claims, || {

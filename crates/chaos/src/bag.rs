@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::Failure;
 use crate::process::run;
-use crate::stage::{Host, Stage};
+use crate::test_bed::{Host, TestBed};
 
 /// A message as `timeloom cat` gives it.
 #[derive(Clone, Debug)]
@@ -35,9 +35,9 @@ impl Stored {
 }
 
 /// All messages of a bag, in its order.
-pub(crate) fn read(stage: &Stage, directory: &Path, bag: &str) -> Result<Vec<Stored>, Failure> {
+pub(crate) fn read(bed: &TestBed, directory: &Path, bag: &str) -> Result<Vec<Stored>, Failure> {
     let arguments = format!("cat {bag} --format frames");
-    let mut command = stage.timeloom(Host::Desk, directory, &arguments);
+    let mut command = bed.timeloom(Host::Desk, directory, &arguments);
     let ended = run(&mut command, directory, "cat")?;
     if !matches!(ended.code, Some(0 | 3)) {
         return Err(format!("cat ended with {:?}: {}", ended.code, ended.stderr).into());
@@ -76,13 +76,13 @@ fn messages(head: &Value, mut frames: &[u8]) -> Option<Vec<Stored>> {
 
 /// `timeloom <verb> <bag> --format json`: the exit code, the answer and the words.
 pub(crate) fn ask(
-    stage: &Stage,
+    bed: &TestBed,
     directory: &Path,
     arguments: &str,
 ) -> Result<(i32, Value, String), Failure> {
     let arguments = format!("{arguments} --format json");
     let name = arguments.split(' ').next().unwrap_or_default().to_owned();
-    let mut command = stage.timeloom(Host::Desk, directory, &arguments);
+    let mut command = bed.timeloom(Host::Desk, directory, &arguments);
     let ended = run(&mut command, directory, &name)?;
     let code = ended.code.unwrap_or(-1);
     let text = fs::read(&ended.stdout)?;

@@ -8,8 +8,8 @@ use crate::Failure;
 use crate::dice::Dice;
 use crate::fault::{FAULTS, Fault};
 use crate::options::Options;
-use crate::stage::Stage;
 use crate::tally::Tally;
+use crate::test_bed::TestBed;
 
 /// The cases in their order, and what came of them.
 pub(crate) struct Campaign {
@@ -54,7 +54,7 @@ impl Campaign {
                             problems: vec![failure.to_string()],
                             ..Tally::default()
                         };
-                        campaign.add("(stage)", &tally);
+                        campaign.add("(bed)", &tally);
                     }
                 });
             }
@@ -74,9 +74,9 @@ impl Campaign {
 
     fn work(&self, worker: u64, root: &Path) -> Result<(), Failure> {
         std::fs::create_dir_all(root)?;
-        let mut stage = Stage::new(&self.options, worker, root)?;
+        let mut bed = TestBed::new(&self.options, worker, root)?;
         while let Some((fault, number)) = self.draw() {
-            self.try_out(&mut stage, fault, number)?;
+            self.try_out(&mut bed, fault, number)?;
         }
         Ok(())
     }
@@ -101,18 +101,18 @@ impl Campaign {
         Some((next.deck.pop()?, next.number))
     }
 
-    fn try_out(&self, stage: &mut Stage, fault: Fault, number: u64) -> Result<(), Failure> {
-        let place = stage.directory(&format!("{number:04}"))?;
+    fn try_out(&self, bed: &mut TestBed, fault: Fault, number: u64) -> Result<(), Failure> {
+        let place = bed.directory(&format!("{number:04}"))?;
         let mut dice = Dice::new(self.options.seed, number);
         let mut tally = Tally::default();
-        match (fault.act)(stage, &place, &mut dice, &mut tally) {
+        match (fault.act)(bed, &place, &mut dice, &mut tally) {
             Ok(()) => {}
             Err(failure) => {
                 tally.hung += u64::from(matches!(failure, Failure::Hung(_)));
                 tally.problems.push(failure.to_string());
             }
         }
-        stage.heal()?;
+        bed.heal()?;
         tally.survived = if tally.is_good() { tally.injected } else { 0 };
         if tally.is_good() {
             std::fs::remove_dir_all(&place).unwrap_or_default();

@@ -1,8 +1,8 @@
 use crate::Failure;
 use crate::dice::Dice;
 use crate::faults;
-use crate::stage::Stage;
 use crate::tally::Tally;
+use crate::test_bed::TestBed;
 
 /// Something that goes wrong on purpose.
 #[derive(Clone, Copy)]
@@ -17,7 +17,7 @@ pub(crate) struct Fault {
     pub(crate) act: Act,
 }
 
-type Act = fn(&mut Stage, &std::path::Path, &mut Dice, &mut Tally) -> Result<(), Failure>;
+type Act = fn(&mut TestBed, &std::path::Path, &mut Dice, &mut Tally) -> Result<(), Failure>;
 
 /// All of them.
 pub(crate) const FAULTS: &[Fault] = &[

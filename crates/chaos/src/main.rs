@@ -17,9 +17,9 @@ mod playback;
 mod process;
 mod robot;
 mod script;
-mod stage;
 mod table;
 mod tally;
+mod test_bed;
 
 use std::process::ExitCode;
 
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 #[expect(clippy::print_stdout, reason = "the report is data")]
 fn run() -> Result<ExitCode, Failure> {
     let options = Options::read(std::env::args_os().skip(1))?;
-    let Some(root) = namespace::stage() else {
+    let Some(root) = namespace::bed() else {
         if options.smoke && !namespace::is_allowed() {
             say("skipped: namespaces and TAP interfaces are not allowed here");
             return Ok(ExitCode::SUCCESS);

@@ -4,24 +4,24 @@ use std::process::{Command, ExitCode};
 
 use crate::Failure;
 
-/// Names the place of the stage in the process that runs inside.
-const INSIDE: &str = "TIMELOOM_CHAOS_STAGE";
+/// Holds the directory of the test bed in the process that runs inside.
+const INSIDE: &str = "TIMELOOM_CHAOS_TEST_BED";
 
-/// The place of the stage, if this process has namespaces of its own already.
-pub(crate) fn stage() -> Option<PathBuf> {
+/// The directory of the test bed, if this process already has its own namespaces.
+pub(crate) fn bed() -> Option<PathBuf> {
     std::env::var_os(INSIDE).map(PathBuf::from)
 }
 
-/// Makes the place of the stage, and starts the freezer beside the campaign, not inside: whoever is killed with the
-/// campaign cannot thaw a disk any more, and a frozen disk holds up everybody who touches it, for ever.
+/// Makes the directory of the test bed, and starts the freezer outside of the campaign: a process that is killed with
+/// the campaign cannot thaw a disk any more, and a frozen disk blocks every process that touches it.
 const OUTSIDE: &str = r#"
-stage=$TIMELOOM_CHAOS_STAGE
-mkdir -p "$stage" && mount -t tmpfs -o size=2g tmpfs "$stage" && mkfifo "$stage/freezer" || exit 1
+bed=$TIMELOOM_CHAOS_TEST_BED
+mkdir -p "$bed" && mount -t tmpfs -o size=2g tmpfs "$bed" && mkfifo "$bed/freezer" || exit 1
 setsid sh -c 'trap "" INT TERM HUP
 while read -r disk seconds thawed; do
     { fsfreeze -f "$disk" && sleep "$seconds"; fsfreeze -u "$disk"; : >"$thawed"; } &
 done <"$1/freezer"
-wait' freezer "$stage" >/dev/null 2>&1 &
+wait' freezer "$bed" >/dev/null 2>&1 &
 unshare --pid --fork --kill-child "$@" &
 campaign=$!
 # The first process of a namespace takes no such signal by itself.
@@ -29,7 +29,7 @@ trap 'kill -9 $campaign' INT TERM HUP
 wait $campaign
 code=$?
 # In case that nobody has opened it yet.
-exec 3<>"$stage/freezer"
+exec 3<>"$bed/freezer"
 exit $code
 "#;
 
@@ -53,12 +53,12 @@ pub(crate) fn is_allowed() -> bool {
 
 /// Runs this program again with its own network, mounts and processes; nothing of it is left when it ends.
 pub(crate) fn enter() -> Result<ExitCode, Failure> {
-    let stage = std::env::temp_dir().join("timeloom-chaos-stage");
+    let bed = std::env::temp_dir().join("timeloom-chaos-test-bed");
     let status = unshare()
         .args(["sh", "-c", OUTSIDE, "sh"])
         .arg(std::env::current_exe()?)
         .args(std::env::args_os().skip(1))
-        .env(INSIDE, stage)
+        .env(INSIDE, bed)
         .status()?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(ExitCode::from(code.unwrap_or(1)))
@@ -66,7 +66,7 @@ pub(crate) fn enter() -> Result<ExitCode, Failure> {
 
 /// What is left to be done inside: processes are our own, and names of network namespaces, which stand in /run, are not
 /// seen outside. Gives what the freezer lives as long as.
-pub(crate) fn prepare(stage: &Path) -> Result<File, Failure> {
+pub(crate) fn prepare(bed: &Path) -> Result<File, Failure> {
     for (kind, place) in [("proc", "/proc"), ("tmpfs", "/run")] {
         let mut command = Command::new("mount");
         let status = command.args(["-t", kind, kind, place]).status()?;
@@ -74,5 +74,5 @@ pub(crate) fn prepare(stage: &Path) -> Result<File, Failure> {
             return Err(format!("mount {place}: {status}").into());
         }
     }
-    Ok(File::options().write(true).open(stage.join("freezer"))?)
+    Ok(File::options().write(true).open(bed.join("freezer"))?)
 }

@@ -13,8 +13,8 @@ use crate::claims::Claims;
 use crate::dice::Dice;
 use crate::process::{Ended, pause};
 use crate::robot::{Robot, TOPICS, end, storage};
-use crate::stage::Stage;
 use crate::tally::Tally;
+use crate::test_bed::TestBed;
 
 /// A bag to play, made by a recording of this campaign.
 pub(crate) struct Source {
@@ -31,12 +31,12 @@ pub(crate) struct Source {
 
 impl Source {
     /// Records one, the first time.
-    pub(crate) fn of(stage: &Stage, dice: &mut Dice) -> Result<Self, Failure> {
-        let directory = stage.directory("source")?;
+    pub(crate) fn of(bed: &TestBed, dice: &mut Dice) -> Result<Self, Failure> {
+        let directory = bed.directory("source")?;
         if !directory.join("bag/metadata.yaml").exists() {
-            let mut robot = Robot::start(stage, &directory, "")?;
+            let mut robot = Robot::start(bed, &directory, "")?;
             let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
-            let recorder = stage.record(&directory, &arguments)?;
+            let recorder = bed.record(&directory, &arguments)?;
             robot.go(dice, 1500)?;
             pause(Duration::from_secs(4));
             robot.stop()?;
@@ -46,12 +46,12 @@ impl Source {
             }
         }
         let (mut places, mut counts) = (BTreeMap::new(), BTreeMap::new());
-        for message in bag::read(stage, &directory, "bag")? {
+        for message in bag::read(bed, &directory, "bag")? {
             let count: &mut u64 = counts.entry(message.topic.clone()).or_default();
             places.insert((message.topic, message.data), *count);
             *count += 1;
         }
-        let (_, info, _) = bag::ask(stage, &directory, "info bag")?;
+        let (_, info, _) = bag::ask(bed, &directory, "info bag")?;
         let time = |key: &str| info[key].as_f64().unwrap_or(0.0) / 1e9;
         let bag = directory.join("bag");
         Ok(Self {
@@ -94,17 +94,17 @@ pub(crate) enum Played {
 
 /// Holds a recording of a player against the bag that was played.
 pub(crate) fn judge(
-    stage: &Stage,
+    bed: &TestBed,
     place: &Path,
     source: &Source,
     recorder: &Ended,
     played: Played,
     tally: &mut Tally,
 ) -> Result<(), Failure> {
-    let (code, info, words) = bag::ask(stage, place, "info -v bag")?;
+    let (code, info, words) = bag::ask(bed, place, "info -v bag")?;
     tally.check(code == 0, || format!("info ended with {code}: {words}"));
     let (mut seen, mut again) = (Seen::new(), 0);
-    for message in bag::read(stage, place, "bag")? {
+    for message in bag::read(bed, place, "bag")? {
         if !source.counts.contains_key(&message.topic) {
             continue;
         }

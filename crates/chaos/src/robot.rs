@@ -8,8 +8,8 @@ use crate::Failure;
 use crate::dice::Dice;
 use crate::process::{Ended, Process};
 use crate::script::Script;
-use crate::stage::{Host, Stage};
 use crate::tally::Tally;
+use crate::test_bed::{Host, TestBed};
 
 /// A peer that publishes on three topics: everything reliable, a short history, best effort.
 pub(crate) struct Robot {
@@ -24,8 +24,8 @@ pub(crate) const TOPICS: &str = "/chaos/strong /chaos/shallow /chaos/weak";
 
 impl Robot {
     /// On the robot's host; `prefix` makes its writers' names differ from those of others.
-    pub(crate) fn start(stage: &Stage, directory: &Path, prefix: &str) -> Result<Self, Failure> {
-        let mut peer = stage.peer(Host::Robot, directory)?;
+    pub(crate) fn start(bed: &TestBed, directory: &Path, prefix: &str) -> Result<Self, Failure> {
+        let mut peer = bed.peer(Host::Robot, directory)?;
         let mut names = Vec::new();
         for (topic, more) in [
             ("strong", json!({})),

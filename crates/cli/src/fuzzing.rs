@@ -10,7 +10,7 @@ use timeloom_time::WireTime;
 use crate::cli::Cli;
 use crate::live::fuzzing::{keys, message};
 use crate::time_argument::{TimeArgument, span};
-use crate::topic_selection::{Hidden, TopicSelection};
+use crate::topic_selection::{CheckSelection as _, TopicSelection};
 use crate::verbs::convert::fuzz_options;
 
 #[cfg(fuzzing)]
@@ -68,7 +68,6 @@ fn selection(text: &str) {
     let topics: Vec<TopicInfo> = names.collect();
     let selection = TopicSelection {
         regex: Some(regex),
-        hidden: Hidden::LeftOut,
         ..TopicSelection::default()
     };
     let decided = selection.check_expressions(&topics).is_ok();

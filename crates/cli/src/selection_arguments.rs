@@ -3,7 +3,7 @@
 use clap::Args;
 use fancy_regex::Regex;
 
-use crate::topic_selection::{Hidden, MatchedNames, TopicSelection};
+use crate::topic_selection::TopicSelection;
 
 /// The selection flags, spelled as in `ros2 bag`.
 #[derive(Debug, Args, Default)]
@@ -50,21 +50,22 @@ impl SelectionArguments {
             || !self.topic_types.is_empty()
             || self.regex.is_some();
         TopicSelection {
-            matched_names: MatchedNames::default(),
             all_topics: !including,
             all_services: !including,
             all_actions: !including,
-            topics: absolute(&self.topics),
-            services: absolute(&self.services),
-            actions: absolute(&self.actions),
-            topic_types: full_types(&self.topic_types),
+            topics: absolute(&self.topics).into_iter().collect(),
+            services: absolute(&self.services).into_iter().collect(),
+            actions: absolute(&self.actions).into_iter().collect(),
+            topic_types: full_types(&self.topic_types).into_iter().collect(),
             regex: self.regex.clone(),
-            exclude_topics: absolute(&self.exclude_topics),
-            exclude_services: absolute(&self.exclude_services),
-            exclude_actions: absolute(&self.exclude_actions),
-            exclude_topic_types: full_types(&self.exclude_topic_types),
+            exclude_topics: absolute(&self.exclude_topics).into_iter().collect(),
+            exclude_services: absolute(&self.exclude_services).into_iter().collect(),
+            exclude_actions: absolute(&self.exclude_actions).into_iter().collect(),
+            exclude_topic_types: full_types(&self.exclude_topic_types).into_iter().collect(),
             exclude_regex: self.exclude_regex.clone(),
-            hidden: Hidden::Taken,
+            include_hidden_topics: true,
+            include_recorder_events: true,
+            ..TopicSelection::default()
         }
     }
 

@@ -1,25 +1,26 @@
 //! Calls a service, of a server of either encoding.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use bytes::Bytes;
 use timeloom_wire::{Error, Reply, ReplyReceiver, Result, ServiceClient, ServiceSpec};
 
-use crate::discovery::Deaf;
-use crate::inbox::{Inbox, Take};
-use crate::node::{NodeCore, Told};
-use crate::notes::NoteKind;
+use crate::discovery::IgnoreEvents;
+use crate::inbox::{Inbox, SampleHandler};
+use crate::node::{AnnouncedEndpoints, NodeCore};
 use crate::service_ends::{ServiceEnds, ends_of};
 use crate::service_header::{CycloneHeader, Dialect};
 use crate::shared::{Shared, refused};
 use crate::sys::{RawReader, RawWriter, SampleIdentity, TakenSample, Written};
 use crate::user_data::Role;
+use timeloom_wire::backend::NoteKind;
+use timeloom_wire::backend::lock;
 
 pub(crate) struct DdsClient {
     reader: RawReader,
     core: Arc<Core>,
-    _told: Told,
+    _announced: AnnouncedEndpoints,
 }
 
 struct Core {
@@ -48,7 +49,7 @@ impl DdsClient {
         let shared = Arc::clone(&node.shared);
         let failed = |code| refused(format!("be a client of `{}`", service.name), code);
         let writer = ends
-            .writer(shared.domain(), Arc::new(Deaf))
+            .writer(shared.domain(), Arc::new(IgnoreEvents))
             .map_err(failed)?;
         let core = Arc::new(Core {
             service: service.name.clone(),
@@ -64,7 +65,7 @@ impl DdsClient {
         let reader = ends.reader(shared.domain(), inbox).map_err(failed)?;
         core.guid.get_or_init(|| reader.guid());
         Ok(Self {
-            _told: Told::new(node, ends_of(&reader, &core.writer)),
+            _announced: AnnouncedEndpoints::new(node, ends_of(&reader, &core.writer)),
             reader,
             core,
         })
@@ -115,7 +116,7 @@ impl Core {
         }
         let dialect = self.dialect()?;
         // Numbers are those of the samples on the wire, as the standard's encoding has it.
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = lock(&self.last);
         let (payload, related) = match dialect {
             Dialect::Cyclone => {
                 let header = CycloneHeader {
@@ -170,8 +171,8 @@ impl Core {
     }
 }
 
-impl Take for Core {
-    fn take(&self, sample: TakenSample) {
+impl SampleHandler for Core {
+    fn handle_sample(&self, sample: TakenSample) {
         let reply = if let Some(related) = sample.related {
             let ours = self.is_us(&related.guid);
             ours.then_some((related.sequence, sample.payload))
@@ -181,9 +182,7 @@ impl Take for Core {
         } else {
             let length = sample.payload.len();
             let text = format!("reply of `{}`: {length} bytes have no header", self.service);
-            self.shared
-                .notes
-                .add(NoteKind::MalformedServiceHeader, &text);
+            self.shared.notes.add(NoteKind::MalformedReply, &text);
             None
         };
         if let (Some((sequence, payload)), false) = (reply, self.ended.load(Ordering::Acquire)) {

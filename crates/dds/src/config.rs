@@ -25,7 +25,7 @@ pub(crate) fn configuration(options: &Options, external: Option<u32>, process: u
     discovery
         .extend(external.map(|domain| format!("<ExternalDomainId>{domain}</ExternalDomainId>")));
     if options.range == DiscoveryRange::Off {
-        // Nobody else has this tag.
+        // A tag of our own.
         discovery.push(format!("<Tag>ros_discovery_off_{process}</Tag>"));
     }
     if !peers.is_empty() {

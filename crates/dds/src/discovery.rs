@@ -1,17 +1,16 @@
-//! Listens to DDS's discovery and to `ros_discovery_info`, and tells our own nodes there.
+//! Listens to the discovery of DDS and to `ros_discovery_info`, and announces our own nodes there.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::{Durability, History};
 use timeloom_time::{Clock, Duration, Steady, System, Time, TimeBase};
 use timeloom_wire::Gid;
 
-use crate::dispatcher::{Bell, Dispatch};
+use crate::dispatcher::{Dispatch, Task};
 use crate::graph_join::GraphJoin;
 use crate::node_info::{self, ParticipantInfo};
-use crate::notes::{NoteKind, Notes};
 use crate::own_nodes::OwnNodes;
 use crate::sys::{
     BuiltinReader, DdsResult, Domain, EndpointListener, Qos, RawReader, RawWriter, ReaderHandle,
@@ -19,11 +18,13 @@ use crate::sys::{
 };
 use crate::user_data;
 use timeloom_wire::backend::Observers;
+use timeloom_wire::backend::lock;
+use timeloom_wire::backend::{NoteKind, Notes};
 
 /// The readers and the writer of discovery.
 pub(crate) struct Discovery {
     core: Arc<Core>,
-    // Dropped before the core is let go; kept for their callbacks.
+    // Kept for their callbacks, and dropped before the core.
     _builtin: Arc<BuiltinReader>,
     _infos: Arc<RawReader>,
 }
@@ -36,25 +37,25 @@ struct Core {
     writer: RawWriter,
     clock: Clock<System>,
     sources: Mutex<Sources>,
-    rung: AtomicBool,
-    /// Our own nodes are to be told.
+    scheduled: AtomicBool,
+    /// Our own nodes must be announced.
     own_changed: AtomicBool,
-    told: Mutex<Told>,
+    announcement: Mutex<Announcement>,
     dispatch: Dispatch,
     this: Weak<Self>,
 }
 
-/// When our nodes were told last, and whether they will be again.
+/// When our nodes were announced last, and whether the next announcement is scheduled.
 #[derive(Default)]
-struct Told {
+struct Announcement {
     last: Option<Time<Steady>>,
     waits: bool,
 }
 
-/// Nodes are told at once, and then at most this often: each time it is all of them.
+/// The shortest time between two announcements: each one names all nodes.
 const OFTEN: Duration = Duration::from_millis(10);
 
-/// Where there is something to take; the readers belong to [`Discovery`].
+/// The readers to take from; they belong to [`Discovery`].
 #[derive(Default)]
 struct Sources {
     builtin: Weak<BuiltinReader>,
@@ -77,7 +78,7 @@ impl Discovery {
         };
         let (topic, type_name) = (node_info::TOPIC, node_info::TYPE);
         let qos = Qos::writer(&profile, &data);
-        let writer = RawWriter::new(domain, topic, type_name, &qos, Arc::new(Deaf))?;
+        let writer = RawWriter::new(domain, topic, type_name, &qos, Arc::new(IgnoreEvents))?;
         let core = Arc::new_cyclic(|this| Core {
             join: Mutex::default(),
             observers: Arc::clone(observers),
@@ -86,14 +87,14 @@ impl Discovery {
             writer,
             clock: Clock::on(&TimeBase::machine()),
             sources: Mutex::default(),
-            rung: AtomicBool::new(false),
+            scheduled: AtomicBool::new(false),
             own_changed: AtomicBool::new(false),
-            told: Mutex::default(),
+            announcement: Mutex::default(),
             dispatch: dispatch.clone(),
             this: Weak::clone(this),
         });
-        let ringer = || {
-            Arc::new(Ringer {
+        let listener = || {
+            Arc::new(ScheduleOnData {
                 core: Arc::downgrade(&core),
                 dispatch: dispatch.clone(),
             })
@@ -103,13 +104,13 @@ impl Discovery {
             ..profile
         };
         let qos = Qos::reader(&all, &data).ignoring_own();
-        let infos = Arc::new(RawReader::new(domain, topic, type_name, &qos, ringer())?);
-        let builtin = Arc::new(BuiltinReader::new(domain, ringer())?);
-        *core.sources.lock().unwrap_or_else(PoisonError::into_inner) = Sources {
+        let infos = Arc::new(RawReader::new(domain, topic, type_name, &qos, listener())?);
+        let builtin = Arc::new(BuiltinReader::new(domain, listener())?);
+        *lock(&core.sources) = Sources {
             builtin: Arc::downgrade(&builtin),
             infos: Some(infos.handle()),
         };
-        dispatch.ring(&core);
+        dispatch.schedule(&core);
         Ok(Self {
             core,
             _builtin: builtin,
@@ -117,21 +118,16 @@ impl Discovery {
         })
     }
 
-    /// Our nodes are to be told again; many changes in a row are told at once.
+    /// Announces our nodes again; many changes in a row make one announcement.
     pub(crate) fn own_changed(&self, dispatch: &Dispatch) {
         self.core.own_changed.store(true, Ordering::Release);
-        dispatch.ring(&self.core);
+        dispatch.schedule(&self.core);
     }
 }
 
 impl Core {
     fn take_builtin(&self, join: &mut GraphJoin) {
-        let builtin = self
-            .sources
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .builtin
-            .upgrade();
+        let builtin = lock(&self.sources).builtin.upgrade();
         if let Some(builtin) = builtin {
             let mut events = Vec::new();
             builtin.take(|presence| events.extend(join.presence(presence)));
@@ -140,11 +136,7 @@ impl Core {
     }
 
     fn take_infos(&self, join: &mut GraphJoin) {
-        let infos = self
-            .sources
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .infos;
+        let infos = lock(&self.sources).infos;
         let Some(infos) = infos else { return };
         let mut received = Vec::new();
         while infos.take(|sample| received.push((Gid(sample.writer), sample.payload))) > 0 {}
@@ -154,7 +146,7 @@ impl Core {
                 None => self.notes.add(
                     NoteKind::MalformedNodeInfo,
                     &format!(
-                        "{} bytes from {writer} are no ParticipantEntitiesInfo",
+                        "{} bytes from {writer} are not a ParticipantEntitiesInfo",
                         payload.len()
                     ),
                 ),
@@ -173,30 +165,30 @@ impl Core {
         self.observers.tell(events);
     }
 
-    /// Whether it is time to tell our nodes; if it is too soon, it will be later.
-    fn may_tell(&self) -> bool {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Whether our nodes may be announced now; if it is too soon, schedules it.
+    fn may_announce(&self) -> bool {
+        let mut announcement = lock(&self.announcement);
         let now = Clock::<Steady>::on(self.clock.base()).now();
-        let next = told
+        let next = announcement
             .last
             .map(|last| last.saturating_add(OFTEN))
             .filter(|next| *next > now);
         let Some(next) = next else {
-            *told = Told {
+            *announcement = Announcement {
                 last: Some(now),
                 waits: false,
             };
             return true;
         };
-        if let (false, Some(this)) = (told.waits, self.this.upgrade()) {
-            told.waits = true;
-            self.dispatch.ring_at(next, this);
+        if let (false, Some(this)) = (announcement.waits, self.this.upgrade()) {
+            announcement.waits = true;
+            self.dispatch.schedule_at(next, this);
         }
         false
     }
 
-    fn tell_own(&self, join: &mut GraphJoin) {
-        if !self.own_changed.load(Ordering::Acquire) || !self.may_tell() {
+    fn announce_own(&self, join: &mut GraphJoin) {
+        if !self.own_changed.load(Ordering::Acquire) || !self.may_announce() {
             return;
         }
         self.own_changed.swap(false, Ordering::AcqRel);
@@ -209,41 +201,41 @@ impl Core {
         if let Err(code) = self.writer.write(info.encode().into(), &written) {
             self.notes.add(
                 NoteKind::Error,
-                &format!("our nodes could not be told: {code}"),
+                &format!("failed to announce our nodes: {code}"),
             );
         }
         self.take_in(join, &info);
     }
 }
 
-impl Bell for Core {
-    fn rung(&self) -> &AtomicBool {
-        &self.rung
+impl Task for Core {
+    fn scheduled(&self) -> &AtomicBool {
+        &self.scheduled
     }
 
-    fn answer(&self) {
-        let mut join = self.join.lock().unwrap_or_else(PoisonError::into_inner);
+    fn run(&self) {
+        let mut join = lock(&self.join);
         self.take_builtin(&mut join);
         self.take_infos(&mut join);
-        self.tell_own(&mut join);
+        self.announce_own(&mut join);
     }
 }
 
-/// Rings for the core, which may be gone before Cyclone knows.
-struct Ringer {
+/// Schedules the core, which may be dropped before Cyclone stops calling.
+struct ScheduleOnData {
     core: Weak<Core>,
     dispatch: Dispatch,
 }
 
-impl EndpointListener for Ringer {
+impl EndpointListener for ScheduleOnData {
     fn data_available(&self, _: ReaderHandle) {
         if let Some(core) = self.core.upgrade() {
-            self.dispatch.ring(&core);
+            self.dispatch.schedule(&core);
         }
     }
 }
 
-/// Hears nothing.
-pub(crate) struct Deaf;
+/// A listener without callbacks.
+pub(crate) struct IgnoreEvents;
 
-impl EndpointListener for Deaf {}
+impl EndpointListener for IgnoreEvents {}

@@ -10,27 +10,27 @@ use std::thread::{self, JoinHandle, ThreadId};
 use timeloom_time::{Clock, Duration, Steady, Time};
 use timeloom_wire::EndpointEvent;
 
-use crate::notes::Notes;
 use crate::sys::{after_call, inside_call, inside_callback};
+use timeloom_wire::backend::Notes;
 
-/// Something with work to be done on the dispatcher's thread.
-pub(crate) trait Bell: Send + Sync {
-    /// Whether it was rung and not answered yet.
-    fn rung(&self) -> &AtomicBool;
+/// Work for the dispatcher's thread.
+pub(crate) trait Task: Send + Sync {
+    /// Whether it is scheduled and has not run yet.
+    fn scheduled(&self) -> &AtomicBool;
 
-    /// Does all the work that there is.
-    fn answer(&self);
+    /// Does all the work that is pending.
+    fn run(&self);
 }
 
-/// Takes events on the dispatcher's thread.
-pub(crate) trait Hears: Send + Sync {
-    fn hear(&self, event: EndpointEvent);
+/// Handles events on the dispatcher's thread.
+pub(crate) trait EventHandler: Send + Sync {
+    fn handle_event(&self, event: EndpointEvent);
 }
 
 enum Job {
-    Answer(Arc<dyn Bell>),
-    AnswerAt(Time<Steady>, Arc<dyn Bell>),
-    Event(Arc<dyn Hears>, EndpointEvent),
+    Run(Arc<dyn Task>),
+    RunAt(Time<Steady>, Arc<dyn Task>),
+    Event(Arc<dyn EventHandler>, EndpointEvent),
     All(Vec<Self>),
     Stop,
 }
@@ -40,7 +40,7 @@ thread_local! {
     static HELD: RefCell<Vec<(Dispatch, Vec<Job>)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A way to give work to the dispatcher; what is given after its end is dropped.
+/// Hands jobs to the dispatcher; jobs after its end are dropped.
 #[derive(Clone)]
 pub(crate) struct Dispatch {
     jobs: Sender<Job>,
@@ -48,21 +48,21 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
-    /// Has the bell answered soon; many rings before that are one.
-    pub(crate) fn ring(&self, bell: &Arc<impl Bell + 'static>) {
-        if !bell.rung().swap(true, Ordering::AcqRel) {
-            let bell = Arc::clone(bell);
-            self.give(Job::Answer(bell));
+    /// Runs the task soon; scheduled again before it runs, it runs once.
+    pub(crate) fn schedule(&self, task: &Arc<impl Task + 'static>) {
+        if !task.scheduled().swap(true, Ordering::AcqRel) {
+            let task = Arc::clone(task);
+            self.give(Job::Run(task));
         }
     }
 
-    /// Has the bell answered at that time, whether it is rung before or not.
-    pub(crate) fn ring_at(&self, time: Time<Steady>, bell: Arc<dyn Bell>) {
-        self.give(Job::AnswerAt(time, bell));
+    /// Runs the task at that time, even if it also runs before.
+    pub(crate) fn schedule_at(&self, time: Time<Steady>, task: Arc<dyn Task>) {
+        self.give(Job::RunAt(time, task));
     }
 
-    /// Has the event heard on the dispatcher's thread, in order.
-    pub(crate) fn event(&self, to: Arc<dyn Hears>, event: EndpointEvent) {
+    /// Handles the event on the dispatcher's thread, in order.
+    pub(crate) fn event(&self, to: Arc<dyn EventHandler>, event: EndpointEvent) {
         self.give(Job::Event(to, event));
     }
 
@@ -84,14 +84,14 @@ impl Dispatch {
     }
 }
 
-/// Gives what was held back, in order.
+/// Sends the jobs that were held back, in order.
 fn give_held() {
     for (dispatch, jobs) in HELD.take() {
         dispatch.jobs.send(Job::All(jobs)).ok();
     }
 }
 
-/// The thread; ended when dropped, after what was given before.
+/// The thread; dropping it ends the thread after the jobs that were sent before.
 pub(crate) struct Dispatcher {
     dispatch: Dispatch,
     thread: Option<JoinHandle<()>>,
@@ -126,11 +126,11 @@ impl Dispatcher {
     }
 }
 
-/// What the thread does.
+/// The state of the thread.
 struct Worker {
     clock: Clock<Steady>,
     notes: Arc<Notes>,
-    later: Vec<(Time<Steady>, Arc<dyn Bell>)>,
+    later: Vec<(Time<Steady>, Arc<dyn Task>)>,
 }
 
 impl Worker {
@@ -142,7 +142,7 @@ impl Worker {
         }
     }
 
-    /// Waits for a job; answers those whose time has come meanwhile.
+    /// Waits for a job; meanwhile runs delayed tasks that are due.
     fn next(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
         while let Some(due) = self.later.iter().map(|(time, _)| *time).min() {
             match jobs.recv_timeout(to_std(due - self.clock.now())) {
@@ -155,8 +155,8 @@ impl Worker {
                 .later
                 .extract_if(.., |(time, _)| *time <= now)
                 .collect();
-            for (_, bell) in due {
-                self.notes.catch(|| bell.answer());
+            for (_, task) in due {
+                self.notes.catch(|| task.run());
             }
         }
         jobs.recv().ok()
@@ -164,14 +164,14 @@ impl Worker {
 
     fn run(&mut self, job: Job) -> ControlFlow<()> {
         match job {
-            Job::Answer(bell) => {
-                // Before the work: what comes meanwhile rings again. A swap, not a store: it reads the last ring, so
-                // that what was done before that ring is seen below.
-                bell.rung().swap(false, Ordering::AcqRel);
-                self.notes.catch(|| bell.answer());
+            Job::Run(task) => {
+                // Before the work, so that data that arrives meanwhile schedules it again. A swap, not a store: it
+                // synchronises with the last `schedule`, so that the work sees what was done before it.
+                task.scheduled().swap(false, Ordering::AcqRel);
+                self.notes.catch(|| task.run());
             }
-            Job::AnswerAt(time, bell) => self.later.push((time, bell)),
-            Job::Event(to, event) => self.notes.catch(|| to.hear(event)),
+            Job::RunAt(time, task) => self.later.push((time, task)),
+            Job::Event(to, event) => self.notes.catch(|| to.handle_event(event)),
             Job::All(jobs) => return jobs.into_iter().try_for_each(|job| self.run(job)),
             Job::Stop => return ControlFlow::Break(()),
         }
@@ -189,8 +189,8 @@ impl Drop for Dispatcher {
         let Some(thread) = self.thread.take() else {
             return;
         };
-        // A job may hold the last handle of the participant: then this is the thread itself. And inside a callback of
-        // Cyclone nobody can be waited for who may wait for the callback.
+        // A job may hold the last handle of the participant: then this is the thread itself. Joining inside a callback
+        // of Cyclone can deadlock, because a job may wait for that callback.
         if thread::current().id() != self.dispatch.thread && !inside_callback() {
             thread.join().ok();
         }
@@ -200,30 +200,30 @@ impl Drop for Dispatcher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notes::NoteKind;
     use std::sync::Mutex;
+    use timeloom_wire::backend::NoteKind;
 
     #[derive(Default)]
     struct Counting {
-        rung: AtomicBool,
-        answers: Mutex<usize>,
+        scheduled: AtomicBool,
+        runs: Mutex<usize>,
     }
 
-    impl Bell for Counting {
-        fn rung(&self) -> &AtomicBool {
-            &self.rung
+    impl Task for Counting {
+        fn scheduled(&self) -> &AtomicBool {
+            &self.scheduled
         }
 
-        fn answer(&self) {
-            *self.answers.lock().unwrap() += 1;
+        fn run(&self) {
+            *self.runs.lock().unwrap() += 1;
         }
     }
 
-    /// Runs once, when it hears something.
+    /// Runs once, at its first event.
     struct Once<F>(Mutex<Option<F>>);
 
-    impl<F: FnOnce() + Send> Hears for Once<F> {
-        fn hear(&self, _: EndpointEvent) {
+    impl<F: FnOnce() + Send> EventHandler for Once<F> {
+        fn handle_event(&self, _: EndpointEvent) {
             let work = self.0.lock().unwrap().take();
             work.unwrap()();
         }
@@ -235,48 +235,48 @@ mod tests {
     }
 
     #[test]
-    fn many_rings_before_the_answer_are_one() {
+    fn a_task_scheduled_many_times_before_it_runs_runs_once() {
         let dispatcher = Dispatcher::start(&Arc::new(Notes::new(None))).unwrap();
-        let bell = Arc::new(Counting::default());
+        let task = Arc::new(Counting::default());
         let (go, wait) = mpsc::channel::<()>();
         run(dispatcher.dispatch(), move || wait.recv().unwrap());
         for _ in 0..100 {
-            dispatcher.dispatch().ring(&bell);
+            dispatcher.dispatch().schedule(&task);
         }
         go.send(()).unwrap();
         drop(dispatcher);
-        assert_eq!(*bell.answers.lock().unwrap(), 1);
+        assert_eq!(*task.runs.lock().unwrap(), 1);
     }
 
     #[test]
-    fn a_bell_can_be_answered_later() {
+    fn a_task_can_run_later() {
         let dispatcher = Dispatcher::start(&Arc::new(Notes::new(None))).unwrap();
-        let bell = Arc::new(Counting::default());
+        let task = Arc::new(Counting::default());
         let clock = Clock::<Steady>::new();
         dispatcher
             .dispatch()
-            .ring_at(clock.now() + Duration::from_millis(5), bell.clone());
-        while *bell.answers.lock().unwrap() == 0 {
+            .schedule_at(clock.now() + Duration::from_millis(5), task.clone());
+        while *task.runs.lock().unwrap() == 0 {
             let _woke = clock.sleep_for(Duration::from_millis(1));
         }
         drop(dispatcher);
-        assert_eq!(*bell.answers.lock().unwrap(), 1);
+        assert_eq!(*task.runs.lock().unwrap(), 1);
     }
 
     #[test]
-    fn a_panic_is_noted_and_ends_nothing() {
+    fn a_panic_is_reported_and_the_thread_goes_on() {
         let notes = Arc::new(Notes::new(None));
         let dispatcher = Dispatcher::start(&notes).unwrap();
         run(dispatcher.dispatch(), || panic!("on purpose"));
-        let bell = Arc::new(Counting::default());
-        dispatcher.dispatch().ring(&bell);
+        let task = Arc::new(Counting::default());
+        dispatcher.dispatch().schedule(&task);
         drop(dispatcher);
-        assert_eq!(*bell.answers.lock().unwrap(), 1);
+        assert_eq!(*task.runs.lock().unwrap(), 1);
         assert_eq!(notes.all()[0].kind, NoteKind::Panicked);
     }
 
     #[test]
-    fn it_may_end_itself() {
+    fn a_job_may_drop_the_dispatcher() {
         let dispatcher = Dispatcher::start(&Arc::new(Notes::new(None))).unwrap();
         let dispatch = dispatcher.dispatch().clone();
         let (done, wait) = mpsc::channel();

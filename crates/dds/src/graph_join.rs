@@ -49,7 +49,7 @@ impl GraphJoin {
         }
     }
 
-    /// Takes in the nodes of a participant, in place of those that it had. `invalid` hears of names that ROS forbids.
+    /// Takes in the nodes of a participant, in place of those that it had. `invalid` is called with names that ROS forbids.
     pub(crate) fn nodes(
         &mut self,
         info: &ParticipantInfo,
@@ -314,7 +314,7 @@ mod tests {
             }
         }
 
-        fn hear(&mut self, info: &ParticipantInfo) {
+        fn handle_event(&mut self, info: &ParticipantInfo) {
             let invalid = &mut self.invalid;
             for event in self.join.nodes(info, |_| *invalid += 1) {
                 assert!(self.graph.apply(&event), "{event:?} is no news");
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn the_two_halves_join_in_any_order() {
         let endpoint = |w: &mut Watched| w.see(chatter(1));
-        let info = |w: &mut Watched| w.hear(&talker(&[("talker", &[1])]));
+        let info = |w: &mut Watched| w.handle_event(&talker(&[("talker", &[1])]));
         let participant = |w: &mut Watched| w.see(Presence::Participant(PARTICIPANT));
         let steps: [&dyn Fn(&mut Watched); 3] = [&endpoint, &info, &participant];
         for order in [
@@ -362,13 +362,13 @@ mod tests {
         let mut watched = Watched::default();
         watched.see(Presence::Participant(PARTICIPANT));
         watched.see(chatter(1));
-        watched.hear(&talker(&[("talker", &[1]), ("talker", &[])]));
+        watched.handle_event(&talker(&[("talker", &[1]), ("talker", &[])]));
         assert_eq!(watched.names(), [("/talker".to_owned(), 2)]);
         watched.see(Presence::ParticipantGone(PARTICIPANT));
         assert_eq!(watched.names(), []);
         assert_eq!(watched.graph.endpoints().count(), 0);
         // What comes late of a dead participant changes nothing.
-        watched.hear(&talker(&[("talker", &[1])]));
+        watched.handle_event(&talker(&[("talker", &[1])]));
         watched.see(Presence::EndpointGone(guid(1)));
         assert_eq!(watched.names(), []);
     }
@@ -379,12 +379,12 @@ mod tests {
         watched.see(Presence::Participant(PARTICIPANT));
         watched.see(chatter(1));
         watched.see(chatter(2));
-        watched.hear(&talker(&[("one", &[1]), ("two", &[2])]));
+        watched.handle_event(&talker(&[("one", &[1]), ("two", &[2])]));
         assert_eq!(watched.node_of(2).as_deref(), Some("/two"));
-        watched.hear(&talker(&[("one", &[1, 2])]));
+        watched.handle_event(&talker(&[("one", &[1, 2])]));
         assert_eq!(watched.node_of(2).as_deref(), Some("/one"));
         assert_eq!(watched.names(), [("/one".to_owned(), 1)]);
-        watched.hear(&talker(&[]));
+        watched.handle_event(&talker(&[]));
         assert_eq!(watched.node_of(1), None);
         assert_eq!(watched.graph.endpoints().count(), 2);
     }
@@ -396,7 +396,7 @@ mod tests {
         for entity in 1..=4 {
             watched.see(chatter(entity));
         }
-        watched.hear(&talker(&[("one", &[1, 2, 3]), ("two", &[4])]));
+        watched.handle_event(&talker(&[("one", &[1, 2, 3]), ("two", &[4])]));
         let events = watched
             .join
             .nodes(&talker(&[("one", &[2, 3]), ("two", &[4])]), |_| {});
@@ -411,11 +411,11 @@ mod tests {
         for number in 0..10_000_u32 {
             let mut info = talker(&[("ghost", &[])]);
             info.participant.0[2..6].copy_from_slice(&number.to_be_bytes());
-            watched.hear(&info);
+            watched.handle_event(&info);
         }
         assert!(watched.join.early.len() <= MAX_EARLY);
         watched.see(Presence::Participant(PARTICIPANT));
-        watched.hear(&talker(&[("no blanks", &[]), ("fine", &[])]));
+        watched.handle_event(&talker(&[("no blanks", &[]), ("fine", &[])]));
         assert_eq!(watched.names(), [("/fine".to_owned(), 1)]);
         assert_eq!(watched.invalid, 1);
     }

@@ -2,16 +2,17 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-use crate::dispatcher::{Bell, Dispatch};
-use crate::notes::{NoteKind, Notes};
+use crate::dispatcher::{Dispatch, Task};
 use crate::shared::Shared;
 use crate::sys::{EndpointListener, ReaderHandle, TakenSample};
+use timeloom_wire::backend::lock;
+use timeloom_wire::backend::{NoteKind, Notes};
 
-/// Takes samples one by one, on the participant's thread.
-pub(crate) trait Take: Send + Sync {
-    fn take(&self, sample: TakenSample);
+/// Handles samples one by one, on the participant's thread.
+pub(crate) trait SampleHandler: Send + Sync {
+    fn handle_sample(&self, sample: TakenSample);
 }
 
 /// Takes samples where they arrive, so that none is overwritten while the participant's thread is busy: handlers may
@@ -23,24 +24,24 @@ pub(crate) struct Inbox {
 
 struct Waiting {
     // Weak: the owner of the reader owns the target as well.
-    target: Weak<dyn Take>,
+    target: Weak<dyn SampleHandler>,
     samples: Mutex<VecDeque<TakenSample>>,
     notes: Arc<Notes>,
-    rung: AtomicBool,
+    scheduled: AtomicBool,
 }
 
 /// A flood of requests is dropped with a note, before it takes all memory.
 const MOST: usize = 10_000;
 
 impl Inbox {
-    pub(crate) fn new(target: &Arc<impl Take + 'static>, shared: &Shared) -> Self {
-        let target: Weak<dyn Take> = Arc::downgrade(target) as _;
+    pub(crate) fn new(target: &Arc<impl SampleHandler + 'static>, shared: &Shared) -> Self {
+        let target: Weak<dyn SampleHandler> = Arc::downgrade(target) as _;
         Self {
             waiting: Arc::new(Waiting {
                 target,
                 samples: Mutex::default(),
                 notes: Arc::clone(&shared.notes),
-                rung: AtomicBool::new(false),
+                scheduled: AtomicBool::new(false),
             }),
             dispatch: shared.dispatch().clone(),
         }
@@ -51,7 +52,7 @@ impl EndpointListener for Inbox {
     fn data_available(&self, reader: ReaderHandle) {
         let waiting = &self.waiting;
         while reader.take(|sample| waiting.push(sample)) > 0 {}
-        self.dispatch.ring(waiting);
+        self.dispatch.schedule(waiting);
     }
 }
 
@@ -70,20 +71,20 @@ impl Waiting {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<TakenSample>> {
-        self.samples.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.samples)
     }
 }
 
-impl Bell for Waiting {
-    fn rung(&self) -> &AtomicBool {
-        &self.rung
+impl Task for Waiting {
+    fn scheduled(&self) -> &AtomicBool {
+        &self.scheduled
     }
 
-    fn answer(&self) {
+    fn run(&self) {
         loop {
             let next = self.lock().pop_front();
             match (next, self.target.upgrade()) {
-                (Some(sample), Some(target)) => target.take(sample),
+                (Some(sample), Some(target)) => target.handle_sample(sample),
                 _ => return,
             }
         }

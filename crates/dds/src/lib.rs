@@ -10,7 +10,6 @@ mod graph_join;
 mod inbox;
 mod node;
 mod node_info;
-mod notes;
 mod options;
 mod own_nodes;
 mod participant;
@@ -24,6 +23,6 @@ mod subscription;
 mod sys;
 mod user_data;
 
-pub use notes::{Note, NoteKind};
-pub use options::{DiscoveryRange, Options, Reporter};
+pub use options::{DiscoveryRange, Options};
 pub use participant::DdsParticipant;
+pub use timeloom_wire::backend::{Note, NoteKind, Reporter};

@@ -119,13 +119,13 @@ impl Node for DdsNode {
     }
 }
 
-/// Endpoints that are told as a node's, until dropped.
-pub(crate) struct Told {
+/// Endpoints that are announced as those of a node, until dropped.
+pub(crate) struct AnnouncedEndpoints {
     node: Arc<NodeCore>,
     ends: Ends,
 }
 
-impl Told {
+impl AnnouncedEndpoints {
     pub(crate) fn new(node: &Arc<NodeCore>, ends: Ends) -> Self {
         node.shared.own.add_ends(node.number, &ends);
         node.shared.nodes_changed();
@@ -140,7 +140,7 @@ impl Told {
     }
 }
 
-impl Drop for Told {
+impl Drop for AnnouncedEndpoints {
     fn drop(&mut self) {
         self.node
             .shared

@@ -4,10 +4,7 @@ use timeloom_wire::Result;
 pub use timeloom_wire::environment::DiscoveryRange;
 use timeloom_wire::environment::Environment;
 
-use crate::notes::NoteKind;
-
-/// Takes what a participant has to tell people.
-pub type Reporter = timeloom_wire::backend::Reporter<NoteKind>;
+use timeloom_wire::backend::Reporter;
 
 /// Cyclone DDS on the loopback interface and nowhere else.
 const LOOPBACK: &str = "<CycloneDDS><Domain Id=\"any\"><General><Interfaces>\
@@ -29,7 +26,7 @@ pub struct Options {
     pub enclave: String,
     /// More configuration of Cyclone DDS, XML or URIs separated by commas; wins over the rest.
     pub configuration: String,
-    /// Hears of warnings and malformed data; all are counted in any case
+    /// Called with warnings and malformed data; they are counted in any case
     /// ([`DdsParticipant::notes`](crate::DdsParticipant::notes)).
     pub reporter: Option<Reporter>,
 }

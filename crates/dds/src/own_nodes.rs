@@ -1,10 +1,11 @@
-//! Our own nodes and their endpoints, as we tell them to everybody.
+//! Our own nodes and their endpoints, as they are announced.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use timeloom_wire::{Gid, NodeName};
 
 use crate::node_info::{NodeInfo, ParticipantInfo};
+use timeloom_wire::backend::lock;
 
 /// The nodes of our participant.
 #[derive(Debug)]
@@ -63,7 +64,7 @@ impl OwnNodes {
         });
     }
 
-    /// All of them, to be told.
+    /// All of them, for an announcement.
     pub(crate) fn info(&self) -> ParticipantInfo {
         ParticipantInfo {
             participant: self.participant,
@@ -78,7 +79,7 @@ impl OwnNodes {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<(u64, NodeInfo)>> {
-        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.nodes)
     }
 }
 

@@ -1,12 +1,10 @@
 use std::sync::Arc;
 
 use timeloom_time::TimeBase;
-use timeloom_wire::{
-    Capabilities, GraphObserver, GraphWatch, LossKnowledge, Node, NodeName, Participant, Result,
-};
+use timeloom_wire::backend::Note;
+use timeloom_wire::{Capabilities, GraphObserver, GraphWatch, Node, NodeName, Participant, Result};
 
 use crate::node::DdsNode;
-use crate::notes::Note;
 use crate::options::Options;
 use crate::shared::{Shared, TRANSPORT};
 
@@ -51,7 +49,6 @@ impl Participant for DdsParticipant {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            loss: LossKnowledge::SequenceGaps,
             sequence_numbers: true,
             source_times: true,
             type_hashes: true,

@@ -6,8 +6,8 @@ use timeloom_wire::{
     EndpointEvent, Error, EventObserver, Gid, PublishOptions, Publisher, Result, TopicSpec,
 };
 
-use crate::dispatcher::{Dispatch, Hears};
-use crate::node::{NodeCore, Told, topic_names};
+use crate::dispatcher::{Dispatch, EventHandler};
+use crate::node::{AnnouncedEndpoints, NodeCore, topic_names};
 use crate::own_nodes::Ends;
 use crate::shared::refused;
 use crate::sys::{EndpointListener, Qos, RawWriter, ReturnCode, Written};
@@ -15,7 +15,7 @@ use crate::user_data;
 
 pub(crate) struct DdsPublisher {
     writer: RawWriter,
-    told: Told,
+    announced: AnnouncedEndpoints,
     topic: String,
 }
 
@@ -44,7 +44,7 @@ impl DdsPublisher {
         };
         Ok(Self {
             writer,
-            told: Told::new(node, ends),
+            announced: AnnouncedEndpoints::new(node, ends),
             topic: topic.name.clone(),
         })
     }
@@ -81,7 +81,7 @@ impl Publisher for DdsPublisher {
                 format_args!("a message has {LONGEST} at most"),
             ));
         }
-        let now = || self.told.shared().clock.now();
+        let now = || self.announced.shared().clock.now();
         let written = Written {
             source_time: options.source_time.unwrap_or_else(now).nanos(),
             related: None,
@@ -117,7 +117,7 @@ impl Publisher for DdsPublisher {
 
 impl Drop for DdsPublisher {
     fn drop(&mut self) {
-        // What is left in the batch was accepted, so it is sent; there is nobody left to hear of an error.
+        // The rest of the batch was accepted, so it is sent; an error cannot be reported any more.
         self.writer.flush().ok();
     }
 }
@@ -135,8 +135,8 @@ struct Listener {
 
 struct Observer(EventObserver);
 
-impl Hears for Observer {
-    fn hear(&self, event: EndpointEvent) {
+impl EventHandler for Observer {
+    fn handle_event(&self, event: EndpointEvent) {
         tracing::debug!(?event, "publisher");
         (self.0)(event);
     }

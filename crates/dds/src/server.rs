@@ -10,9 +10,8 @@ use timeloom_wire::{
     ServiceSpec,
 };
 
-use crate::inbox::{Inbox, Take};
-use crate::node::{NodeCore, Told};
-use crate::notes::NoteKind;
+use crate::inbox::{Inbox, SampleHandler};
+use crate::node::{AnnouncedEndpoints, NodeCore};
 use crate::service_ends::{ServiceEnds, ends_of};
 use crate::service_header::{CycloneHeader, Dialect};
 use crate::shared::{Shared, refused};
@@ -21,11 +20,12 @@ use crate::sys::{
     TakenSample, Written,
 };
 use crate::user_data::{self, Role};
+use timeloom_wire::backend::NoteKind;
 
 pub(crate) struct DdsServer {
     _reader: RawReader,
     core: Arc<Core>,
-    _told: Told,
+    _announced: AnnouncedEndpoints,
 }
 
 struct Core {
@@ -69,7 +69,7 @@ impl DdsServer {
         let reader = ends.reader(shared.domain(), inbox).map_err(failed)?;
         core.reader.get_or_init(|| reader.handle());
         Ok(Self {
-            _told: Told::new(node, ends_of(&reader, &core.writer)),
+            _announced: AnnouncedEndpoints::new(node, ends_of(&reader, &core.writer)),
             _reader: reader,
             core,
         })
@@ -177,8 +177,8 @@ impl Core {
     }
 }
 
-impl Take for Core {
-    fn take(&self, sample: TakenSample) {
+impl SampleHandler for Core {
+    fn handle_sample(&self, sample: TakenSample) {
         match request(sample) {
             Ok(request) if !self.ended.load(Ordering::Acquire) => {
                 self.handler.request(request, self);
@@ -186,9 +186,7 @@ impl Take for Core {
             Ok(_) => {}
             Err(text) => {
                 let text = format!("request of `{}`: {text}", self.service);
-                self.shared
-                    .notes
-                    .add(NoteKind::MalformedServiceHeader, &text);
+                self.shared.notes.add(NoteKind::MalformedRequest, &text);
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_time::{Clock, System, TimeBase};
 use timeloom_wire::{Error, Gid, Result};
@@ -11,12 +11,13 @@ use timeloom_wire::{Error, Gid, Result};
 use crate::config::configuration;
 use crate::discovery::Discovery;
 use crate::dispatcher::{Dispatch, Dispatcher};
-use crate::notes::{NoteKind, Notes};
 use crate::options::Options;
 use crate::own_nodes::OwnNodes;
 use crate::sys::{Domain, LogLine, Qos, ReturnCode, watch_log};
 use crate::user_data;
 use timeloom_wire::backend::Observers;
+use timeloom_wire::backend::lock;
+use timeloom_wire::backend::{NoteKind, Notes};
 
 /// The name of the transport in errors.
 pub(crate) const TRANSPORT: &str = "Cyclone DDS";
@@ -95,7 +96,7 @@ impl Shared {
         id
     }
 
-    /// Our nodes changed: tells everybody.
+    /// Announces our nodes after a change.
     pub(crate) fn nodes_changed(&self) {
         self.discovery.own_changed(self.dispatch());
     }
@@ -146,7 +147,7 @@ const FURTHER: u32 = 1 << 16;
 
 impl DomainSlot {
     fn take(wanted: u32) -> Self {
-        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = lock(&TAKEN);
         let number = std::iter::once(wanted)
             .chain(FURTHER..u32::MAX)
             .find(|number| taken.insert(*number))
@@ -157,7 +158,7 @@ impl DomainSlot {
 
 impl Drop for DomainSlot {
     fn drop(&mut self) {
-        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = lock(&TAKEN);
         taken.remove(&self.0);
     }
 }

@@ -1,31 +1,29 @@
 use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use timeloom_time::{Clock, System, Time};
-use timeloom_wire::{
-    EndpointEvent, Gid, LossKnowledge, LossTracker, Receiver, Result, Sample, Subscription,
-    TopicSpec,
-};
+use timeloom_wire::{EndpointEvent, Gid, Receiver, Result, Sample, Subscription, TopicSpec};
 
-use crate::dispatcher::{Bell, Dispatch, Hears};
-use crate::node::{NodeCore, Told, topic_names};
-use crate::notes::{NoteKind, Notes};
+use crate::dispatcher::{Dispatch, EventHandler, Task};
+use crate::node::{AnnouncedEndpoints, NodeCore, topic_names};
 use crate::own_nodes::Ends;
 use crate::shared::refused;
 use crate::sys::{
-    EndpointListener, Qos, RawReader, ReaderHandle, TakenSample, inside_call, is_silent,
-    last_number, new_question, told_since,
+    EndpointListener, Qos, RawReader, ReaderHandle, TakenSample, has_announced_since, inside_call,
+    is_lease_expired, last_number, new_question,
 };
 use crate::user_data;
+use timeloom_wire::backend::lock;
+use timeloom_wire::backend::{NoteKind, Notes};
 
 pub(crate) struct DdsSubscription {
     reader: RawReader,
     core: Arc<Core>,
     /// The number of the last question to the writers; 0 before the first.
     question: AtomicU64,
-    _told: Told,
+    _announced: AnnouncedEndpoints,
 }
 
 /// Takes samples where they arrive, on Cyclone's receive thread, and calls the receiver there.
@@ -38,10 +36,10 @@ struct Core {
     notes: Arc<Notes>,
     dispatch: Dispatch,
     reader: OnceLock<ReaderHandle>,
-    rung: AtomicBool,
+    scheduled: AtomicBool,
     ended: AtomicBool,
     /// Held while the receiver is called: its calls do not overlap.
-    losses: Mutex<LossTracker>,
+    calls: Mutex<()>,
 }
 
 thread_local! {
@@ -49,7 +47,7 @@ thread_local! {
     static CALLING: Cell<*const Core> = const { Cell::new(ptr::null()) };
 }
 
-/// Says so while it lives, also when the receiver panics.
+/// Sets [`CALLING`] while it lives, also when the receiver panics.
 struct Calling(*const Core);
 
 impl Calling {
@@ -81,9 +79,9 @@ impl DdsSubscription {
             notes: Arc::clone(&shared.notes),
             dispatch: shared.dispatch().clone(),
             reader: OnceLock::new(),
-            rung: AtomicBool::new(false),
+            scheduled: AtomicBool::new(false),
             ended: AtomicBool::new(false),
-            losses: Mutex::default(),
+            calls: Mutex::default(),
         });
         let listener = Arc::new(Listener(Arc::clone(&core)));
         let reader = RawReader::new(shared.domain(), &name, &type_name, &qos, listener)
@@ -96,7 +94,7 @@ impl DdsSubscription {
             reader,
             core,
             question: AtomicU64::new(0),
-            _told: Told::new(node, ends),
+            _announced: AnnouncedEndpoints::new(node, ends),
         })
     }
 }
@@ -110,15 +108,15 @@ impl Subscription for DdsSubscription {
         self.reader.handle().matched()
     }
 
-    fn last_told(&self, writer: &Gid) -> Option<u64> {
+    fn last_announced(&self, writer: &Gid) -> Option<u64> {
         last_number(&writer.0)
     }
 
-    fn is_silent(&self, writer: &Gid) -> bool {
-        is_silent(&writer.0)
+    fn is_lease_expired(&self, writer: &Gid) -> bool {
+        is_lease_expired(&writer.0)
     }
 
-    fn ask_last_numbers(&self) -> bool {
+    fn request_last_numbers(&self) -> bool {
         // Counted first: an answer may be here before the call returns.
         self.question.store(new_question(), Ordering::Release);
         self.reader.handle().ask_writers();
@@ -127,7 +125,7 @@ impl Subscription for DdsSubscription {
 
     fn has_answered(&self, writer: &Gid) -> bool {
         let question = self.question.load(Ordering::Acquire);
-        question > 0 && told_since(&writer.0, question)
+        question > 0 && has_announced_since(&writer.0, question)
     }
 
     fn is_local(&self, writer: &Gid) -> bool {
@@ -140,23 +138,23 @@ impl Drop for DdsSubscription {
     fn drop(&mut self) {
         self.core.ended.store(true, Ordering::Release);
         if CALLING.get() != Arc::as_ptr(&self.core) {
-            // Waits for a call that runs; none begins after it.
-            drop(self.core.losses.lock());
+            // Waits for a running call; none begins after it.
+            drop(lock(&self.core.calls));
         }
     }
 }
 
 impl Core {
-    /// Takes all there is and calls the receiver with it.
+    /// Takes all samples and calls the receiver with them.
     fn deliver(&self, reader: ReaderHandle) {
-        let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
+        let _calls = lock(&self.calls);
         let mut any = false;
         self.notes.catch(|| {
             let _calling = Calling::new(self);
             loop {
                 let now = self.clock.now();
-                let taken = reader.take(|sample| any |= self.pass_on(&mut losses, sample, now));
-                // What came since rings again.
+                let taken = reader.take(|sample| any |= self.pass_on(sample, now));
+                // Later samples trigger another callback.
                 if taken < ReaderHandle::AT_ONCE {
                     break;
                 }
@@ -167,24 +165,12 @@ impl Core {
         });
     }
 
-    /// Gives one sample to the receiver; false if it was not for it.
-    fn pass_on(&self, losses: &mut LossTracker, sample: TakenSample, now: Time<System>) -> bool {
+    /// Gives one sample to the receiver; false if it was not passed on.
+    fn pass_on(&self, sample: TakenSample, now: Time<System>) -> bool {
         if self.has_ended() {
             return false;
         }
         let writer = Gid(sample.writer);
-        let change = match sample.sequence {
-            0 => 0,
-            sequence => losses.gap_before(writer, sequence),
-        };
-        if change > 0 {
-            let how = LossKnowledge::SequenceGaps;
-            self.receiver.event(EndpointEvent::Lost {
-                writer,
-                change,
-                how,
-            });
-        }
         if sample.payload.len() < ENCAPSULATION {
             let text = format!(
                 "{} bytes from {writer} have no encapsulation header",
@@ -208,19 +194,19 @@ impl Core {
     }
 }
 
-impl Bell for Core {
-    fn rung(&self) -> &AtomicBool {
-        &self.rung
+impl Task for Core {
+    fn scheduled(&self) -> &AtomicBool {
+        &self.scheduled
     }
 
-    fn answer(&self) {
+    fn run(&self) {
         if let (Some(reader), false) = (self.reader.get(), self.has_ended()) {
             self.deliver(*reader);
         }
     }
 }
 
-/// Cyclone's callbacks; apart from the core so that it can be rung for.
+/// Cyclone's callbacks; apart from the core so that it can be scheduled for.
 struct Listener(Arc<Core>);
 
 impl EndpointListener for Listener {
@@ -231,7 +217,7 @@ impl EndpointListener for Listener {
         }
         if inside_call() {
             core.reader.get_or_init(|| reader);
-            core.dispatch.ring(core);
+            core.dispatch.schedule(core);
         } else {
             core.deliver(reader);
         }
@@ -242,14 +228,13 @@ impl EndpointListener for Listener {
     }
 }
 
-impl Hears for Core {
-    fn hear(&self, event: EndpointEvent) {
+impl EventHandler for Core {
+    fn handle_event(&self, event: EndpointEvent) {
         tracing::debug!(?event, "subscription");
-        let calls = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
+        let _calls = lock(&self.calls);
         if !self.has_ended() {
             let _calling = Calling::new(self);
             self.receiver.event(event);
         }
-        drop(calls);
     }
 }

@@ -21,7 +21,7 @@ mod writer;
 pub(crate) use builtin::{BuiltinReader, Discovered, Presence};
 pub(crate) use entity::{DdsResult, Domain, ReturnCode, after_call, inside_call, inside_callback};
 pub(crate) use inline_qos::SampleIdentity;
-pub(crate) use last_numbers::{is_silent, last_number, new_question, told_since};
+pub(crate) use last_numbers::{has_announced_since, is_lease_expired, last_number, new_question};
 pub(crate) use listener::EndpointListener;
 pub(crate) use log::{LogLine, watch_log};
 pub(crate) use matched::MatchedEndpoint;

@@ -1,4 +1,4 @@
-//! Who disciplines the clock of this host, and how well.
+//! Which program disciplines the clock of this host, and how accurate it is.
 
 mod chrony;
 mod history;
@@ -16,35 +16,35 @@ pub use history::{
 pub use probe::HostClockProbe;
 pub use ptp::PtpStatus;
 
-/// What keeps the system clock right.
+/// The program that disciplines the system clock.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Discipline {
-    /// Nothing that is known.
+    /// No known program.
     #[default]
     None,
-    /// chrony, and what it says of itself; none if it does not answer.
+    /// chrony and its status; `None` if it does not answer.
     Chrony(Option<ChronyTracking>),
-    /// ptp4l, and what it says of itself; none if it does not answer, which may need root.
+    /// ptp4l and its status; `None` if it does not answer, which may need root.
     Ptp(Option<PtpStatus>),
     /// systemd-timesyncd, which has set the clock.
     Timesyncd,
-    /// Another program of this name, which is not asked.
+    /// Another program, by name; its status is not read.
     Other(String),
 }
 
 /// The clock of this host at a moment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HostClock {
-    /// What keeps it right.
+    /// The program that disciplines it.
     pub discipline: Discipline,
-    /// How far TAI is ahead of UTC as the kernel knows it, in seconds; 0 if nobody has told it.
+    /// How far TAI is ahead of UTC as the kernel knows it, in seconds; 0 if it was never set.
     pub tai_offset_s: i64,
     /// The names of the network cards' own clocks (`/sys/class/ptp`): with one, stamps can be made in hardware.
     pub hardware_clocks: Vec<String>,
 }
 
 impl HostClock {
-    /// The program that keeps the clock right.
+    /// The name of the program that disciplines the clock.
     pub fn source(&self) -> &str {
         match &self.discipline {
             Discipline::None => "none",
@@ -55,7 +55,7 @@ impl HostClock {
         }
     }
 
-    /// What the clock is compared with, as the program names it.
+    /// The reference clock, as the program names it.
     pub fn reference(&self) -> Option<String> {
         match &self.discipline {
             Discipline::Chrony(Some(tracking)) => Some(tracking.reference()),
@@ -64,7 +64,7 @@ impl HostClock {
         }
     }
 
-    /// Whether it is right now compared with something.
+    /// Whether the clock follows a reference at the moment.
     pub fn is_synchronised(&self) -> bool {
         match &self.discipline {
             Discipline::Chrony(Some(tracking)) => tracking.is_synchronised(),
@@ -85,10 +85,10 @@ impl HostClock {
         }
     }
 
-    /// How far the clock can be off, as far as the program knows; none if nobody does.
+    /// The error bound of the clock, if the program knows one.
     ///
-    /// Of chrony it is a bound: the offset, half the way to the reference and the dispersion. Of PTP it is the offset and
-    /// the path's delay, which no asymmetry can exceed.
+    /// For chrony: the offset, half the delay to the reference and the dispersion. For PTP: the offset and the delay of
+    /// the path, which no asymmetry can exceed.
     pub fn error(&self) -> Option<Duration> {
         match &self.discipline {
             Discipline::Chrony(Some(tracking)) if tracking.is_synchronised() => {
@@ -99,32 +99,32 @@ impl HostClock {
         }
     }
 
-    /// What is wrong with it, in words, and what to do; none if all is well.
+    /// The problem and what to do about it; `None` if there is none.
     pub fn advice(&self) -> Option<String> {
         match &self.discipline {
             Discipline::None | Discipline::Other(_) => Some(
-                "nothing here says that the clock is synchronised: stamps of two machines can be compared only with \
-                 chrony, systemd-timesyncd or PTP on both"
+                "no known time daemon synchronises this clock: to compare stamps of two machines, run chrony, \
+                 systemd-timesyncd or PTP on both"
                     .to_owned(),
             ),
             Discipline::Chrony(None) => {
-                Some("chronyd runs and does not answer: try `chronyc tracking`".to_owned())
+                Some("chronyd is running but does not answer: try `chronyc tracking`".to_owned())
             }
             Discipline::Chrony(Some(tracking)) if !tracking.is_synchronised() => Some(
-                "chrony has no source to follow: `chronyc sources` shows which it tries".to_owned(),
+                "chrony has no usable source: see `chronyc sources`".to_owned(),
             ),
             Discipline::Ptp(None) => Some(
-                "ptp4l runs and does not answer: `sudo pmc -u -b 0 'GET TIME_STATUS_NP'` shows what it knows, and \
-                 its socket may need root"
+                "ptp4l is running but does not answer, its socket may need root: try \
+                 `sudo pmc -u -b 0 'GET TIME_STATUS_NP'`"
                     .to_owned(),
             ),
             Discipline::Ptp(Some(status)) if !status.is_synchronised() => Some(format!(
-                "ptp4l follows no grandmaster (its port is {}): is one in the network, and does the switch pass PTP?",
+                "ptp4l follows no grandmaster (port state {}): check that the network has one and that the switch forwards PTP",
                 status.port_state
             )),
             Discipline::Ptp(Some(status)) if status.is_tai() && self.tai_offset_s == 0 => Some(
-                "PTP counts TAI and the kernel was never told the 37 s to UTC: devices that stamp with PTP time look 37 s \
-                 ahead; `phc2sys -w` or chrony's `leapsectz` tell it"
+                "PTP uses TAI, and the kernel's TAI offset is not set: stamps of devices with PTP time are 37 s ahead; set it \
+                 with `phc2sys -w` or chrony's `leapsectz`"
                     .to_owned(),
             ),
             _ => None,
@@ -135,11 +135,11 @@ impl HostClock {
 impl fmt::Display for HostClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.discipline == Discipline::None {
-            return f.write_str("synchronised by nobody that is known");
+            return f.write_str("not synchronised by a known program");
         }
         let source = self.source();
         if !self.is_synchronised() {
-            return write!(f, "not synchronised, though {source} runs");
+            return write!(f, "not synchronised, although {source} is running");
         }
         write!(f, "synchronised by {source}")?;
         if let Some(reference) = self.reference() {
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_say_who_and_how_well() {
+    fn the_text_names_the_program_and_its_accuracy() {
         let text = include_str!("../tests/data/chrony_tracking.csv");
         let chrony = HostClock {
             discipline: Discipline::Chrony(ChronyTracking::parse(text)),
@@ -174,14 +174,20 @@ mod tests {
             "synchronised by chrony with 127.0.0.1 (stratum 9), 1.5 µs off, error at most 5.3 µs"
         );
         assert_eq!(chrony.advice(), None);
-        let nobody = HostClock::default();
-        assert_eq!(nobody.to_string(), "synchronised by nobody that is known");
-        assert!(nobody.advice().is_some());
+        let undisciplined = HostClock::default();
+        assert_eq!(
+            undisciplined.to_string(),
+            "not synchronised by a known program"
+        );
+        assert!(undisciplined.advice().is_some());
         let silent = HostClock {
             discipline: Discipline::Ptp(None),
             ..HostClock::default()
         };
-        assert_eq!(silent.to_string(), "not synchronised, though ptp4l runs");
+        assert_eq!(
+            silent.to_string(),
+            "not synchronised, although ptp4l is running"
+        );
         assert!(silent.advice().unwrap().contains("sudo pmc"));
     }
 

@@ -5,6 +5,7 @@ pub mod host_clock;
 pub mod player;
 pub mod recorder;
 mod ros_node;
+mod topic_selection;
 mod tracked;
 mod type_finder;
 
@@ -14,6 +15,7 @@ pub use ros_node::{
     RosArguments, RosNode, Service, ServiceTypes, Severity, TimeSourceChoice, TypeService,
     TypedPublisher,
 };
+pub use topic_selection::{MatchedNames, TopicSelection};
 pub use tracked::{
     LineageMonitor, MonitorOptions, TrackedMessage, TrackedNode, TrackedPublisher,
     TrackedSubscription, TrackedSynchronizer,

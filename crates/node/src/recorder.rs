@@ -1,10 +1,10 @@
-//! The recorder: everything that a robot publishes goes into a bag, and what does not is counted.
+//! The recorder writes the messages of a robot into a bag and counts every message that is not in it.
 //!
-//! Samples are taken where they arrive, on the middleware's receive threads (`intake`), and wait in a queue that is
+//! Samples are taken where they arrive, on the middleware's receive threads (`input`), and wait in a queue that is
 //! bounded in bytes (`queue`). One thread writes the bag in batches (`writer`); another looks at the graph and keeps
 //! the subscriptions (`discovery`). Files are closed in the background by `timeloom-bag`.
 
-mod active;
+mod bag_recording;
 mod budget;
 mod command;
 mod control;
@@ -12,13 +12,10 @@ mod discovery;
 mod disk_guard;
 mod drop_policy;
 mod end_reason;
-mod entry;
 mod event_topic;
-mod gate;
 mod graph_index;
 mod graph_log;
 mod host_clock;
-mod intake;
 mod ledger;
 #[cfg(all(test, loom))]
 mod loom_models;
@@ -31,26 +28,30 @@ mod pressure;
 mod publishers;
 mod qos_class;
 mod queue;
+mod queued_message;
+mod recorded_topic;
 mod report;
 mod ring;
 mod selection;
 mod services;
-mod session;
 mod shared;
+mod shared_input;
 mod status;
 mod throttle;
+mod topic_input;
 mod transport_account;
 mod types;
 mod watchdog;
 mod writer;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use timeloom_bag::bag::SplitEvent;
 use timeloom_time::{Duration, Event};
 use timeloom_wire::{Node, Participant};
 
+pub use crate::TopicSelection as Selection;
 pub use control::Control;
 pub use disk_guard::{DiskGuard, DiskSpace, LowSpaceAction};
 pub use drop_policy::DropPolicy;
@@ -62,20 +63,22 @@ pub use options::{
     BagFactory, BeforeWrite, DiscoveryMode, HostClockSource, Limits, Options, Reporter,
 };
 pub use report::Report;
-pub use selection::Selection;
 pub use services::Services;
 pub use status::{Phase, Status, TopicStatus};
 pub use types::{BuiltinTypes, FoundType, TypeSource};
 
+use self::bag_recording::BagRecording;
 use self::disk_guard::LowSpace;
-use self::session::Session;
 use crate::{Error, Result};
+use timeloom_wire::backend::lock;
 
 /// Records the topics of a ROS graph into a bag and accounts for every message.
 ///
-/// The law: published = recorded + lost in transport + lost in recorder + left out on purpose + unknown, per topic.
+/// For each topic, published = recorded + lost in transport + lost in the recorder + left out + unknown.
 ///
-/// Clones are the same recorder. It ends with [`finish`](Self::finish).
+/// Clones share one recorder. [`finish`](Self::finish) closes the bag.
+///
+/// The crate `timeloom-examples` has a complete program: `cargo run --example recorder`.
 #[derive(Clone)]
 pub struct Recorder(Arc<Inner>);
 
@@ -83,29 +86,29 @@ struct Inner {
     participant: Arc<dyn Participant>,
     node: Arc<dyn Node>,
     options: Options,
-    /// Held while a bag is begun or closed, which takes as long as the disk does.
+    /// Held while a bag is opened or closed, which may take long.
     changing: Mutex<()>,
-    /// Held for moments only.
+    /// Held only briefly.
     state: Mutex<State>,
-    /// Something is there to be told: a split, an end, a change of state.
+    /// Set when something changed: a split, an end, a change of state.
     news: Event,
 }
 
 struct State {
-    /// The bag that is open, or being closed.
-    session: Option<Arc<Session>>,
-    /// What the bags so far came to, until somebody takes it.
+    /// The recording of the bag that is open, or being closed.
+    recording: Option<Arc<BagRecording>>,
+    /// The reports of closed bags that were not taken yet.
     reports: Vec<Report>,
     last: Option<Status>,
-    /// Splits of bags that are closed, until somebody takes them.
+    /// Splits of closed bags that were not taken yet.
     splits: Vec<SplitEvent>,
 }
 
 impl Recorder {
-    /// Begins to record, as a node of that participant.
+    /// Starts to record, as a node of that participant.
     ///
     /// # Errors
-    /// When options contradict each other, the bag cannot be created, or there is no thread to be had.
+    /// When options contradict each other, the bag cannot be created, or a thread cannot be started.
     pub fn start(
         participant: Arc<dyn Participant>,
         node: Arc<dyn Node>,
@@ -114,7 +117,7 @@ impl Recorder {
         options.check()?;
         let news = Event::new(&participant.time_base());
         let output = options.output.clone();
-        let session = Session::start(&participant, &node, &options, output, &news)?;
+        let recording = BagRecording::start(&participant, &node, &options, output, &news)?;
         tracing::info!(node = %node.name(), output = %options.output.display(), "recording");
         Ok(Self(Arc::new(Inner {
             participant,
@@ -122,7 +125,7 @@ impl Recorder {
             options,
             changing: Mutex::new(()),
             state: Mutex::new(State {
-                session: Some(Arc::new(session)),
+                recording: Some(Arc::new(recording)),
                 reports: Vec::new(),
                 last: None,
                 splits: Vec::new(),
@@ -132,14 +135,13 @@ impl Recorder {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.state)
     }
 
-    /// Does what is asked for. Blocks until it is done: for a stop, until the bag is closed.
+    /// Executes a command. Blocks until it is done: for a stop, until the bag is closed.
     ///
     /// # Errors
-    /// [`Error::NotRecording`] where there is no bag to do it to, [`Error::Recording`] where there is one already, and
-    /// whatever the bag says.
+    /// [`Error::NotRecording`] without an open bag, [`Error::Recording`] if there is one already, and errors of the bag.
     pub fn control(&self, control: &Control) -> Result<()> {
         tracing::info!(?control, "recorder");
         match control {
@@ -147,61 +149,61 @@ impl Recorder {
             Control::Record { output } => return self.record(output.as_deref()),
             _ => {}
         }
-        // A file that is slow to open or close keeps this call waiting and no other.
-        let session = self.session().ok_or(Error::NotRecording)?;
+        // A file that is slow to open or close blocks only this call.
+        let recording = self.recording().ok_or(Error::NotRecording)?;
         match control {
-            Control::Pause => session.set_paused(true),
-            Control::Resume => session.set_paused(false),
-            Control::TogglePaused => session.set_paused(!session.is_paused()),
-            Control::ResumeAt(moment) => session.resume_at(moment)?,
-            Control::SplitAt(moment) => session.split_at(moment)?,
-            Control::Split => session.split().map(drop)?,
-            Control::Snapshot => session.snapshot().map(drop)?,
-            Control::StartDiscovery => session.set_discovering(true),
-            Control::StopDiscovery => session.set_discovering(false),
+            Control::Pause => recording.set_paused(true),
+            Control::Resume => recording.set_paused(false),
+            Control::TogglePaused => recording.set_paused(!recording.is_paused()),
+            Control::ResumeAt(moment) => recording.resume_at(moment)?,
+            Control::SplitAt(moment) => recording.split_at(moment)?,
+            Control::Split => recording.split().map(drop)?,
+            Control::Snapshot => recording.snapshot().map(drop)?,
+            Control::StartDiscovery => recording.set_discovering(true),
+            Control::StopDiscovery => recording.set_discovering(false),
             Control::Stop | Control::Record { .. } => {}
         }
         self.0.news.set();
         Ok(())
     }
 
-    fn session(&self) -> Option<Arc<Session>> {
-        self.state().session.clone()
+    fn recording(&self) -> Option<Arc<BagRecording>> {
+        self.state().recording.clone()
     }
 
     fn changing(&self) -> MutexGuard<'_, ()> {
-        let changing = self.0.changing.lock();
-        changing.unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.changing)
     }
 
     fn record(&self, output: Option<&Path>) -> Result<()> {
         let _changing = self.changing();
-        if let Some(session) = self.session() {
-            let path = session.shared.directory.clone();
+        if let Some(recording) = self.recording() {
+            let path = recording.shared.directory.clone();
             return Err(Error::Recording { path });
         }
         let inner = &self.0;
         let directory = free_directory(output.unwrap_or(&inner.options.output));
         let (participant, node) = (&inner.participant, &inner.node);
-        let started = Session::start(participant, node, &inner.options, directory, &inner.news)?;
+        let started =
+            BagRecording::start(participant, node, &inner.options, directory, &inner.news)?;
         let mut state = self.state();
-        state.session = Some(Arc::new(started));
+        state.recording = Some(Arc::new(started));
         state.last = None;
         Ok(())
     }
 
     fn stop(&self) -> Result<()> {
         let _changing = self.changing();
-        let session = self.session().ok_or(Error::NotRecording)?;
-        let finished = session.finish();
-        let mut last = session.status();
+        let recording = self.recording().ok_or(Error::NotRecording)?;
+        let finished = recording.finish();
+        let mut last = recording.status();
         last.phase = Phase::Stopped;
         let mut state = self.state();
-        state.session = None;
+        state.recording = None;
         let report = finished?;
         state
             .splits
-            .extend(session.shared.progress().splits.drain(..));
+            .extend(recording.shared.progress().splits.drain(..));
         if let Some(file) = report.metadata.relative_file_paths.last() {
             state.splits.push(SplitEvent {
                 closed_file: report.directory.join(file),
@@ -219,40 +221,40 @@ impl Recorder {
         Ok(())
     }
 
-    /// The files that were closed and opened since the last call; a closed bag opens none.
+    /// The files that were closed and opened since the last call; the last file of a bag opens none.
     pub(super) fn take_splits(&self) -> Vec<SplitEvent> {
         let mut state = self.state();
         let mut splits = std::mem::take(&mut state.splits);
-        if let Some(session) = &state.session {
-            splits.extend(session.shared.progress().splits.drain(..));
+        if let Some(recording) = &state.recording {
+            splits.extend(recording.shared.progress().splits.drain(..));
         }
         splits
     }
 
-    /// How often the disk was nearly full since the last call.
+    /// Low disk space events since the last call.
     fn take_low_space(&self) -> Vec<LowSpace> {
         let state = self.state();
-        let session = state.session.as_ref();
-        session.map_or_else(Vec::new, |session| {
-            std::mem::take(&mut session.shared.progress().low_space)
+        let recording = state.recording.as_ref();
+        recording.map_or_else(Vec::new, |recording| {
+            std::mem::take(&mut recording.shared.progress().low_space)
         })
     }
 
-    /// Set when there is something to be told; clear it before you look.
+    /// Set when something changed: a split, an end, a change of state. Clear it before you read the status.
     pub fn news(&self) -> &Event {
         &self.0.news
     }
 
-    /// What it was made with.
+    /// The options that it was started with.
     pub fn options(&self) -> &Options {
         &self.0.options
     }
 
-    /// What it does and has done. Never waits for a file, also while one is opened or closed.
+    /// The current status. Never waits for a file, even while one is opened or closed.
     pub fn status(&self) -> Status {
         let state = self.state();
-        match (&state.session, &state.last) {
-            (Some(session), _) => session.status(),
+        match (&state.recording, &state.last) {
+            (Some(recording), _) => recording.status(),
             (None, Some(last)) => last.clone(),
             (None, None) => Status {
                 phase: Phase::Stopped,
@@ -267,19 +269,19 @@ impl Recorder {
         }
     }
 
-    /// Why the recording is over, once a limit, a full disk or a vanished directory has ended it.
+    /// Why the recording ended: a limit, a full disk or a deleted directory. `None` while it runs.
     ///
     /// The bag is closed by [`Control::Stop`] or [`finish`](Self::finish).
     pub fn ended(&self) -> Option<EndReason> {
         let state = self.state();
-        let session = state.session.as_ref()?;
-        let progress = session.shared.progress();
+        let recording = state.recording.as_ref()?;
+        let progress = recording.shared.progress();
         progress.ended.clone()
     }
 
     /// Ends the recording and closes the bag. Blocks until it is closed.
     ///
-    /// Gives the reports of all bags since the last call, in order.
+    /// Returns the reports of all bags since the last call, in order.
     ///
     /// # Errors
     /// When the bag cannot be closed.
@@ -291,8 +293,8 @@ impl Recorder {
     }
 }
 
-/// A directory that does not exist yet: that one, or with `_1`, `_2` behind it. Lyrical's recorder writes `(1)`, which
-/// shells need quoted.
+/// A directory that does not exist yet: that one, or with `_1`, `_2` appended. Lyrical's recorder appends `(1)`, which
+/// must be quoted in a shell.
 fn free_directory(wanted: &Path) -> PathBuf {
     let mut directory = wanted.to_path_buf();
     let mut number = 0;

@@ -1,11 +1,11 @@
-//! From the name of a type to its definition: built in, installed, or told by the node that publishes it.
+//! Finds the definition of a type: built in, installed, or described by the node that publishes it.
 
 mod ask;
 mod interview;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::ThreadId;
 
 use timeloom_msg::{Schema, TypeHash, TypeRequest, TypeResolver};
@@ -14,6 +14,7 @@ use timeloom_wire::{EndpointInfo, Node, NodeName, Participant};
 
 use crate::{Error, Result};
 use ask::{Ask, Missing};
+use timeloom_wire::backend::lock;
 
 /// How many nodes are asked at a time.
 const MOST_THREADS: usize = 8;
@@ -44,7 +45,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     found: BTreeMap<Key, Arc<Schema>>,
-    /// Who waits for the answer to a question that is open.
+    /// The callbacks that wait for the answer to an open question.
     open: BTreeMap<Key, Vec<(EndpointInfo, Callback)>>,
     /// Questions by the node that they are for.
     queues: BTreeMap<Option<NodeName>, VecDeque<EndpointInfo>>,
@@ -86,7 +87,7 @@ impl TypeFinder {
     /// What is not found is asked for again the next time: the node may have come up meanwhile.
     ///
     /// # Errors
-    /// To `then`: when nobody knows the type, with who was asked and what it said.
+    /// To `then`: when the type is not found, with the node that was asked and its answer.
     pub fn find(
         &self,
         endpoint: &EndpointInfo,
@@ -115,17 +116,17 @@ impl TypeFinder {
     /// Like [`find`](Self::find), but blocks for the answer; not for receivers.
     ///
     /// # Errors
-    /// When nobody knows the type, with who was asked and what it said.
+    /// When the type is not found, with the node that was asked and its answer.
     pub fn find_blocking(&self, endpoint: &EndpointInfo) -> Result<Arc<Schema>> {
         let done = Event::new(&self.0.0.base);
         let slot = Arc::new(Mutex::new(None));
         let (set, place) = (done.clone(), Arc::clone(&slot));
         self.find(endpoint, move |found| {
-            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+            *lock(&place) = Some(found);
             set.set();
         });
         done.wait();
-        let found = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let found = lock(&slot).take();
         found.unwrap_or_else(|| {
             Err(Error::NobodyToAsk {
                 type_name: endpoint.type_name.clone(),
@@ -136,7 +137,7 @@ impl TypeFinder {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn at_hand(&self, name: &str, hash: Option<TypeHash>) -> timeloom_msg::Result<Schema> {
@@ -188,7 +189,7 @@ impl Shared {
         self.lock().workers.retain(|(id, _)| *id != me);
     }
 
-    /// The next question to this node, or to one that nobody works for; none left ends the thread.
+    /// The next question to this node, or to one without a thread; `None` ends the thread.
     fn next(&self, peer: &mut Option<NodeName>) -> Option<EndpointInfo> {
         let mut state = self.lock();
         loop {

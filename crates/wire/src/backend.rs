@@ -1,7 +1,14 @@
-//! What transports are built of, once for all of them.
+//! Parts that transports share: notes, graph observers, and a lock that survives panics.
 
 mod notes;
 mod observers;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 pub use notes::{Note, NoteKind, Notes, Reporter};
 pub use observers::Observers;
+
+/// Locks a mutex, also after a panic of a thread that held it: every critical section leaves its data consistent.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,15 +1,16 @@
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
 use timeloom_time::{Clock, Duration, Event, Steady, TimeBase};
 
+use crate::backend::lock;
 use crate::error::{Error, Result};
 use crate::participant::Node;
 use crate::service::{Reply, ReplyReceiver, ServiceClient};
 use crate::spec::ServiceSpec;
 
-/// How often a wait for a server looks again: clients are not told when servers come.
+/// How often a wait for a server checks: clients are not notified of new servers.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// Calls a service and blocks for the answer, on any transport and any time base.
@@ -64,7 +65,7 @@ impl Caller {
     /// Sends a serialised request and blocks until its response comes, or `timeout` of steady time has passed.
     ///
     /// # Errors
-    /// [`Error::CallTimedOut`], [`Error::CallStopped`], or what the middleware said when it refused the request.
+    /// [`Error::CallTimedOut`], [`Error::CallStopped`], or the error of the middleware.
     pub fn call(&self, payload: Bytes, timeout: Duration) -> Result<Bytes> {
         let answered = Event::new(&self.base);
         self.replies.lock().sending += 1;
@@ -82,12 +83,12 @@ impl Caller {
         })
     }
 
-    /// What ends the calls that wait, and those to come.
+    /// A handle that ends pending and future calls.
     pub fn stopper(&self) -> CallStopper {
         CallStopper(Arc::clone(&self.replies))
     }
 
-    /// Blocks until a server is there or `timeout` of steady time has passed, or it is stopped; true if one is.
+    /// Blocks until there is a server, `timeout` of steady time has passed, or it is stopped; true if there is one.
     pub fn wait_for_server(&self, timeout: Duration) -> bool {
         let clock = Clock::<Steady>::on(&self.base);
         let until = clock.now().saturating_add(timeout);
@@ -114,7 +115,7 @@ impl std::fmt::Debug for Caller {
 
 impl Replies {
     fn lock(&self) -> MutexGuard<'_, Pending> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Ends the sending of a call; waits for its answer from now on if it was sent.
@@ -146,7 +147,7 @@ impl Replies {
 }
 
 impl CallStopper {
-    /// Ends them: each fails with [`Error::CallStopped`].
+    /// Ends pending and future calls: each fails with [`Error::CallStopped`].
     pub fn stop(&self) {
         let mut pending = self.0.lock();
         pending.stopped = true;
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_overtakes_the_number_of_its_call_is_not_lost() {
+    fn a_reply_that_arrives_before_its_call_returns_is_not_lost() {
         let replies = Replies::default();
         let answered = Event::new(&TimeBase::machine());
         replies.lock().sending += 1;
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_ends_calls_that_wait_and_those_to_come() {
+    fn a_stop_ends_pending_and_future_calls() {
         let replies = Arc::new(Replies::default());
         let (before, after) = (
             Event::new(&TimeBase::machine()),
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_two_answers_counts_and_a_late_one_is_nobodys() {
+    fn the_first_of_two_replies_counts_and_a_late_one_is_dropped() {
         let replies = Replies::default();
         let answered = Event::new(&TimeBase::machine());
         replies.lock().sending += 1;

@@ -1,24 +1,11 @@
-/// How a transport comes to know of samples that were lost on the way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LossKnowledge {
-    /// It does not.
-    None,
-    /// From gaps in each writer's sequence numbers: exact between the first and the last sample received.
-    SequenceGaps,
-    /// From the middleware's own count.
-    Status,
-}
-
-/// What a transport can do, so that nobody promises more than it knows.
+/// The features that a transport has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent facts, read one at a time"
 )]
 pub struct Capabilities {
-    /// How losses are known.
-    pub loss: LossKnowledge,
-    /// Samples carry their writer's sequence number.
+    /// Samples carry their writer's sequence number, whose gaps are lost samples: see [`LossTracker`](crate::LossTracker).
     pub sequence_numbers: bool,
     /// Samples carry the time at which they were sent.
     pub source_times: bool,

@@ -3,12 +3,12 @@ use timeloom_msg::{QosProfile, TypeHash};
 use crate::gid::Gid;
 use crate::node_name::NodeName;
 
-/// What an endpoint does.
+/// The kind of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EndpointKind {
-    /// Sends on a topic.
+    /// Publishes on a topic.
     Publisher,
-    /// Receives from a topic.
+    /// Subscribes to a topic.
     Subscription,
     /// Answers a service.
     Server,
@@ -16,20 +16,20 @@ pub enum EndpointKind {
     Client,
 }
 
-/// One endpoint of the graph, ours or somebody else's.
+/// An endpoint of the graph, local or remote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointInfo {
-    /// Who it is.
+    /// Its identity.
     pub gid: Gid,
-    /// What it does.
+    /// Its kind.
     pub kind: EndpointKind,
-    /// The node it belongs to, once that is known: node names may come later than endpoints.
+    /// Its node, once known: node names may arrive later than endpoints.
     pub node: Option<NodeName>,
     /// The ROS name of the topic or service.
     pub topic: String,
-    /// The ROS name of the type; what the middleware says if that is no ROS type.
+    /// The ROS name of the type, or the middleware's name if it is not a ROS type.
     pub type_name: String,
-    /// The type's hash, if the peer tells it.
+    /// The hash of the type, if the peer announces it.
     pub type_hash: Option<TypeHash>,
     /// Offered by a publisher, requested by a subscription.
     pub qos: QosProfile,

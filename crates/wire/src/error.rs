@@ -1,4 +1,4 @@
-/// What can go wrong on the wire.
+/// An error of a transport.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -20,47 +20,47 @@ pub enum Error {
     Unsupported {
         /// The transport's name.
         transport: &'static str,
-        /// What it lacks.
+        /// The feature.
         feature: &'static str,
     },
-    /// A payload that is no serialised message.
+    /// A payload that is not a serialised message.
     #[error("a payload of {length} bytes on `{topic}` has no encapsulation header (4 bytes)")]
     NoEncapsulation {
-        /// Where it was to go.
+        /// The topic or service.
         topic: String,
-        /// How long it is.
+        /// Its length in bytes.
         length: usize,
     },
-    /// A reply to somebody who is not there any more.
+    /// A reply to a client that has left.
     #[error("the client {client} that called `{service}` is gone")]
     ClientGone {
         /// The service.
         service: String,
-        /// Who called.
+        /// The client.
         client: crate::Gid,
     },
-    /// A call that nobody answered in time.
+    /// A call without a reply in time.
     #[error("no answer from `{service}` within {timeout}")]
     CallTimedOut {
         /// The service.
         service: String,
-        /// How long it was waited for.
+        /// The timeout.
         timeout: timeloom_time::Duration,
     },
-    /// A call that its caller gave up.
+    /// A call that was stopped.
     #[error("the call of `{service}` was given up")]
     CallStopped {
         /// The service.
         service: String,
     },
-    /// An environment variable with a value that it cannot have.
+    /// An environment variable with an invalid value.
     #[error("{variable}={value} is not valid: {expected}")]
     Environment {
         /// The variable.
         variable: &'static str,
         /// Its value.
         value: String,
-        /// What it may be.
+        /// The valid values.
         expected: &'static str,
     },
 }

@@ -1,22 +1,19 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::capabilities::LossKnowledge;
-use crate::gid::Gid;
-
 /// A `QoS` policy by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum QosPolicy {
-    /// Whether lost samples are sent again.
+    /// Whether lost samples are resent.
     Reliability,
     /// Whether late joiners get old samples.
     Durability,
     /// The longest expected time between samples.
     Deadline,
-    /// Who says that a writer is alive, and how often.
+    /// How a writer shows that it is alive.
     Liveliness,
-    /// One that the middleware does not name.
+    /// A policy that the middleware does not name.
     Other,
 }
 
@@ -32,49 +29,37 @@ impl fmt::Display for QosPolicy {
     }
 }
 
-/// Something that happened to an endpoint of ours.
+/// An event of a local endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndpointEvent {
-    /// Peers came or went.
+    /// The matched peers changed.
     Matched {
-        /// How many there are now.
+        /// The current number.
         current: usize,
-        /// By how many that is more or fewer than before.
+        /// The change since the last event.
         change: isize,
     },
-    /// A peer is there but its `QoS` does not fit.
+    /// A peer does not match because of its `QoS`.
     IncompatibleQos {
-        /// The policy that does not fit.
+        /// The incompatible policy.
         policy: QosPolicy,
         /// How often that was so.
         total: u64,
     },
-    /// No sample came (or was sent) within the deadline.
+    /// No sample was received (or sent) within the deadline.
     DeadlineMissed {
         /// How often that was so.
         total: u64,
     },
-    /// Writers came to life or died (subscription), or our own liveliness was lost (publisher).
+    /// The liveliness of writers changed (subscription), or our own was lost (publisher).
     LivelinessChanged {
         /// How many writers are alive.
         alive: usize,
-        /// How many are not.
+        /// How many are not alive.
         dead: usize,
-    },
-    /// Samples of a writer were lost on the way.
-    ///
-    /// They also leave a gap in [`Sample::sequence`](crate::Sample::sequence), unless nothing of that writer
-    /// comes before or after them: count gaps or events, not both.
-    Lost {
-        /// Whose; [`Gid::UNKNOWN`] if the middleware does not say.
-        writer: Gid,
-        /// How many in this event.
-        change: u64,
-        /// How that is known.
-        how: LossKnowledge,
     },
 }
 
-/// Takes the events of a publisher, one at a time, on the transport's own thread.
+/// Called with the events of a publisher, one at a time, on the transport's own thread.
 pub type EventObserver = Arc<dyn Fn(EndpointEvent) + Send + Sync>;

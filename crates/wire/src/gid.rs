@@ -1,11 +1,11 @@
 use std::fmt;
 
-/// What tells one endpoint or participant of the graph from all others: 16 bytes, a GUID on DDS.
+/// The identity of an endpoint or participant: 16 bytes, a GUID on DDS.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Gid(pub [u8; 16]);
 
 impl Gid {
-    /// The gid of nobody.
+    /// No identity.
     pub const UNKNOWN: Self = Self([0; 16]);
 
     /// The first twelve bytes: on DDS, the participant.

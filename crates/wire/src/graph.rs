@@ -8,17 +8,17 @@ use crate::node_name::NodeName;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GraphEvent {
-    /// A node came. Two nodes may have one name; each is told.
+    /// A node appeared. Several nodes may have one name; there is an event for each.
     NodeAdded(NodeName),
-    /// A node went.
+    /// A node left.
     NodeRemoved(NodeName),
-    /// An endpoint came, or something new is known of it (its node's name, its `QoS`).
+    /// An endpoint appeared, or its node's name or `QoS` became known.
     EndpointChanged(Box<EndpointInfo>),
-    /// An endpoint went, with its node or alone.
+    /// An endpoint left.
     EndpointRemoved(Gid),
 }
 
-/// Takes graph events.
+/// Called with graph events.
 pub type GraphObserver = Box<dyn Fn(&GraphEvent) + Send + Sync>;
 
 /// Keeps an observer; dropping it ends the calls. No call begins after the drop.
@@ -46,7 +46,7 @@ impl std::fmt::Debug for GraphWatch {
     }
 }
 
-/// The graph as events tell it: what transports keep and what views read.
+/// The graph, built from its events.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     /// How many nodes have each name.
@@ -55,7 +55,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Takes in an event; false if it changed nothing.
+    /// Applies an event; false if it changed nothing.
     pub fn apply(&mut self, event: &GraphEvent) -> bool {
         match event {
             GraphEvent::NodeAdded(name) => {
@@ -81,7 +81,7 @@ impl Graph {
         true
     }
 
-    /// The events that make this graph out of nothing: for an observer that joins.
+    /// The events that build this graph, for a new observer.
     pub fn replay(&self) -> Vec<GraphEvent> {
         let nodes = self.nodes.iter().flat_map(|(name, count)| {
             std::iter::repeat_n(GraphEvent::NodeAdded(name.clone()), *count)
@@ -93,7 +93,7 @@ impl Graph {
         nodes.chain(endpoints).collect()
     }
 
-    /// The nodes with how many there are of each name.
+    /// The names of nodes, with the number of nodes of each name.
     pub fn nodes(&self) -> impl Iterator<Item = (&NodeName, usize)> {
         self.nodes.iter().map(|(name, count)| (name, *count))
     }

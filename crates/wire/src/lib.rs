@@ -28,7 +28,7 @@ pub use best_available::{
     best_available_subscription,
 };
 pub use call::{CallStopper, Caller};
-pub use capabilities::{Capabilities, LossKnowledge};
+pub use capabilities::Capabilities;
 pub use endpoint::{EndpointInfo, EndpointKind};
 pub use error::{Error, Result};
 pub use event::{EndpointEvent, EventObserver, QosPolicy};

@@ -2,14 +2,14 @@ use std::collections::BTreeMap;
 
 use crate::gid::Gid;
 
-/// Counts what is missing from each writer's consecutive numbers.
+/// Counts lost samples by the gaps in each writer's sequence numbers.
 ///
-/// Exact between the first and the last sample received of a writer; what lies before and after is unknown and
-/// never counted. A sample that comes late, after a gap was counted, takes its place back; one from before the
-/// first moves the beginning back. Any numbers a peer may send are taken without a panic.
+/// The count is exact between the first and the last sample received from a writer; samples before and after are
+/// unknown and not counted. A sample that arrives late is no longer lost; one that is older than the first extends the
+/// range. Any sequence of numbers is accepted without a panic.
 ///
-/// Any number of writers is taken in bounded memory: above [`LossTracker::MOST_WRITERS`], those that were silent
-/// longest are forgotten. What they lost stays in the sum; one that speaks again begins a new account.
+/// Memory is bounded: above [`LossTracker::MOST_WRITERS`] writers, those that were silent longest are forgotten. Their
+/// losses stay in the sum; a forgotten writer that is received again starts a new account.
 ///
 /// ```
 /// use timeloom_wire::{Gid, LossTracker, SequenceStep};
@@ -23,16 +23,16 @@ use crate::gid::Gid;
 #[derive(Clone, Debug, Default)]
 pub struct LossTracker {
     writers: BTreeMap<Gid, Writer>,
-    /// Counts the samples: which writer was heard last.
+    /// Number of samples so far; orders the writers by their last sample.
     samples: u64,
-    /// What was lost of writers that were forgotten.
+    /// Lost samples of writers that were forgotten.
     forgotten: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Writer {
     account: WriterAccount,
-    /// The sample by which it was heard last.
+    /// The number of its last sample.
     heard: u64,
     /// Gaps that a late sample may still fill, newest last; bounded.
     open: Vec<Gap>,
@@ -44,12 +44,12 @@ struct Gap {
     last: u64,
 }
 
-/// What is known of one writer's samples.
+/// The account of one writer's samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriterAccount {
-    /// The lowest number received.
+    /// The lowest sequence number received.
     pub first: u64,
-    /// The highest number received.
+    /// The highest sequence number received, or announced by the writer.
     pub last: u64,
     /// How many different samples were received.
     pub received: u64,
@@ -59,18 +59,18 @@ pub struct WriterAccount {
     pub duplicates: u64,
 }
 
-/// What a sample's number says.
+/// The place of a sample in its writer's sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceStep {
-    /// The writer's first: how many came before is unknown.
+    /// The first sample of the writer: the number of samples before it is unknown.
     First,
-    /// The next one.
+    /// The next number.
     Next,
-    /// This many are missing before it.
+    /// This many samples are missing before it.
     Gap(u64),
-    /// It was counted as lost and came after all: one fewer is lost.
+    /// It was counted as lost and arrived late.
     Late,
-    /// It is older than the first so far, with this many missing in between: the account now begins with it.
+    /// It is older than the first so far, with this many missing in between: the account now starts with it.
     Earlier(u64),
     /// It was received before.
     Duplicate,
@@ -80,10 +80,10 @@ pub enum SequenceStep {
 const MAX_OPEN_GAPS: usize = 64;
 
 impl LossTracker {
-    /// More writers than this are not remembered: no robot has as many on one topic.
+    /// The most writers that are remembered; no robot has as many on one topic.
     pub const MOST_WRITERS: usize = 4096;
 
-    /// Takes in a sample's number.
+    /// Counts a sample.
     pub fn sample(&mut self, writer: Gid, sequence: u64) -> SequenceStep {
         self.samples += 1;
         let Some(known) = self.writers.get_mut(&writer) else {
@@ -109,18 +109,8 @@ impl LossTracker {
         known.step(sequence)
     }
 
-    /// Takes in a sample's number; gives how many are missing right before it.
-    ///
-    /// For transports, which tell gaps when they see them; what comes late or twice is no gap.
-    pub fn gap_before(&mut self, writer: Gid, sequence: u64) -> u64 {
-        match self.sample(writer, sequence) {
-            SequenceStep::Gap(missing) => missing,
-            _ => 0,
-        }
-    }
-
-    /// Forgets a quarter of the writers, those that were silent longest, if there is no room for another; gives
-    /// them, for whoever keeps more of them than is kept here.
+    /// Forgets a quarter of the writers, those that were silent longest, if there is no room for another; returns their
+    /// accounts.
     pub fn make_room(&mut self) -> Vec<(Gid, WriterAccount)> {
         if self.writers.len() < Self::MOST_WRITERS {
             return Vec::new();
@@ -136,9 +126,9 @@ impl LossTracker {
         silent
     }
 
-    /// A writer said that its last number is `last`: what was sent up to there and not received is lost.
+    /// A writer announced `last` as its last number: samples up to it that were not received are lost.
     ///
-    /// Gives how many more are lost than was known. Nothing for a writer that nothing was received of.
+    /// Returns how many more samples are lost than before; 0 for a writer without a received sample.
     pub fn writer_ended(&mut self, writer: &Gid, last: u64) -> u64 {
         let Some(known) = self.writers.get_mut(writer) else {
             return 0;
@@ -151,19 +141,19 @@ impl LossTracker {
         missing
     }
 
-    /// What is known of one writer.
+    /// The account of one writer.
     pub fn account(&self, writer: &Gid) -> Option<&WriterAccount> {
         self.writers.get(writer).map(|known| &known.account)
     }
 
-    /// What is known of all writers that are not forgotten.
+    /// The accounts of all writers that are not forgotten.
     pub fn accounts(&self) -> impl Iterator<Item = (&Gid, &WriterAccount)> {
         self.writers
             .iter()
             .map(|(gid, known)| (gid, &known.account))
     }
 
-    /// How many samples are lost in all.
+    /// The number of lost samples of all writers.
     pub fn lost(&self) -> u64 {
         let lost = self.writers.values().map(|known| known.account.lost);
         lost.fold(self.forgotten, u64::saturating_add)
@@ -193,7 +183,7 @@ impl Writer {
         step
     }
 
-    /// Counts the numbers from `first` to `last` as lost; gives how many that are.
+    /// Counts the numbers from `first` to `last` as lost; returns how many.
     fn lose(&mut self, first: u64, last: u64) -> u64 {
         if first > last {
             return 0;
@@ -250,14 +240,14 @@ mod tests {
     const WRITER: Gid = Gid([7; 16]);
 
     #[test]
-    fn what_lies_before_the_first_is_not_counted() {
+    fn samples_before_the_first_are_not_counted() {
         let mut losses = LossTracker::default();
         assert_eq!(losses.sample(WRITER, 1_000), SequenceStep::First);
         assert_eq!(losses.lost(), 0);
     }
 
     #[test]
-    fn a_writer_that_says_where_it_ended_closes_the_account() {
+    fn samples_up_to_the_announced_last_number_are_lost() {
         let mut losses = LossTracker::default();
         losses.sample(WRITER, 5);
         assert_eq!(losses.writer_ended(&WRITER, 9), 4);
@@ -267,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_numbers_are_no_cliff() {
+    fn sequence_numbers_at_zero_and_u64_max() {
         let mut losses = LossTracker::default();
         assert_eq!(losses.sample(WRITER, u64::MAX), SequenceStep::First);
         assert_eq!(losses.sample(WRITER, u64::MAX), SequenceStep::Duplicate);
@@ -285,22 +275,24 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_told_per_writer() {
+    fn gaps_are_counted_per_writer() {
         let mut losses = LossTracker::default();
         let (one, two) = (Gid([1; 16]), Gid([2; 16]));
-        let mut before = |writer, sequence| losses.gap_before(writer, sequence);
-        assert_eq!(before(one, 10), 0);
-        assert_eq!(before(two, 1), 0);
-        assert_eq!(before(one, 11), 0);
-        assert_eq!(before(one, 15), 3);
-        assert_eq!(before(two, 2), 0);
-        assert_eq!(before(one, 12), 0, "late, not lost");
-        assert_eq!(before(one, 3), 0, "numbers that go back are no loss");
-        assert_eq!(before(one, u64::MAX), u64::MAX - 16);
+        assert_eq!(losses.sample(one, 10), SequenceStep::First);
+        assert_eq!(losses.sample(two, 1), SequenceStep::First);
+        assert_eq!(losses.sample(one, 11), SequenceStep::Next);
+        assert_eq!(losses.sample(one, 15), SequenceStep::Gap(3));
+        assert_eq!(losses.sample(two, 2), SequenceStep::Next);
+        assert_eq!(losses.sample(one, 12), SequenceStep::Late);
+        assert_eq!(losses.sample(one, 3), SequenceStep::Earlier(6));
+        assert_eq!(
+            losses.sample(one, u64::MAX),
+            SequenceStep::Gap(u64::MAX - 16)
+        );
     }
 
     #[test]
-    fn a_start_out_of_order_is_no_duplicate() {
+    fn samples_out_of_order_at_the_start_are_not_duplicates() {
         let mut losses = LossTracker::default();
         assert_eq!(losses.sample(WRITER, 4), SequenceStep::First);
         assert_eq!(losses.sample(WRITER, 2), SequenceStep::Earlier(1));
@@ -312,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_after_the_end_was_told_takes_its_place_back() {
+    fn a_sample_that_arrives_after_the_announced_end_is_not_lost() {
         let mut losses = LossTracker::default();
         losses.sample(WRITER, 5);
         losses.writer_ended(&WRITER, 9);
@@ -321,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn made_up_writers_take_bounded_memory_and_their_losses_stay() {
+    fn many_writers_take_bounded_memory_and_their_losses_stay() {
         let mut losses = LossTracker::default();
         let many = 3 * LossTracker::MOST_WRITERS as u64;
         for number in 0..many {
@@ -329,7 +321,7 @@ mod tests {
             made_up.0[..8].copy_from_slice(&number.to_le_bytes());
             losses.sample(made_up, 1);
             losses.sample(made_up, 3);
-            // Whoever speaks all the time is never forgotten.
+            // A writer that is received all the time is never forgotten.
             assert_ne!(losses.sample(WRITER, number), SequenceStep::Duplicate);
             assert!(losses.accounts().count() <= LossTracker::MOST_WRITERS);
         }
@@ -353,9 +345,9 @@ mod tests {
             prop_assert_eq!(account.received + account.duplicates, numbers.len() as u64);
         }
 
-        /// Any numbers at all, with ends told in between: no panic, and the account stays whole.
+        /// Any numbers, with announced ends in between: no panic, and the account stays consistent.
         #[test]
-        fn no_peer_can_break_it(
+        fn any_numbers_keep_the_account_consistent(
             numbers in prop::collection::vec(
                 (prop_oneof![any::<u64>(), 0u64..200, (u64::MAX - 200)..=u64::MAX], any::<bool>()),
                 1..400,

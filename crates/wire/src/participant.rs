@@ -17,13 +17,13 @@ use crate::subscription::{Receiver, Subscription};
 /// Nodes keep their participant alive, and endpoints their node: each is there until it and everything made by it
 /// is dropped. A graph watch keeps nothing alive.
 pub trait Participant: Send + Sync {
-    /// What the transport is, for people: its name, version and domain.
+    /// A description for people: the transport's name, version and domain.
     fn describe(&self) -> String;
 
-    /// What it can do.
+    /// Its features.
     fn capabilities(&self) -> Capabilities;
 
-    /// The time it runs on.
+    /// The time base it runs on.
     fn time_base(&self) -> TimeBase;
 
     /// Makes a node, visible in the graph until dropped.
@@ -32,13 +32,13 @@ pub trait Participant: Send + Sync {
     /// When the middleware refuses it.
     fn node(&self, name: NodeName) -> Result<Arc<dyn Node>>;
 
-    /// Tells the observer everything in the graph, then every change, until the watch is dropped.
+    /// Calls the observer with the whole graph, then with every change, until the watch is dropped.
     ///
     /// Calls come one at a time, from this call and then from the transport's own thread.
     fn watch_graph(&self, observer: GraphObserver) -> GraphWatch;
 }
 
-/// A node of ours: what makes endpoints.
+/// A local node, which makes endpoints.
 pub trait Node: Send + Sync {
     /// Its name.
     fn name(&self) -> &NodeName;
@@ -51,8 +51,8 @@ pub trait Node: Send + Sync {
         self.publish_observed(topic, Arc::new(|_| {}))
     }
 
-    /// Publishes on a topic and hears what happens to the publisher: matched, incompatible `QoS`, deadline
-    /// missed, liveliness lost.
+    /// Publishes on a topic; the observer is called with the events of the publisher: matches, incompatible `QoS`, missed
+    /// deadlines, lost liveliness.
     ///
     /// # Errors
     /// When the middleware refuses the name, the type or the `QoS`.

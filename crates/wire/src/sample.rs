@@ -3,17 +3,17 @@ use timeloom_time::{System, Time};
 
 use crate::gid::Gid;
 
-/// One message as it came.
+/// A received message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// The serialised message, with its encapsulation header.
     pub payload: Bytes,
     /// When it was sent, by the sender's system clock.
     pub source_time: Option<Time<System>>,
-    /// When it came, by our system clock.
+    /// When it was received, by our system clock.
     pub receive_time: Time<System>,
-    /// Who sent it.
+    /// The writer that sent it.
     pub writer: Gid,
-    /// The writer's number of this sample; consecutive but for losses.
+    /// Its sequence number; those of a writer are consecutive, so that a gap is a loss.
     pub sequence: Option<u64>,
 }

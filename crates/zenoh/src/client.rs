@@ -12,14 +12,14 @@ use zenoh::Wait as _;
 use zenoh::query::{ConsolidationMode, QueryTarget, Reply as ZenohReply};
 
 use crate::attachment::Attachment;
-use crate::node::{NodeCore, Told, service_route};
-use crate::notes::NoteKind;
+use crate::node::{AnnouncedEndpoint, NodeCore, service_route};
 use crate::payload::{ENCAPSULATION, contiguous};
 use crate::session_call::{call, callback};
 use crate::shared::{Shared, refused};
+use timeloom_wire::backend::NoteKind;
 
 pub(crate) struct ZenohClient {
-    told: Told,
+    announced: AnnouncedEndpoint,
     core: Arc<Core>,
     key: String,
     /// The number of the last call.
@@ -34,7 +34,7 @@ struct Core {
     ended: AtomicBool,
 }
 
-/// Servers may take as long as they like, as in `rmw_zenoh`: whoever calls decides how long to wait.
+/// Servers have no time limit, as in `rmw_zenoh`: the caller decides how long to wait.
 const FOR_EVER: Duration = Duration::from_millis(u64::MAX);
 
 impl ZenohClient {
@@ -55,7 +55,7 @@ impl ZenohClient {
         });
         Ok(Self {
             key: plan.end.route.key(shared.domain),
-            told: plan.tell(false, Arc::new(|_| {})).map_err(failed)?,
+            announced: plan.announce(false, Arc::new(|_| {})).map_err(failed)?,
             core,
             last: AtomicI64::new(0),
         })
@@ -107,7 +107,7 @@ impl ServiceClient for ZenohClient {
     }
 
     fn servers(&self) -> usize {
-        self.told.matched()
+        self.announced.matched()
     }
 }
 

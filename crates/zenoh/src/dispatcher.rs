@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle, ThreadId};
 
-use crate::notes::Notes;
 use crate::session_call::is_inside_callback;
+use timeloom_wire::backend::Notes;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A way to give work to the dispatcher; what is given after its end is dropped.
+/// Hands jobs to the dispatcher; jobs after its end are dropped.
 #[derive(Clone)]
 pub(crate) struct Dispatch {
     jobs: Sender<Option<Job>>,
@@ -17,7 +17,7 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
-    /// Has the job done on the dispatcher's thread, after all that were given before.
+    /// Runs the job on the dispatcher's thread, after all earlier ones.
     pub(crate) fn give(&self, job: impl FnOnce() + Send + 'static) {
         // It fails only after the participant's end, when there is nothing left to do.
         self.jobs.send(Some(Box::new(job))).ok();
@@ -29,7 +29,7 @@ impl Dispatch {
     }
 }
 
-/// The thread; ended when dropped, after what was given before.
+/// The thread; dropping it ends the thread after the jobs that were sent before.
 pub(crate) struct Dispatcher {
     dispatch: Dispatch,
     thread: Option<JoinHandle<()>>,
@@ -67,8 +67,8 @@ impl Dispatcher {
 impl Drop for Dispatcher {
     fn drop(&mut self) {
         self.dispatch.jobs.send(None).ok();
-        // A job may hold the last handle of the participant: then this is the thread itself. And nobody waits inside a
-        // callback of Zenoh for somebody who may wait for Zenoh.
+        // A job may hold the last handle of the participant: then this is the thread itself. Joining inside a callback
+        // of Zenoh can deadlock, because a job may wait for Zenoh.
         if let Some(thread) = self.thread.take()
             && !self.dispatch.is_here()
             && !is_inside_callback()
@@ -81,8 +81,8 @@ impl Drop for Dispatcher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notes::NoteKind;
     use std::sync::Mutex;
+    use timeloom_wire::backend::NoteKind;
 
     #[test]
     fn jobs_run_in_order_and_a_panic_ends_nothing() {

@@ -7,12 +7,11 @@ mod departure;
 mod dispatcher;
 #[doc(hidden)]
 pub mod fuzzing;
+mod latched_history;
 mod node;
-mod notes;
 mod options;
 mod participant;
 mod payload;
-mod prelude;
 mod publisher;
 mod qos_code;
 mod roster;
@@ -24,7 +23,7 @@ mod shared;
 mod subscription;
 mod token;
 
-pub use notes::{Note, NoteKind};
-pub use options::{Options, Reporter, RouterUse};
+pub use options::{Options, RouterUse};
 pub use participant::ZenohParticipant;
 pub use router::ZenohRouter;
+pub use timeloom_wire::backend::{Note, NoteKind, Reporter};

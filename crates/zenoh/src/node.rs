@@ -14,7 +14,7 @@ use zenoh::liveliness::LivelinessToken;
 use crate::client::ZenohClient;
 use crate::publisher::ZenohPublisher;
 use crate::qos_code::adapt;
-use crate::roster::{Hears, Ours};
+use crate::roster::Ours;
 use crate::server::ZenohServer;
 use crate::session_call::call;
 use crate::shared::{Shared, refused};
@@ -76,7 +76,7 @@ impl NodeCore {
         kind: EndpointKind,
         route: Route,
         qos: &QosProfile,
-    ) -> Plan {
+    ) -> PlannedEndpoint {
         let end = End {
             kind,
             route,
@@ -84,7 +84,7 @@ impl NodeCore {
         };
         let token = self.token(self.shared.next_id(), Some(end.clone()));
         let text = token.encode();
-        Plan {
+        PlannedEndpoint {
             gid: gid_of(&text),
             node: Arc::clone(self),
             end,
@@ -162,7 +162,7 @@ pub(crate) fn service_route(service: &ServiceSpec) -> Result<Route> {
 }
 
 /// An endpoint before it is in the graph.
-pub(crate) struct Plan {
+pub(crate) struct PlannedEndpoint {
     pub(crate) gid: Gid,
     pub(crate) end: End,
     node: Arc<NodeCore>,
@@ -170,12 +170,16 @@ pub(crate) struct Plan {
     text: String,
 }
 
-impl Plan {
-    /// Takes the endpoint into the graph; `hears` is told with whom it comes together.
+impl PlannedEndpoint {
+    /// Announces the endpoint; `observer` is called with each change of its matches.
     ///
     /// # Errors
     /// When Zenoh refuses the token.
-    pub(crate) fn tell(self, any_hash: bool, hears: Hears) -> zenoh::Result<Told> {
+    pub(crate) fn announce(
+        self,
+        any_hash: bool,
+        observer: EventObserver,
+    ) -> zenoh::Result<AnnouncedEndpoint> {
         let shared = Arc::clone(&self.node.shared);
         let matched = Arc::new(AtomicUsize::new(0));
         shared.roster.watch(Ours {
@@ -183,24 +187,24 @@ impl Plan {
             route: self.end.route.clone(),
             any_hash,
             matched: Arc::clone(&matched),
-            hears,
+            observer,
             gid: self.gid,
         });
-        let mut told = Told {
+        let mut announced = AnnouncedEndpoint {
             gid: self.gid,
             name: self.end.route.name,
             matched,
             token: None,
             node: self.node,
         };
-        told.token = Some(shared.declare(&self.text)?);
+        announced.token = Some(shared.declare(&self.text)?);
         shared.roster.enter(self.gid, &self.token);
-        Ok(told)
+        Ok(announced)
     }
 }
 
 /// An endpoint that is in the graph, until dropped.
-pub(crate) struct Told {
+pub(crate) struct AnnouncedEndpoint {
     gid: Gid,
     name: String,
     matched: Arc<AtomicUsize>,
@@ -208,7 +212,7 @@ pub(crate) struct Told {
     node: Arc<NodeCore>,
 }
 
-impl Told {
+impl AnnouncedEndpoint {
     pub(crate) fn gid(&self) -> Gid {
         self.gid
     }
@@ -223,7 +227,7 @@ impl Told {
     }
 }
 
-impl Drop for Told {
+impl Drop for AnnouncedEndpoint {
     fn drop(&mut self) {
         let roster = &self.node.shared.roster;
         roster.leave(&self.gid, &self.name);

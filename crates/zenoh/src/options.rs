@@ -2,39 +2,36 @@ use std::fmt;
 
 use timeloom_wire::environment::{Environment, RouterCheck};
 
-use crate::notes::NoteKind;
+use timeloom_wire::backend::Reporter;
 
-/// Takes what a participant has to tell people.
-pub type Reporter = timeloom_wire::backend::Reporter<NoteKind>;
-
-/// What to do about the router through which the peers of `rmw_zenoh` find each other.
+/// How to find the router through which the peers of `rmw_zenoh` discover each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RouterUse {
-    /// Looks for one, a second apart, and becomes one itself when none is there.
+    /// Look for one, once per second, and become one if there is none.
     OwnAfter {
-        /// How often to look; at least once.
+        /// The number of attempts; at least one.
         attempts: u32,
     },
-    /// Never becomes one: goes on at once, and comes together with one when it is there.
+    /// Never become one: continue at once, and connect to one when it appears.
     NotNeeded,
 }
 
-/// What a participant is made with.
+/// The options of a participant.
 #[derive(Clone)]
 pub struct Options {
     /// The ROS domain.
     pub domain: u32,
     /// The security enclave, `/` without security.
     pub enclave: String,
-    /// What to do about the router.
+    /// How to find the router.
     pub router: RouterUse,
-    /// The file with the session's configuration; that of `rmw_zenoh` without.
+    /// The file with the session's configuration; by default that of `rmw_zenoh`.
     pub session_config: Option<String>,
     /// The file with the configuration of a router of our own; without, it listens where the session looks for one.
     pub router_config: Option<String>,
     /// Keys of the session's configuration with their JSON5 values, in order; they win over the file.
     pub overrides: Vec<(String, String)>,
-    /// Hears of malformed data and the like; all are counted in any case
+    /// Called with warnings and malformed data; they are counted in any case
     /// ([`ZenohParticipant::notes`](crate::ZenohParticipant::notes)).
     pub reporter: Option<Reporter>,
 }
@@ -56,8 +53,8 @@ impl Default for Options {
 impl Options {
     /// As the environment asks for.
     ///
-    /// `ZENOH_ROUTER_CHECK_ATTEMPTS` is how often to look before becoming a router. Where `rmw_zenoh` waits for ever
-    /// for somebody else's, its place is left free, and nobody waits: we come together with it when it is there.
+    /// `ZENOH_ROUTER_CHECK_ATTEMPTS` is the number of attempts before becoming a router. Where `rmw_zenoh` waits forever
+    /// for a router, we do not wait: we connect to it when it appears.
     pub fn from_environment(environment: &Environment) -> Self {
         let zenoh = &environment.zenoh;
         Self {

@@ -1,13 +1,11 @@
 use std::sync::Arc;
 
 use timeloom_time::TimeBase;
-use timeloom_wire::{
-    Capabilities, GraphObserver, GraphWatch, LossKnowledge, Node, NodeName, Participant, Result,
-};
+use timeloom_wire::backend::Note;
+use timeloom_wire::{Capabilities, GraphObserver, GraphWatch, Node, NodeName, Participant, Result};
 use zenoh::Wait as _;
 
 use crate::node::ZenohNode;
-use crate::notes::Note;
 use crate::options::Options;
 use crate::session_call::call;
 use crate::shared::{Shared, TRANSPORT};
@@ -34,7 +32,7 @@ impl ZenohParticipant {
         Ok(Self { shared })
     }
 
-    /// What there was to tell people so far: malformed data and the like, counted.
+    /// The notes so far: warnings and malformed data, counted by kind.
     pub fn notes(&self) -> Vec<Note> {
         self.shared.notes.all()
     }
@@ -44,7 +42,7 @@ impl ZenohParticipant {
         self.shared.domain
     }
 
-    /// Through which router it finds others, in words.
+    /// A description of the router that it uses.
     pub fn router(&self) -> String {
         let routers: Vec<_> = call(|| self.shared.session().info().routers_zid().wait()).collect();
         let keeper = self.shared.keeper.as_ref();
@@ -85,7 +83,6 @@ impl Participant for ZenohParticipant {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            loss: LossKnowledge::SequenceGaps,
             sequence_numbers: true,
             source_times: true,
             type_hashes: true,

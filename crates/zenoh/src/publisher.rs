@@ -1,4 +1,4 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration as StdDuration;
 
 use bytes::Bytes;
@@ -15,14 +15,15 @@ use zenoh_ext::{
 };
 
 use crate::attachment::Attachment;
-use crate::node::{NodeCore, Told, topic_route};
+use crate::node::{AnnouncedEndpoint, NodeCore, topic_route};
 use crate::payload::ENCAPSULATION;
 use crate::session_call::call;
 use crate::shared::{TRANSPORT, refused};
+use timeloom_wire::backend::lock;
 
 pub(crate) struct ZenohPublisher {
     // The token goes before what it stands for.
-    told: Option<Told>,
+    announced: Option<AnnouncedEndpoint>,
     gid: Gid,
     writer: Writer,
     topic: String,
@@ -54,7 +55,7 @@ impl ZenohPublisher {
         let writer = call(|| Writer::new(shared.session(), key, &plan.end.qos)).map_err(failed)?;
         Ok(Self {
             gid: plan.gid,
-            told: Some(plan.tell(false, observer).map_err(failed)?),
+            announced: Some(plan.announce(false, observer).map_err(failed)?),
             writer,
             topic: topic.name.clone(),
             last: Mutex::default(),
@@ -87,9 +88,13 @@ impl Publisher for ZenohPublisher {
 
     fn publish(&self, payload: Bytes, options: PublishOptions) -> Result<Option<u64>> {
         self.check(&payload)?;
-        let now = || self.told.as_ref().map(|told| told.shared().clock.now());
+        let now = || {
+            self.announced
+                .as_ref()
+                .map(|announced| announced.shared().clock.now())
+        };
         let time = options.source_time.or_else(now);
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = lock(&self.last);
         let attachment = Attachment {
             sequence: *last + 1,
             source_time: time.map_or(0, timeloom_time::Time::nanos),
@@ -114,13 +119,15 @@ impl Publisher for ZenohPublisher {
     }
 
     fn matched(&self) -> usize {
-        self.told.as_ref().map_or(0, Told::matched)
+        self.announced
+            .as_ref()
+            .map_or(0, AnnouncedEndpoint::matched)
     }
 }
 
 impl Drop for ZenohPublisher {
     fn drop(&mut self) {
-        self.told.take();
+        self.announced.take();
     }
 }
 

@@ -1,23 +1,21 @@
-//! Who is there: the graph by liveliness tokens, and who comes together with our own endpoints.
+//! The graph from liveliness tokens, and the matches of our own endpoints.
 
 use std::collections::{BTreeMap, btree_map};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use timeloom_wire::{EndpointEvent, EndpointKind, Gid, GraphEvent, NodeName};
+use timeloom_wire::{EndpointEvent, EndpointKind, EventObserver, Gid, GraphEvent, NodeName};
 
 use crate::dispatcher::Dispatch;
-use crate::notes::{NoteKind, Notes};
 use crate::token::{Route, Token, gid_of};
 use timeloom_wire::backend::Observers;
+use timeloom_wire::backend::lock;
+use timeloom_wire::backend::{NoteKind, Notes};
 
-/// Hears what happens to an endpoint of ours, on the dispatcher's thread.
-pub(crate) type Hears = Arc<dyn Fn(EndpointEvent) + Send + Sync>;
-
-/// The tokens that are there.
+/// The tokens that are present.
 pub(crate) struct Roster {
     state: Mutex<State>,
-    /// What the observers are still to be told.
+    /// Events that the observers have not seen yet.
     news: Arc<Mutex<Vec<GraphEvent>>>,
     observers: Arc<Observers>,
     dispatch: Dispatch,
@@ -46,7 +44,7 @@ struct KnownEnd {
     route: Route,
 }
 
-/// An endpoint of ours that wants to know with whom it comes together.
+/// An endpoint of ours and the observer of its matches.
 pub(crate) struct Ours {
     pub(crate) kind: EndpointKind,
     pub(crate) route: Route,
@@ -54,7 +52,8 @@ pub(crate) struct Ours {
     pub(crate) any_hash: bool,
     /// How many peers there are.
     pub(crate) matched: Arc<AtomicUsize>,
-    pub(crate) hears: Hears,
+    /// Called on the dispatcher's thread.
+    pub(crate) observer: EventObserver,
     pub(crate) gid: Gid,
 }
 
@@ -96,7 +95,7 @@ impl Roster {
                 GraphEvent::EndpointRemoved(*gid)
             }
         };
-        self.tell(state, event);
+        self.publish(state, event);
     }
 
     /// A token is there, a peer's or our own.
@@ -124,17 +123,17 @@ impl Roster {
             place.insert(Known::Node(token.node.clone()));
             GraphEvent::NodeAdded(token.node.clone())
         };
-        self.tell(state, event);
+        self.publish(state, event);
     }
 
-    /// Tells an endpoint of ours with whom it comes together, now and from now on, until it leaves.
+    /// Reports the matches of an endpoint of ours, now and from now on, until it leaves.
     pub(crate) fn watch(&self, ours: Ours) {
         let mut state = self.lock();
         let ends = state.ends.get(&ours.route.name).into_iter().flatten();
         let current = ends.filter(|end| ours.fits(end)).count();
         ours.matched.store(current, Ordering::Release);
         if current > 0 {
-            ours.hear(current, current.cast_signed(), &self.dispatch);
+            ours.report_match(current, current.cast_signed(), &self.dispatch);
         }
         let name = ours.route.name.clone();
         state.ours.entry(name).or_default().push(ours);
@@ -161,8 +160,8 @@ impl Roster {
         ours.any(|ours| ours.gid == *gid)
     }
 
-    /// Has the observers told, in order, and once for many events.
-    fn tell(&self, state: MutexGuard<'_, State>, event: GraphEvent) {
+    /// Passes the event to the observers, in order, and many events at once.
+    fn publish(&self, state: MutexGuard<'_, State>, event: GraphEvent) {
         let mut news = lock(&self.news);
         news.push(event);
         if news.len() == 1 {
@@ -179,10 +178,6 @@ impl Roster {
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl State {
@@ -208,20 +203,20 @@ impl State {
         self.change(&end, -1, dispatch);
     }
 
-    /// Tells those of ours that the end comes together with.
+    /// Updates the endpoints of ours that match the remote one.
     fn change(&self, end: &KnownEnd, change: isize, dispatch: &Dispatch) {
         let ours = self.ours.get(&end.route.name).into_iter().flatten();
         for ours in ours.filter(|ours| ours.fits(end)) {
             let before = ours.matched.load(Ordering::Acquire);
             let current = before.saturating_add_signed(change);
             ours.matched.store(current, Ordering::Release);
-            ours.hear(current, change, dispatch);
+            ours.report_match(current, change, dispatch);
         }
     }
 }
 
 impl Ours {
-    /// On Zenoh, endpoints come together by their key alone, whatever their `QoS`.
+    /// On Zenoh, endpoints match by their key alone, whatever their `QoS`.
     fn fits(&self, end: &KnownEnd) -> bool {
         end.kind == opposite(self.kind)
             && end.route.name == self.route.name
@@ -229,9 +224,9 @@ impl Ours {
             && (self.any_hash || end.route.hash == self.route.hash)
     }
 
-    fn hear(&self, current: usize, change: isize, dispatch: &Dispatch) {
-        let hears = Arc::clone(&self.hears);
-        dispatch.give(move || hears(EndpointEvent::Matched { current, change }));
+    fn report_match(&self, current: usize, change: isize, dispatch: &Dispatch) {
+        let observer = Arc::clone(&self.observer);
+        dispatch.give(move || observer(EndpointEvent::Matched { current, change }));
     }
 }
 

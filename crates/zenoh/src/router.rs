@@ -7,7 +7,7 @@ use crate::config;
 use crate::session_call::call;
 use crate::shared::{close, refused};
 
-/// A Zenoh router in this process, there until dropped: what `rmw_zenohd` is for the peers of `rmw_zenoh`.
+/// A Zenoh router in this process, which runs until dropped: it replaces `rmw_zenohd`.
 pub struct ZenohRouter {
     session: Session,
 }
@@ -16,7 +16,7 @@ impl ZenohRouter {
     /// A router that listens at the endpoint, such as `tcp/127.0.0.1:7447`; port 0 takes a free one.
     ///
     /// # Errors
-    /// When Zenoh refuses the endpoint, for one because somebody else listens there.
+    /// When Zenoh refuses the endpoint, for example because another process listens there.
     pub fn start(endpoint: &str) -> Result<Self> {
         Self::with(config::router(None, &[endpoint.to_owned()])?)
     }
@@ -34,7 +34,7 @@ impl ZenohRouter {
         locators.iter().map(ToString::to_string).collect()
     }
 
-    /// Who it is.
+    /// Its identity.
     pub(crate) fn id(&self) -> zenoh::session::ZenohId {
         self.session.zid()
     }

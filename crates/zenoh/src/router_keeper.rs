@@ -1,7 +1,7 @@
-//! Sees to it that there is a router through which peers find each other: somebody else's, or our own.
+//! Ensures that there is a router through which peers discover each other: another process's, or our own.
 
 use std::net::{TcpStream, ToSocketAddrs as _};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
 use timeloom_time::{Clock, Duration, Event, Steady, TimeBase};
@@ -12,18 +12,19 @@ use zenoh::session::TransportEventsListener;
 use zenoh::{Config, Session, Wait as _};
 
 use crate::config;
-use crate::notes::{NoteKind, Notes};
 use crate::options::{Options, RouterUse};
 use crate::router::ZenohRouter;
 use crate::session_call::{call, callback};
+use timeloom_wire::backend::lock;
+use timeloom_wire::backend::{NoteKind, Notes};
 
-/// Becomes a router when none is where the session looks for one, at the start and when the last one is gone.
+/// Starts a router when the session finds none, at the start and when the last one has left.
 pub(crate) struct RouterKeeper {
     /// Where the session looks for a router.
     endpoints: Vec<String>,
     config: Config,
     notes: Arc<Notes>,
-    /// Whether somebody else was there at the start.
+    /// Whether there was another router at the start.
     found: bool,
     own: Mutex<Option<ZenohRouter>>,
     /// Set at the participant's end.
@@ -96,7 +97,7 @@ impl RouterKeeper {
         });
         let listener = call(|| listener.wait())?;
         if self.found && call(|| info.routers_zid().wait()).next().is_none() {
-            // It may be gone since, and nobody would tell.
+            // It may have left before the watch started.
             Arc::clone(self).take_over();
         }
         Ok(listener)
@@ -116,7 +117,7 @@ impl RouterKeeper {
 
     /// Becomes the router unless another one comes back; rare, and it waits: so it has a thread of its own.
     fn take_over(self: Arc<Self>) {
-        // Without a thread, nobody takes over.
+        // Without a thread, this process does not take over.
         thread::Builder::new()
             .name("zenoh router".into())
             .spawn(move || {
@@ -134,18 +135,18 @@ impl RouterKeeper {
         }
         match ZenohRouter::with(self.config.clone()) {
             Ok(router) => *own = Some(router),
-            // Somebody else was faster: then there is one. If not, the port is taken, and the session goes on looking.
+            // Another process may have been faster. If not, the port is taken, and the session keeps looking.
             Err(_) if is_there(&self.endpoints, 1) => {}
             Err(error) => self.notes.add(NoteKind::Warning, &error.to_string()),
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<ZenohRouter>> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.own)
     }
 }
 
-/// Whether somebody listens at one of the endpoints, after so many looks.
+/// Whether a process listens at one of the endpoints, within that many attempts.
 fn is_there(endpoints: &[String], attempts: u32) -> bool {
     let clock = Clock::<Steady>::new();
     for attempt in 0..attempts.max(1) {

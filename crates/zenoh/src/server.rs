@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use timeloom_time::Time;
@@ -14,15 +14,16 @@ use zenoh::Wait as _;
 use zenoh::query::{Query, Queryable};
 
 use crate::attachment::Attachment;
-use crate::node::{NodeCore, Told, service_route};
-use crate::notes::NoteKind;
+use crate::node::{AnnouncedEndpoint, NodeCore, service_route};
 use crate::payload::{ENCAPSULATION, contiguous};
 use crate::session_call::{call, callback};
 use crate::shared::{Shared, refused};
+use timeloom_wire::backend::NoteKind;
+use timeloom_wire::backend::lock;
 
 pub(crate) struct ZenohServer {
     // The token goes before what it stands for.
-    told: Option<Told>,
+    announced: Option<AnnouncedEndpoint>,
     queryable: Option<Queryable<()>>,
     core: Arc<Core>,
 }
@@ -78,7 +79,7 @@ impl ZenohServer {
             });
         let queryable = call(|| queryable.wait()).map_err(failed)?;
         Ok(Self {
-            told: Some(plan.tell(false, Arc::new(|_| {})).map_err(failed)?),
+            announced: Some(plan.announce(false, Arc::new(|_| {})).map_err(failed)?),
             queryable: Some(queryable),
             core,
         })
@@ -88,7 +89,7 @@ impl ZenohServer {
 impl Drop for ZenohServer {
     fn drop(&mut self) {
         self.core.ended.store(true, Ordering::Release);
-        self.told.take();
+        self.announced.take();
         call(|| drop(self.queryable.take()));
     }
 }
@@ -150,7 +151,7 @@ impl Core {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 }
 

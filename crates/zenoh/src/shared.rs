@@ -15,20 +15,20 @@ use zenoh::{Session, Wait as _};
 use crate::config;
 use crate::departure;
 use crate::dispatcher::{Dispatch, Dispatcher};
-use crate::notes::{NoteKind, Notes};
 use crate::options::Options;
 use crate::roster::Roster;
 use crate::router_keeper::RouterKeeper;
 use crate::session_call::{call, callback, is_inside_callback};
 use crate::token::{self, gid_of};
 use timeloom_wire::backend::Observers;
+use timeloom_wire::backend::{NoteKind, Notes};
 
 /// The name of the transport in errors.
 pub(crate) const TRANSPORT: &str = "Zenoh";
 
 /// A participant's inside.
 pub(crate) struct Shared {
-    // In the order of their end: first nobody is told any more, then the session, then the router it came through.
+    // In the order in which they end: first the observers, then the session, then the router it uses.
     tokens: Option<Subscriber<()>>,
     dispatcher: Dispatcher,
     routers: Option<TransportEventsListener<()>>,
@@ -52,7 +52,7 @@ impl Shared {
         let config = config::session(options)?;
         let unspoken = config::unspoken(&config);
         if !unspoken.is_empty() {
-            notes.add(NoteKind::Unspoken, &unspoken.join(", "));
+            notes.add(NoteKind::UnsupportedProtocol, &unspoken.join(", "));
         }
         let keeper = RouterKeeper::start(options, &config, &notes)?;
         let session = call(|| zenoh::open(config).wait()).map_err(|error| refused(&error))?;
@@ -93,7 +93,7 @@ impl Shared {
         self.ids.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Tells everybody that a node or endpoint of ours is there, until dropped.
+    /// Announces a local node or endpoint, until dropped.
     pub(crate) fn declare(&self, token: &str) -> zenoh::Result<LivelinessToken> {
         call(|| {
             self.session

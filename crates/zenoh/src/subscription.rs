@@ -2,15 +2,14 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration as StdDuration;
 
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::{Durability, Reliability};
 use timeloom_time::{Clock, System, Time};
 use timeloom_wire::{
-    EndpointEvent, EndpointKind, Gid, LossKnowledge, LossTracker, Receiver, Result, Sample,
-    Subscription, TopicSpec,
+    EndpointEvent, EndpointKind, Gid, Receiver, Result, Sample, Subscription, TopicSpec,
 };
 use zenoh::pubsub::Subscriber;
 use zenoh::query::{ConsolidationMode, QueryTarget, Reply, ReplyKeyExpr};
@@ -22,17 +21,18 @@ use zenoh_ext::{
 
 use crate::attachment::Attachment;
 use crate::dispatcher::Dispatch;
-use crate::node::{NodeCore, Told, topic_route};
-use crate::notes::{NoteKind, Notes};
+use crate::latched_history::{Admission, LatchedHistory};
+use crate::node::{AnnouncedEndpoint, NodeCore, topic_route};
 use crate::payload::{ENCAPSULATION, contiguous};
-use crate::prelude::{Admission, Prelude};
 use crate::roster::Roster;
 use crate::session_call::{call, callback, is_inside_call};
 use crate::shared::{Shared, refused};
+use timeloom_wire::backend::lock;
+use timeloom_wire::backend::{NoteKind, Notes};
 
 pub(crate) struct ZenohSubscription {
-    // The token goes before what it stands for.
-    told: Option<Told>,
+    // Dropped first: peers see the endpoint leave before it stops.
+    announced: Option<AnnouncedEndpoint>,
     reader: Option<Reader>,
     core: Arc<Core>,
 }
@@ -64,19 +64,19 @@ struct Core {
     /// For transient local: what was published before.
     latched: Option<Latched>,
     /// Held while the receiver is called: its calls do not overlap.
-    losses: Mutex<LossTracker>,
+    calls: Mutex<()>,
 }
 
 /// How the writers of a latched topic are asked for what they published before.
 struct Latched {
-    prelude: Prelude,
+    history: LatchedHistory,
     /// Their caches, and how much is wanted of each.
     selector: String,
     shared: Weak<Shared>,
 }
 
 /// A question to a writer; what is held of it passes when this is dropped, with the last answer or without.
-struct Asked {
+struct HistoryQuery {
     core: Arc<Core>,
     writer: Gid,
 }
@@ -86,7 +86,7 @@ thread_local! {
     static CALLING: Cell<*const Core> = const { Cell::new(ptr::null()) };
 }
 
-/// Says so while it lives, also when the receiver panics.
+/// Sets [`CALLING`] while it lives, also when the receiver panics.
 struct Calling(*const Core);
 
 impl Calling {
@@ -125,7 +125,7 @@ impl ZenohSubscription {
             plan.end.route.key(shared.domain)
         };
         let latched = (plan.end.qos.durability == Durability::TransientLocal).then(|| Latched {
-            prelude: Prelude::default(),
+            history: LatchedHistory::default(),
             selector: format!("{key}/@adv/**?_max={}", depth(&plan.end.qos)),
             shared: Arc::downgrade(shared),
         });
@@ -139,14 +139,17 @@ impl ZenohSubscription {
             own: Mutex::default(),
             ended: AtomicBool::new(false),
             latched,
-            losses: Mutex::default(),
+            calls: Mutex::default(),
         });
         let reader =
             call(|| Reader::new(shared.session(), key, &plan.end.qos, &core)).map_err(failed)?;
-        let hears = Arc::clone(&core);
-        let told = plan.tell(any_hash, Arc::new(move |event| hears.hear(event)));
+        let observer = Arc::clone(&core);
+        let announced = plan.announce(
+            any_hash,
+            Arc::new(move |event| observer.handle_event(event)),
+        );
         Ok(Self {
-            told: Some(told.map_err(failed)?),
+            announced: Some(announced.map_err(failed)?),
             reader: Some(reader),
             core,
         })
@@ -155,11 +158,15 @@ impl ZenohSubscription {
 
 impl Subscription for ZenohSubscription {
     fn gid(&self) -> Gid {
-        self.told.as_ref().map_or(Gid::UNKNOWN, Told::gid)
+        self.announced
+            .as_ref()
+            .map_or(Gid::UNKNOWN, AnnouncedEndpoint::gid)
     }
 
     fn matched(&self) -> usize {
-        self.told.as_ref().map_or(0, Told::matched)
+        self.announced
+            .as_ref()
+            .map_or(0, AnnouncedEndpoint::matched)
     }
 
     fn is_local(&self, writer: &Gid) -> bool {
@@ -170,11 +177,11 @@ impl Subscription for ZenohSubscription {
 impl Drop for ZenohSubscription {
     fn drop(&mut self) {
         self.core.ended.store(true, Ordering::Release);
-        self.told.take();
+        self.announced.take();
         call(|| drop(self.reader.take()));
         if CALLING.get() != Arc::as_ptr(&self.core) {
-            // Waits for a call that runs; none begins after it.
-            drop(self.core.losses.lock());
+            // Waits for a running call; none begins after it.
+            drop(lock(&self.core.calls));
         }
     }
 }
@@ -226,7 +233,7 @@ impl Core {
         };
         let writer = sample.writer;
         let admission = match &self.latched {
-            Some(latched) => latched.prelude.admit(sample),
+            Some(latched) => latched.history.admit(sample),
             None => Admission::Pass(sample),
         };
         let sample = match admission {
@@ -243,7 +250,7 @@ impl Core {
 
     /// Asks a writer what it published before; not here, where Zenoh holds its locks.
     fn ask(self: &Arc<Self>, writer: Gid) {
-        let asked = Asked {
+        let asked = HistoryQuery {
             core: Arc::clone(self),
             writer,
         };
@@ -287,11 +294,14 @@ impl Core {
 
     /// Calls the receiver with samples that came together.
     fn deliver(&self, samples: impl IntoIterator<Item = Sample>) {
-        let mut losses = lock(&self.losses);
+        let _calls = lock(&self.calls);
         self.notes.catch(|| {
             let _calling = Calling::new(self);
             for sample in samples {
-                self.pass_on(&mut losses, sample);
+                if self.has_ended() {
+                    return;
+                }
+                self.receiver.sample(sample);
             }
             if !self.has_ended() {
                 self.receiver.pause();
@@ -299,33 +309,12 @@ impl Core {
         });
     }
 
-    fn pass_on(&self, losses: &mut LossTracker, sample: Sample) {
-        if self.has_ended() {
-            return;
-        }
-        let writer = sample.writer;
-        let change = sample
-            .sequence
-            .map_or(0, |sequence| losses.gap_before(writer, sequence));
-        if change > 0 {
-            self.receiver.event(EndpointEvent::Lost {
-                writer,
-                change,
-                how: LossKnowledge::SequenceGaps,
-            });
-        }
-        if !self.has_ended() {
-            self.receiver.sample(sample);
-        }
-    }
-
-    fn hear(&self, event: EndpointEvent) {
-        let calls = lock(&self.losses);
+    fn handle_event(&self, event: EndpointEvent) {
+        let _calls = lock(&self.calls);
         if !self.has_ended() {
             let _calling = Calling::new(self);
             self.receiver.event(event);
         }
-        drop(calls);
     }
 
     fn has_ended(&self) -> bool {
@@ -333,7 +322,7 @@ impl Core {
     }
 }
 
-impl Asked {
+impl HistoryQuery {
     fn send(self) {
         let Some(latched) = &self.core.latched else {
             return;
@@ -345,7 +334,7 @@ impl Asked {
         // What comes of a question that cannot be asked is what comes of one without an answer.
         let _asked = call(|| {
             query
-                .callback(move |reply| callback(|| self.hear(&reply)))
+                .callback(move |reply| callback(|| self.handle_reply(&reply)))
                 .consolidation(ConsolidationMode::None)
                 .accept_replies(ReplyKeyExpr::Any)
                 .target(QueryTarget::All)
@@ -354,19 +343,19 @@ impl Asked {
         });
     }
 
-    fn hear(&self, reply: &Reply) {
+    fn handle_reply(&self, reply: &Reply) {
         let (Some(latched), Ok(sample)) = (&self.core.latched, reply.result()) else {
             return;
         };
         if let Ok(sample) = self.core.read(sample)
             && sample.writer == self.writer
         {
-            latched.prelude.answer(sample);
+            latched.history.answer(sample);
         }
     }
 }
 
-impl Drop for Asked {
+impl Drop for HistoryQuery {
     fn drop(&mut self) {
         let (core, writer) = (Arc::clone(&self.core), self.writer);
         self.core.dispatch.give(move || {
@@ -374,7 +363,7 @@ impl Drop for Asked {
                 return;
             };
             loop {
-                let samples = latched.prelude.release(writer);
+                let samples = latched.history.release(writer);
                 if samples.is_empty() {
                     break;
                 }
@@ -387,8 +376,4 @@ impl Drop for Asked {
 /// How many samples are kept.
 fn depth(qos: &QosProfile) -> usize {
     usize::try_from(qos.depth).unwrap_or(usize::MAX)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,9 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use timeloom_bag::convert::{ConvertOutput, OnDamage};
-use timeloom_bag::{
-    BagInfo, BagOptions, BagWriter, MissingCause, UnknownMessages, convert, recover, reindex,
-};
+use timeloom_bag::{BagInfo, BagOptions, BagWriter, MissingCause, convert, recover, reindex};
 use timeloom_testkit::mcap::BagScratch;
 
 use crate::account::{Recording, account, missing};
@@ -85,39 +83,6 @@ fn a_message_that_comes_after_a_split_is_not_counted_as_lost_without_the_metadat
             fs::remove_file(path.join("metadata.yaml")).unwrap();
             reindex(&path, 9).unwrap();
             assert_eq!(missing(&account(&path, "/a")), (4, 2, 4), "{what}");
-        }
-    }
-}
-
-/// A finished file does not have it: a recorder that is killed right after a split has it nowhere else.
-#[test]
-fn unknown_messages_are_in_the_next_file_before_a_split_ends() {
-    let directory = BagScratch::new();
-    directory.unchecked();
-    for (number, (name, storage)) in storages().into_iter().enumerate() {
-        let options = BagOptions {
-            storage,
-            ..BagOptions::default()
-        };
-        let mut recording = Recording::new(&directory.path().join(format!("{number}")), options);
-        let unknown = UnknownMessages {
-            before_first: 4711,
-            ..UnknownMessages::default()
-        };
-        recording.writer.set_unknown(recording.ids[0], unknown);
-        recording.second();
-        for split in 0..20 {
-            let opened = recording.writer.split().unwrap().opened_file;
-            let prefix = opened.file_name().unwrap().to_str().unwrap();
-            let files = fs::read_dir(opened.parent().unwrap()).unwrap();
-            // A journal of sqlite3 is beside its file.
-            let files = files.map(|entry| entry.unwrap().path());
-            let mut files = files.filter(|path| path.to_str().unwrap().contains(prefix));
-            let has = |path: &Path| {
-                let bytes = fs::read(path).unwrap_or_default();
-                bytes.windows(18).any(|text| text == b"before_first: 4711")
-            };
-            assert!(files.any(|path| has(&path)), "{name}: split {split}");
         }
     }
 }

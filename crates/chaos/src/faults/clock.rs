@@ -11,26 +11,26 @@ use crate::dice::Dice;
 use crate::playback::{self, Played, Source};
 use crate::process::{BOUND, Ended, Process, pause};
 use crate::robot::{TOPICS, end, memory, millis, storage};
-use crate::stage::{Host, Stage};
 use crate::tally::Tally;
+use crate::test_bed::{Host, TestBed};
 
 type Done = Result<(), Failure>;
 
 /// A player that follows `/clock`, and a recorder beside it.
 fn follow(
-    stage: &Stage,
+    bed: &TestBed,
     place: &Path,
     source: &Source,
     sim: &str,
     dice: &mut Dice,
 ) -> Result<(Process, Process), Failure> {
     let arguments = format!("--topics {TOPICS} -o bag {sim} {}", storage(dice));
-    let recorder = stage.record(place, &arguments)?;
+    let recorder = bed.record(place, &arguments)?;
     let arguments = format!(
         "play {} --use-sim-time --wait-for-subscribers 1 --disable-keyboard-controls",
         source.bag.display()
     );
-    let mut command = stage.timeloom(Host::Robot, place, &arguments);
+    let mut command = bed.timeloom(Host::Robot, place, &arguments);
     Ok((recorder, Process::start(&mut command, place, "play")?))
 }
 
@@ -46,17 +46,17 @@ fn played(player: &Ended, tally: &mut Tally) -> Option<u64> {
 
 /// A second owner of `/clock` comes, an hour away, and goes; the player says so by name, ends, and counts right.
 pub(crate) fn second_owner(
-    stage: &mut Stage,
+    bed: &mut TestBed,
     place: &Path,
     dice: &mut Dice,
     tally: &mut Tally,
 ) -> Done {
-    let source = Source::of(stage, dice)?;
-    let (recorder, mut player) = follow(stage, place, &source, "", dice)?;
+    let source = Source::of(bed, dice)?;
+    let (recorder, mut player) = follow(bed, place, &source, "", dice)?;
     let owner = |name: &str, begin: f64| {
         let arguments =
             format!("clock publish --start {begin:.3} --frequency 50 --node-name {name}");
-        let mut command = stage.timeloom(Host::Robot, place, &arguments);
+        let mut command = bed.timeloom(Host::Robot, place, &arguments);
         Process::start(&mut command, place, name)
     };
     let first = owner("first_owner", source.span.0 - 0.5)?;
@@ -83,7 +83,7 @@ pub(crate) fn second_owner(
     drop(first.end(Signal::INT)?);
     let count = played(&player, tally);
     playback::judge(
-        stage,
+        bed,
         place,
         &source,
         &ended,
@@ -93,14 +93,14 @@ pub(crate) fn second_owner(
 }
 
 /// The only owner steps forward and back; recorder and player follow it.
-pub(crate) fn steps(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
-    let source = Source::of(stage, dice)?;
+pub(crate) fn steps(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let source = Source::of(bed, dice)?;
     let sim = *dice.pick(&["", "--use-sim-time"]);
-    let mut peer = stage.peer(Host::Robot, place)?;
+    let mut peer = bed.peer(Host::Robot, place)?;
     peer.ask(
         &json!({"do": "tick", "begin": source.span.0 - 1.0, "step": 0, "hertz": 50, "count": 1}),
     )?;
-    let (recorder, player) = follow(stage, place, &source, sim, dice)?;
+    let (recorder, player) = follow(bed, place, &source, sim, dice)?;
     // Time stands before the bag until both are there.
     peer.ask(&json!({"do": "tick", "begin": source.span.0 - 1.0, "step": 0.0001, "hertz": 50, "count": 75}))?;
     let mut now = source.span.0 - 0.2;
@@ -126,7 +126,7 @@ pub(crate) fn steps(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mu
     let ended = end(recorder, dice, tally)?;
     let count = played(&player, tally);
     playback::judge(
-        stage,
+        bed,
         place,
         &source,
         &ended,

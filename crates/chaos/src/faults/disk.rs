@@ -11,22 +11,22 @@ use crate::dice::Dice;
 use crate::ledger::Ledger;
 use crate::process::{BOUND, Process, pause};
 use crate::robot::{CACHE, Robot, TOPICS, end, millis, storage};
-use crate::stage::{Stage, shell};
 use crate::tally::Tally;
+use crate::test_bed::{TestBed, shell};
 
 type Done = Result<(), Failure>;
 
 /// Publishes into a recording while `fault` happens; gives the recorder, which still runs.
 fn recording(
-    stage: &Stage,
+    bed: &TestBed,
     place: &Path,
     dice: &mut Dice,
     arguments: &str,
     largest: u64,
     fault: impl FnOnce(&mut Process, &mut Dice) -> Done,
 ) -> Result<Process, Failure> {
-    let mut robot = Robot::start(stage, place, "")?;
-    let mut recorder = stage.record(place, &format!("--topics {TOPICS} {arguments}"))?;
+    let mut robot = Robot::start(bed, place, "")?;
+    let mut recorder = bed.record(place, &format!("--topics {TOPICS} {arguments}"))?;
     robot.go(dice, largest)?;
     pause(millis(dice, 200, 700));
     if !recorder.runs()? {
@@ -39,7 +39,7 @@ fn recording(
 }
 
 /// The disk is full after some megabytes. What was written before stays, the rest is counted.
-pub(crate) fn full(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+pub(crate) fn full(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let size = dice.between(2, 6);
     shell(
         &format!(
@@ -49,7 +49,7 @@ pub(crate) fn full(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut
         place,
     )?;
     let arguments = format!("-o disk/bag {}", storage(dice));
-    let recorder = recording(stage, place, dice, &arguments, 30_000, |_, dice| {
+    let recorder = recording(bed, place, dice, &arguments, 30_000, |_, dice| {
         pause(millis(dice, 800, 2500));
         Ok(())
     })?;
@@ -60,11 +60,11 @@ pub(crate) fn full(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut
         place.display()
     );
     shell(&moved, place)?;
-    account::judge_without_ends(stage, place, &ended, tally)
+    account::judge_without_ends(bed, place, &ended, tally)
 }
 
 /// A disk that takes nothing for a while: a file system on a loop device, frozen.
-pub(crate) fn stalled(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+pub(crate) fn stalled(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let disk = place.join("disk");
     let made = format!(
         "mkdir {0} && truncate -s 64M {0}.image && mkfs.ext4 -q {0}.image && mount -o loop {0}.image {0}",
@@ -73,14 +73,14 @@ pub(crate) fn stalled(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &
     if let Err(why) = shell(&made, place) {
         // Without loop devices a recorder that stands still has to do.
         std::fs::write(place.join("disk.note"), why.to_string())?;
-        return stopped(stage, place, dice, tally);
+        return stopped(bed, place, dice, tally);
     }
     let arguments = format!(
         "-o disk/bag --max-cache-size {}",
         CACHE >> dice.between(0, 6)
     );
-    let recorder = recording(stage, place, dice, &arguments, 4000, |_, dice| {
-        stage.freeze(&disk, dice.between(3, 25))
+    let recorder = recording(bed, place, dice, &arguments, 4000, |_, dice| {
+        bed.freeze(&disk, dice.between(3, 25))
     })?;
     tally.injected += 1;
     let ended = end(recorder, dice, tally)?;
@@ -89,11 +89,11 @@ pub(crate) fn stalled(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &
         place.display()
     );
     shell(&moved, place)?;
-    account::judge(stage, place, &ended, tally)
+    account::judge(bed, place, &ended, tally)
 }
 
 /// There is no place for a bag at all: refused at once, in words.
-pub(crate) fn read_only(stage: &mut Stage, place: &Path, _: &mut Dice, tally: &mut Tally) -> Done {
+pub(crate) fn read_only(bed: &mut TestBed, place: &Path, _: &mut Dice, tally: &mut Tally) -> Done {
     shell(
         &format!(
             "mkdir {0}/disk && mount -t tmpfs -o ro tmpfs {0}/disk",
@@ -101,7 +101,7 @@ pub(crate) fn read_only(stage: &mut Stage, place: &Path, _: &mut Dice, tally: &m
         ),
         place,
     )?;
-    let recorder = stage.record(place, &format!("--topics {TOPICS} -o disk/bag"))?;
+    let recorder = bed.record(place, &format!("--topics {TOPICS} -o disk/bag"))?;
     let ended = recorder.wait(BOUND)?;
     tally.injected += 1;
     tally.check(ended.code == Some(1), || {
@@ -113,7 +113,7 @@ pub(crate) fn read_only(stage: &mut Stage, place: &Path, _: &mut Dice, tally: &m
 }
 
 /// The directory takes no new file any more: the next part of the bag cannot be begun.
-pub(crate) fn sealed(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+pub(crate) fn sealed(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     shell(
         &format!(
             "mkdir {0}/disk && mount -t tmpfs -o size=64m tmpfs {0}/disk",
@@ -123,7 +123,7 @@ pub(crate) fn sealed(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &m
     )?;
     let split = *dice.pick(&["-b 200000", "-d 1"]);
     let arguments = format!("-o disk/bag --max-cache-size {CACHE} {split}");
-    let recorder = recording(stage, place, dice, &arguments, 4000, |_, dice| {
+    let recorder = recording(bed, place, dice, &arguments, 4000, |_, dice| {
         shell(&format!("chattr +i {}/disk/bag", place.display()), place)?;
         pause(millis(dice, 1000, 2000));
         shell(&format!("chattr -i {}/disk/bag", place.display()), place)?;
@@ -137,19 +137,19 @@ pub(crate) fn sealed(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &m
         place.display()
     );
     shell(&moved, place)?;
-    account::judge(stage, place, &ended, tally)
+    account::judge(bed, place, &ended, tally)
 }
 
 /// Somebody deletes the bag while it is written: the recorder says so and ends, and nothing counts as recorded.
 pub(crate) fn vanished(
-    stage: &mut Stage,
+    bed: &mut TestBed,
     place: &Path,
     dice: &mut Dice,
     tally: &mut Tally,
 ) -> Done {
     let arguments = format!("-o bag {}", storage(dice));
     let mut until_then = Ledger::default();
-    let recorder = recording(stage, place, dice, &arguments, 2000, |_, dice| {
+    let recorder = recording(bed, place, dice, &arguments, 2000, |_, dice| {
         until_then = Ledger::read(place)?;
         std::fs::remove_dir_all(place.join("bag"))?;
         pause(millis(dice, 200, 2000));
@@ -173,9 +173,9 @@ pub(crate) fn vanished(
 }
 
 /// The recorder stands still for a while, as on a machine that swaps.
-pub(crate) fn stopped(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+pub(crate) fn stopped(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let arguments = format!("-o bag {}", storage(dice));
-    let recorder = recording(stage, place, dice, &arguments, 3000, |recorder, dice| {
+    let recorder = recording(bed, place, dice, &arguments, 3000, |recorder, dice| {
         recorder.signal(Signal::STOP)?;
         pause(millis(dice, 200, 3500));
         recorder.signal(Signal::CONT)?;
@@ -184,5 +184,5 @@ pub(crate) fn stopped(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &
     })?;
     tally.injected += 1;
     let ended = end(recorder, dice, tally)?;
-    account::judge(stage, place, &ended, tally)
+    account::judge(bed, place, &ended, tally)
 }

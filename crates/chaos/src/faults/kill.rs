@@ -16,25 +16,25 @@ use crate::ledger::{Ledger, Life, Line};
 use crate::playback::{self, Played, Source};
 use crate::process::{BOUND, Process, pause, until};
 use crate::robot::{Robot, TOPICS, end, memory, millis, storage};
-use crate::stage::{Host, Stage};
 use crate::tally::Tally;
+use crate::test_bed::{Host, TestBed};
 
 type Done = Result<(), Failure>;
 
 /// Recorders are killed one after the other, beside a robot that goes on.
 pub(crate) fn recorder(
-    stage: &mut Stage,
+    bed: &mut TestBed,
     place: &Path,
     dice: &mut Dice,
     tally: &mut Tally,
 ) -> Done {
-    let mut robot = Robot::start(stage, place, "")?;
+    let mut robot = Robot::start(bed, place, "")?;
     robot.go_at_once(dice, 3000)?;
     for number in 0..dice.between(6, 10) {
         let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
-        let recorder = stage.start_recorder(place, &arguments)?;
+        let recorder = bed.start_recorder(place, &arguments)?;
         let life = killed(recorder, number % 4 == 3, dice, tally)?;
-        recovered(stage, place, life, Checks::All, tally)?;
+        recovered(bed, place, life, Checks::All, tally)?;
         if !tally.problems.is_empty() {
             return Ok(());
         }
@@ -45,27 +45,27 @@ pub(crate) fn recorder(
 
 /// A recorder that stood still while best-effort messages came knows of its losses for seconds; then it is killed.
 pub(crate) fn lossy_recorder(
-    stage: &mut Stage,
+    bed: &mut TestBed,
     place: &Path,
     dice: &mut Dice,
     tally: &mut Tally,
 ) -> Done {
-    let mut robot = Robot::start(stage, place, "")?;
+    let mut robot = Robot::start(bed, place, "")?;
     let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
-    let recorder = stage.record(place, &arguments)?;
+    let recorder = bed.record(place, &arguments)?;
     let begun_ns = now_ns();
     robot.go(dice, 20_000)?;
     pause(millis(dice, 300, 800));
-    stage.wire(&json!({"loss": 0.2}))?;
+    bed.wire(&json!({"loss": 0.2}))?;
     recorder.signal(Signal::STOP)?;
     pause(millis(dice, 500, 1500));
     recorder.signal(Signal::CONT)?;
     pause(millis(dice, 300, 800));
-    stage.wire(&json!({}))?;
+    bed.wire(&json!({}))?;
     pause(millis(dice, 2700, 4000));
     let life = kill(recorder, begun_ns, tally)?;
     robot.stop_at_once()?;
-    recovered(stage, place, life, Checks::All, tally)
+    recovered(bed, place, life, Checks::All, tally)
 }
 
 /// The machine's clock in nanoseconds.
@@ -114,7 +114,7 @@ pub(crate) enum Checks {
 
 /// What `info`, `recover` and `cat` make of a bag whose recorder is dead.
 pub(crate) fn recovered(
-    stage: &mut Stage,
+    bed: &mut TestBed,
     place: &Path,
     life: Life,
     checks: Checks,
@@ -123,10 +123,10 @@ pub(crate) fn recovered(
     if !place.join("bag").exists() {
         return Ok(());
     }
-    let sealed = stage.oracle.ask(&json!({"bag": place.join("bag")}))?;
+    let sealed = bed.oracle.ask(&json!({"bag": place.join("bag")}))?;
     let ledger = Ledger::read(place)?;
-    let (code, info, words) = bag::ask(stage, place, "info bag")?;
-    let (recovered, report, said) = bag::ask(stage, place, "recover bag")?;
+    let (code, info, words) = bag::ask(bed, place, "info bag")?;
+    let (recovered, report, said) = bag::ask(bed, place, "recover bag")?;
     if recovered == 1 {
         // Nothing was written yet that could be a bag.
         let empty = sealed.as_array().is_none_or(Vec::is_empty);
@@ -138,7 +138,7 @@ pub(crate) fn recovered(
     tally.check(matches!((code, recovered), (0 | 3, 0 | 3)), || {
         format!("info ended with {code}: {words}; recover with {recovered}: {said}")
     });
-    let stored = bag::read(stage, place, "bag")?;
+    let stored = bag::read(bed, place, "bag")?;
     check_sealed(&sealed, &stored, tally);
     let told = report["message_count"].as_u64();
     tally.check(told == Some(stored.len() as u64), || {
@@ -151,10 +151,10 @@ pub(crate) fn recovered(
     tally.check(before <= told, || {
         format!("info saw {before:?} messages, recover {told:?}")
     });
-    let claims = claims(stage, place, tally)?;
-    let (again, _, words) = bag::ask(stage, place, "recover bag")?;
+    let claims = claims(bed, place, tally)?;
+    let (again, _, words) = bag::ask(bed, place, "recover bag")?;
     tally.check(again == 0, || format!("recovered twice: {again}: {words}"));
-    let after = self::claims(stage, place, tally)?;
+    let after = self::claims(bed, place, tally)?;
     tally.check(claims == after, || {
         format!("the account was {claims:?}, after a second recover it is {after:?}")
     });
@@ -166,8 +166,8 @@ pub(crate) fn recovered(
 }
 
 /// What the bag says of itself.
-fn claims(stage: &Stage, place: &Path, tally: &mut Tally) -> Result<Claims, Failure> {
-    let (code, info, words) = bag::ask(stage, place, "info -v bag")?;
+fn claims(bed: &TestBed, place: &Path, tally: &mut Tally) -> Result<Claims, Failure> {
+    let (code, info, words) = bag::ask(bed, place, "info -v bag")?;
     tally.check(code == 0, || format!("info ended with {code}: {words}"));
     Ok(Claims::read(&info))
 }
@@ -313,11 +313,11 @@ fn check_age(ledger: &Ledger, stored: &[Stored], died: u64, tally: &mut Tally) {
 }
 
 /// `recover` itself is killed, again and again; in the end it does its work.
-pub(crate) fn recover(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
-    let mut robot = Robot::start(stage, place, "")?;
+pub(crate) fn recover(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let mut robot = Robot::start(bed, place, "")?;
     robot.go_at_once(dice, 20_000)?;
     let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
-    let recorder = stage.record(place, &arguments)?;
+    let recorder = bed.record(place, &arguments)?;
     let begun_ns = now_ns();
     pause(millis(dice, 1500, 3000));
     let died_ns = now_ns();
@@ -325,7 +325,7 @@ pub(crate) fn recover(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &
     drop(robot);
     tally.kills += 1;
     for _ in 0..dice.between(3, 8) {
-        let mut command = stage.timeloom(Host::Desk, place, "recover bag");
+        let mut command = bed.timeloom(Host::Desk, place, "recover bag");
         let process = Process::start(&mut command, place, "killed")?;
         pause(millis(dice, 1, 40));
         drop(process.end(Signal::KILL)?);
@@ -333,16 +333,16 @@ pub(crate) fn recover(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &
         tally.kills += 1;
     }
     let life = Life { begun_ns, died_ns };
-    recovered(stage, place, life, Checks::Untimed, tally)
+    recovered(bed, place, life, Checks::Untimed, tally)
 }
 
 /// Players are killed; their bags stay as they were, and whoever records has no hole.
-pub(crate) fn player(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
-    let source = Source::of(stage, dice)?;
+pub(crate) fn player(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let source = Source::of(bed, dice)?;
     for number in 0..dice.between(2, 4) {
         let place = place.join(format!("play{number}"));
         std::fs::create_dir_all(&place)?;
-        let recorder = stage.record(
+        let recorder = bed.record(
             &place,
             &format!("--topics {TOPICS} -o bag {}", storage(dice)),
         )?;
@@ -351,12 +351,12 @@ pub(crate) fn player(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &m
             "play {} -r {rate} --disable-keyboard-controls",
             source.bag.display()
         );
-        let mut command = stage.timeloom(Host::Robot, &place, &arguments);
+        let mut command = bed.timeloom(Host::Robot, &place, &arguments);
         let mut player = Process::start(&mut command, &place, "play")?;
         // The first player is killed while it plays, others also while they wait for discovery.
         if number == 0 || dice.between(0, 2) > 0 {
             until(BOUND, || {
-                let (_, info, _) = bag::ask(stage, &place, "info bag")?;
+                let (_, info, _) = bag::ask(bed, &place, "info bag")?;
                 Ok(info["message_count"].as_u64() > Some(0) || !player.runs()?)
             })?;
             pause(millis(dice, 0, 1000));
@@ -369,7 +369,7 @@ pub(crate) fn player(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &m
         pause(millis(dice, 50, 200));
         let ended = end(recorder, dice, tally)?;
         source.check_untouched(tally)?;
-        playback::judge(stage, &place, &source, &ended, Played::UpToSomewhere, tally)?;
+        playback::judge(bed, &place, &source, &ended, Played::UpToSomewhere, tally)?;
     }
     Ok(())
 }

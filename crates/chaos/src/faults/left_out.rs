@@ -10,16 +10,16 @@ use crate::account;
 use crate::dice::Dice;
 use crate::process::{Process, pause, run};
 use crate::robot::{CACHE, Robot, TOPICS, end, millis};
-use crate::stage::{Host, Stage};
 use crate::tally::Tally;
+use crate::test_bed::{Host, TestBed};
 
 type Done = Result<(), Failure>;
 
 /// Calls a service of the recorder.
-fn call(stage: &Stage, place: &Path, service: &str, type_name: &str) -> Done {
+fn call(bed: &TestBed, place: &Path, service: &str, type_name: &str) -> Done {
     let arguments =
         format!("service call /rosbag2_recorder/{service} rosbag2_interfaces/srv/{type_name}");
-    let mut command = stage.timeloom(Host::Desk, place, &arguments);
+    let mut command = bed.timeloom(Host::Desk, place, &arguments);
     let ended = run(&mut command, place, "call")?;
     match ended.code {
         Some(0) => Ok(()),
@@ -28,45 +28,45 @@ fn call(stage: &Stage, place: &Path, service: &str, type_name: &str) -> Done {
 }
 
 fn recording(
-    stage: &mut Stage,
+    bed: &mut TestBed,
     place: &Path,
     dice: &mut Dice,
     tally: &mut Tally,
     arguments: &str,
-    fault: impl FnOnce(&mut Stage, &mut Process, &mut Dice) -> Done,
+    fault: impl FnOnce(&mut TestBed, &mut Process, &mut Dice) -> Done,
 ) -> Done {
-    let mut robot = Robot::start(stage, place, "")?;
+    let mut robot = Robot::start(bed, place, "")?;
     let arguments = format!("--topics {TOPICS} -o bag {arguments}");
-    let mut recorder = stage.record(place, &arguments)?;
+    let mut recorder = bed.record(place, &arguments)?;
     robot.go(dice, 3000)?;
     pause(millis(dice, 200, 600));
-    fault(stage, &mut recorder, dice)?;
+    fault(bed, &mut recorder, dice)?;
     tally.injected += 1;
     pause(millis(dice, 200, 600));
     robot.stop()?;
     let ended = end(recorder, dice, tally)?;
-    account::judge(stage, place, &ended, tally)
+    account::judge(bed, place, &ended, tally)
 }
 
 /// Paused and resumed, while the wire is bad and the recorder stands still.
-pub(crate) fn paused(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+pub(crate) fn paused(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let arguments = format!("--max-cache-size {CACHE}");
     recording(
-        stage,
+        bed,
         place,
         dice,
         tally,
         &arguments,
-        |stage, recorder, dice| {
-            call(stage, place, "pause", "Pause")?;
-            stage.wire(&json!({"loss": 0.2}))?;
+        |bed, recorder, dice| {
+            call(bed, place, "pause", "Pause")?;
+            bed.wire(&json!({"loss": 0.2}))?;
             recorder.signal(Signal::STOP)?;
             pause(millis(dice, 100, 900));
             recorder.signal(Signal::CONT)?;
             pause(millis(dice, 200, 900));
-            stage.wire(&json!({}))?;
+            bed.wire(&json!({}))?;
             if dice.between(0, 2) > 0 {
-                call(stage, place, "resume", "Resume")?;
+                call(bed, place, "resume", "Resume")?;
             }
             Ok(())
         },
@@ -74,7 +74,7 @@ pub(crate) fn paused(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &m
 }
 
 /// Throttled, in old files that are deleted, or in a ring that is written on demand.
-pub(crate) fn thinned(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+pub(crate) fn thinned(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let how = *dice.pick(&[
         "--topic-throttle-frequency /chaos/weak=20 /chaos/strong=7",
         "-d 1 --max-bag-files 2",
@@ -83,10 +83,10 @@ pub(crate) fn thinned(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &
         "--snapshot-mode --max-cache-duration 1",
     ]);
     let arguments = format!("--max-cache-size {CACHE} {how}");
-    recording(stage, place, dice, tally, &arguments, |stage, _, dice| {
+    recording(bed, place, dice, tally, &arguments, |bed, _, dice| {
         pause(millis(dice, 1500, 4000));
         if how.contains("snapshot") {
-            call(stage, place, "snapshot", "Snapshot")?;
+            call(bed, place, "snapshot", "Snapshot")?;
             pause(millis(dice, 100, 1500));
         }
         Ok(())
@@ -94,12 +94,12 @@ pub(crate) fn thinned(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &
 }
 
 /// The recorder takes a message only when the one before is written: what is lost meanwhile is its own loss.
-pub(crate) fn blocked(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+pub(crate) fn blocked(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let how = *dice.pick(&[
         "--max-cache-size 0",
         "--max-cache-size 20000 --drop-policy block",
     ]);
-    recording(stage, place, dice, tally, how, |_, _, dice| {
+    recording(bed, place, dice, tally, how, |_, _, dice| {
         pause(millis(dice, 500, 2500));
         Ok(())
     })

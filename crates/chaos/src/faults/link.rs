@@ -9,8 +9,8 @@ use crate::account;
 use crate::dice::Dice;
 use crate::process::pause;
 use crate::robot::{Robot, TOPICS, end, millis, storage};
-use crate::stage::{Host, Stage};
 use crate::tally::Tally;
+use crate::test_bed::{Host, TestBed};
 
 type Done = Result<(), Failure>;
 
@@ -24,88 +24,88 @@ fn seconds(dice: &mut Dice, low: u64, high: u64) -> f64 {
     f64::from(u32::try_from(dice.between(low, high)).unwrap_or(0)) / 1000.0
 }
 
-pub(crate) fn loss(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+pub(crate) fn loss(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let how = json!({"loss": share(dice, 2, 30)});
-    bad_wire(stage, place, dice, tally, &how)
+    bad_wire(bed, place, dice, tally, &how)
 }
 
-pub(crate) fn delay(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+pub(crate) fn delay(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let how = json!({"delay": seconds(dice, 2, 60)});
-    bad_wire(stage, place, dice, tally, &how)
+    bad_wire(bed, place, dice, tally, &how)
 }
 
-pub(crate) fn reorder(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+pub(crate) fn reorder(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let how = json!({"reorder": share(dice, 5, 40), "jitter": seconds(dice, 0, 5)});
-    bad_wire(stage, place, dice, tally, &how)
+    bad_wire(bed, place, dice, tally, &how)
 }
 
 pub(crate) fn duplicates(
-    stage: &mut Stage,
+    bed: &mut TestBed,
     place: &Path,
     dice: &mut Dice,
     tally: &mut Tally,
 ) -> Done {
     let how = json!({"duplicate": share(dice, 10, 80)});
-    bad_wire(stage, place, dice, tally, &how)
+    bad_wire(bed, place, dice, tally, &how)
 }
 
-pub(crate) fn storm(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+pub(crate) fn storm(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let how = json!({
         "loss": share(dice, 2, 15), "duplicate": share(dice, 2, 15), "reorder": share(dice, 2, 15),
         "delay": seconds(dice, 0, 10), "jitter": seconds(dice, 0, 20),
     });
-    bad_wire(stage, place, dice, tally, &how)
+    bad_wire(bed, place, dice, tally, &how)
 }
 
 /// Shorter and longer than the lease of two seconds: afterwards they know each other still, or meet anew.
 pub(crate) fn partition(
-    stage: &mut Stage,
+    bed: &mut TestBed,
     place: &Path,
     dice: &mut Dice,
     tally: &mut Tally,
 ) -> Done {
-    bad_wire(stage, place, dice, tally, &json!({"cut": true}))
+    bad_wire(bed, place, dice, tally, &json!({"cut": true}))
 }
 
 fn bad_wire(
-    stage: &mut Stage,
+    bed: &mut TestBed,
     place: &Path,
     dice: &mut Dice,
     tally: &mut Tally,
     how: &Value,
 ) -> Done {
-    recording(stage, place, dice, tally, |stage, dice| {
-        stage.wire(how)?;
+    recording(bed, place, dice, tally, |bed, dice| {
+        bed.wire(how)?;
         pause(millis(dice, 300, 3500));
-        stage.wire(&json!({})).map(drop)
+        bed.wire(&json!({})).map(drop)
     })
 }
 
 /// Somebody pulls the cable.
-pub(crate) fn down(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
-    recording(stage, place, dice, tally, |stage, dice| {
-        stage.plug(Host::Robot, "down")?;
+pub(crate) fn down(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    recording(bed, place, dice, tally, |bed, dice| {
+        bed.plug(Host::Robot, "down")?;
         pause(millis(dice, 200, 3500));
-        stage.plug(Host::Robot, "up")
+        bed.plug(Host::Robot, "up")
     })
 }
 
 /// A recording with something in the middle; the law holds afterwards.
 fn recording(
-    stage: &mut Stage,
+    bed: &mut TestBed,
     place: &Path,
     dice: &mut Dice,
     tally: &mut Tally,
-    fault: impl Fn(&mut Stage, &mut Dice) -> Done,
+    fault: impl Fn(&mut TestBed, &mut Dice) -> Done,
 ) -> Done {
-    let mut robot = Robot::start(stage, place, "")?;
+    let mut robot = Robot::start(bed, place, "")?;
     let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
-    let recorder = stage.record(place, &arguments)?;
+    let recorder = bed.record(place, &arguments)?;
     robot.go(dice, 3000)?;
     let faults = dice.between(1, 2);
     for _ in 0..faults {
         pause(millis(dice, 100, 500));
-        fault(stage, dice)?;
+        fault(bed, dice)?;
         tally.injected += 1;
     }
     // Long enough for two that have forgotten each other to meet again.
@@ -113,5 +113,5 @@ fn recording(
     robot.stop()?;
     pause(millis(dice, 100, 300));
     let ended = end(recorder, dice, tally)?;
-    account::judge(stage, place, &ended, tally)
+    account::judge(bed, place, &ended, tally)
 }

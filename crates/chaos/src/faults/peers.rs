@@ -10,35 +10,35 @@ use crate::account;
 use crate::dice::Dice;
 use crate::process::pause;
 use crate::robot::{Robot, TOPICS, end, millis, storage};
-use crate::stage::{Host, Stage};
 use crate::tally::Tally;
+use crate::test_bed::{Host, TestBed};
 
 type Done = Result<(), Failure>;
 
 /// One after the other is killed in the middle of its work.
-pub(crate) fn kill(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
-    lives(stage, place, dice, tally, |robot, tally| {
+pub(crate) fn kill(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    lives(bed, place, dice, tally, |robot, tally| {
         tally.kills += 1;
         robot.peer.kill()
     })
 }
 
 /// One after the other ends in order, and the next one takes over.
-pub(crate) fn restart(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
-    lives(stage, place, dice, tally, |mut robot, _| robot.stop())
+pub(crate) fn restart(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    lives(bed, place, dice, tally, |mut robot, _| robot.stop())
 }
 
 fn lives(
-    stage: &mut Stage,
+    bed: &mut TestBed,
     place: &Path,
     dice: &mut Dice,
     tally: &mut Tally,
     end_of: impl Fn(Robot, &mut Tally) -> Done,
 ) -> Done {
     let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
-    let recorder = stage.record(place, &arguments)?;
+    let recorder = bed.record(place, &arguments)?;
     for life in 0..dice.between(3, 6) {
-        let mut robot = Robot::start(stage, place, &format!("life{life}_"))?;
+        let mut robot = Robot::start(bed, place, &format!("life{life}_"))?;
         robot.go(dice, 2000)?;
         pause(millis(dice, 50, 900));
         end_of(robot, tally)?;
@@ -46,32 +46,32 @@ fn lives(
     }
     pause(millis(dice, 100, 300));
     let ended = end(recorder, dice, tally)?;
-    account::judge(stage, place, &ended, tally)
+    account::judge(bed, place, &ended, tally)
 }
 
 /// The process of a publisher is gone before its lease ends, and packets were lost: its last number is not known.
-pub(crate) fn vanish(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+pub(crate) fn vanish(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
     let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
-    let recorder = stage.record(place, &arguments)?;
-    let mut robot = Robot::start(stage, place, "")?;
+    let recorder = bed.record(place, &arguments)?;
+    let mut robot = Robot::start(bed, place, "")?;
     robot.go(dice, 2000)?;
     pause(millis(dice, 100, 400));
-    stage.wire(&json!({"loss": 0.2}))?;
+    bed.wire(&json!({"loss": 0.2}))?;
     pause(millis(dice, 200, 900));
     robot.peer.kill()?;
     tally.injected += 1;
     tally.kills += 1;
     pause(millis(dice, 50, 600));
     let ended = end(recorder, dice, tally)?;
-    stage.wire(&json!({}))?;
-    account::judge(stage, place, &ended, tally)
+    bed.wire(&json!({}))?;
+    account::judge(bed, place, &ended, tally)
 }
 
 /// Publishers that come, send a few messages and leave at once, before or after they are heard.
-pub(crate) fn short(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
-    let mut peer = stage.peer(Host::Robot, place)?;
+pub(crate) fn short(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let mut peer = bed.peer(Host::Robot, place)?;
     let arguments = format!("--topics /chaos/short -o bag {}", storage(dice));
-    let recorder = stage.record(place, &arguments)?;
+    let recorder = bed.record(place, &arguments)?;
     pause(millis(dice, 300, 1500));
     for number in 0..dice.between(4, 10) {
         let reliable = dice.between(0, 3) > 0;
@@ -85,14 +85,14 @@ pub(crate) fn short(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mu
     }
     pause(millis(dice, 100, 2000));
     let ended = end(recorder, dice, tally)?;
-    account::judge(stage, place, &ended, tally)
+    account::judge(bed, place, &ended, tally)
 }
 
 /// The same topic with another QoS, again and again.
-pub(crate) fn qos(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
-    let mut peer = stage.peer(Host::Robot, place)?;
+pub(crate) fn qos(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let mut peer = bed.peer(Host::Robot, place)?;
     let arguments = format!("--topics /chaos/moody -o bag {}", storage(dice));
-    let recorder = stage.record(place, &arguments)?;
+    let recorder = bed.record(place, &arguments)?;
     for mood in 0..dice.between(3, 6) {
         let name = format!("mood{mood}");
         let latched = dice.between(0, 2) == 0;
@@ -117,12 +117,12 @@ pub(crate) fn qos(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut 
     }
     pause(millis(dice, 100, 300));
     let ended = end(recorder, dice, tally)?;
-    account::judge(stage, place, &ended, tally)
+    account::judge(bed, place, &ended, tally)
 }
 
 /// Two types from the beginning: nothing is recorded, and everything is counted.
-pub(crate) fn kinds(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
-    let mut peer = stage.peer(Host::Robot, place)?;
+pub(crate) fn kinds(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let mut peer = bed.peer(Host::Robot, place)?;
     let topic = "/chaos/twofold";
     let names = ["text", "number"];
     for (name, kind) in names.iter().zip(["String", "Number"]) {
@@ -130,7 +130,7 @@ pub(crate) fn kinds(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mu
     }
     pause(millis(dice, 300, 600));
     let arguments = format!("--topics {topic} -o bag {}", storage(dice));
-    let recorder = stage.record(place, &arguments)?;
+    let recorder = bed.record(place, &arguments)?;
     if !peer.can(&json!({"do": "matched", "names": names}))? {
         return Err("no subscription".into());
     }
@@ -142,16 +142,16 @@ pub(crate) fn kinds(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mu
     peer.ask(&json!({"do": "acked", "names": names, "seconds": 20}))?;
     tally.injected += 1;
     let ended = end(recorder, dice, tally)?;
-    account::judge(stage, place, &ended, tally)
+    account::judge(bed, place, &ended, tally)
 }
 
 /// The same topic with another type: one of them is recorded, the messages of the other are counted.
-pub(crate) fn kind(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
-    let mut peer = stage.peer(Host::Robot, place)?;
+pub(crate) fn kind(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let mut peer = bed.peer(Host::Robot, place)?;
     let text = json!({"do": "writer", "name": "text", "topic": "/chaos/twofold"});
     peer.ask(&text)?;
     let arguments = format!("--topics /chaos/twofold -o bag {}", storage(dice));
-    let recorder = stage.record(place, &arguments)?;
+    let recorder = bed.record(place, &arguments)?;
     if !peer.can(&json!({"do": "matched", "names": ["text"]}))? {
         return Err("no subscription".into());
     }
@@ -176,14 +176,14 @@ pub(crate) fn kind(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut
     }
     tally.injected += 1;
     let ended = end(recorder, dice, tally)?;
-    account::judge(stage, place, &ended, tally)
+    account::judge(bed, place, &ended, tally)
 }
 
 /// The peer stands still for a while, its sockets open.
-pub(crate) fn stalled(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
-    let mut robot = Robot::start(stage, place, "")?;
+pub(crate) fn stalled(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let mut robot = Robot::start(bed, place, "")?;
     let arguments = format!("--topics {TOPICS} -o bag {}", storage(dice));
-    let recorder = stage.record(place, &arguments)?;
+    let recorder = bed.record(place, &arguments)?;
     robot.go(dice, 2000)?;
     let pid = i32::try_from(robot.peer.id()).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or("no peer")?;
@@ -197,5 +197,5 @@ pub(crate) fn stalled(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &
     pause(millis(dice, 1500, 2500));
     robot.stop()?;
     let ended = end(recorder, dice, tally)?;
-    account::judge(stage, place, &ended, tally)
+    account::judge(bed, place, &ended, tally)
 }

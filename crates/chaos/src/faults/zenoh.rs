@@ -12,8 +12,8 @@ use crate::faults::kill::{self, Checks};
 use crate::process::{Process, pause};
 use crate::robot::{end, millis, storage};
 use crate::script::{self, Script};
-use crate::stage::{Host, Stage};
 use crate::tally::Tally;
+use crate::test_bed::{Host, TestBed};
 
 type Done = Result<(), Failure>;
 
@@ -26,8 +26,8 @@ struct Robot {
 }
 
 impl Robot {
-    fn start(stage: &Stage, place: &Path, prefix: &str) -> Result<Self, Failure> {
-        let mut command = stage.command(Host::Robot, &stage.options.python);
+    fn start(bed: &TestBed, place: &Path, prefix: &str) -> Result<Self, Failure> {
+        let mut command = bed.command(Host::Robot, &bed.options.python);
         command
             .arg(script::path("zenoh_peer.py"))
             .arg("0")
@@ -86,25 +86,25 @@ fn over_zenoh(command: &mut Command) -> &mut Command {
         .env("ZENOH_CONFIG_OVERRIDE", places)
 }
 
-fn record(stage: &Stage, place: &Path, dice: &mut Dice) -> Result<Process, Failure> {
-    let mut recorder = start_recorder(stage, place, dice)?;
+fn record(bed: &TestBed, place: &Path, dice: &mut Dice) -> Result<Process, Failure> {
+    let mut recorder = start_recorder(bed, place, dice)?;
     recorder.begins()?;
     Ok(recorder)
 }
 
-fn start_recorder(stage: &Stage, place: &Path, dice: &mut Dice) -> Result<Process, Failure> {
+fn start_recorder(bed: &TestBed, place: &Path, dice: &mut Dice) -> Result<Process, Failure> {
     let arguments = format!(
         "record --disable-keyboard-controls --format json --topics /chaos/strong /chaos/weak -o bag {}",
         storage(dice)
     );
-    let mut command = stage.timeloom(Host::Desk, place, &arguments);
+    let mut command = bed.timeloom(Host::Desk, place, &arguments);
     Process::start(over_zenoh(&mut command), place, "record")
 }
 
 /// Loss, delay and short cuts of the wire; TCP repairs what it can.
-pub(crate) fn link(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
-    let mut robot = Robot::start(stage, place, "")?;
-    let recorder = record(stage, place, dice)?;
+pub(crate) fn link(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let mut robot = Robot::start(bed, place, "")?;
+    let recorder = record(bed, place, dice)?;
     robot.go(dice)?;
     let hows = [
         json!({"loss": 0.03}),
@@ -115,9 +115,9 @@ pub(crate) fn link(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut
     for _ in 0..2 {
         pause(millis(dice, 100, 400));
         let how = dice.pick(&hows).clone();
-        stage.wire(&how)?;
+        bed.wire(&how)?;
         pause(millis(dice, 200, 1200));
-        stage.wire(&json!({}))?;
+        bed.wire(&json!({}))?;
         tally.injected += 1;
     }
     pause(millis(dice, 300, 600));
@@ -125,14 +125,14 @@ pub(crate) fn link(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut
     // What TCP has lost it sends again, later and later.
     pause(millis(dice, 2000, 2000));
     let ended = end(recorder, dice, tally)?;
-    account::judge(stage, place, &ended, tally)
+    account::judge(bed, place, &ended, tally)
 }
 
 /// Robots are killed one after the other.
-pub(crate) fn peer(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
-    let recorder = record(stage, place, dice)?;
+pub(crate) fn peer(bed: &mut TestBed, place: &Path, dice: &mut Dice, tally: &mut Tally) -> Done {
+    let recorder = record(bed, place, dice)?;
     for life in 0..dice.between(2, 4) {
-        let mut robot = Robot::start(stage, place, &format!("life{life}_"))?;
+        let mut robot = Robot::start(bed, place, &format!("life{life}_"))?;
         robot.go(dice)?;
         pause(millis(dice, 50, 900));
         robot.peer.kill()?;
@@ -141,22 +141,22 @@ pub(crate) fn peer(stage: &mut Stage, place: &Path, dice: &mut Dice, tally: &mut
     }
     pause(millis(dice, 100, 300));
     let ended = end(recorder, dice, tally)?;
-    account::judge(stage, place, &ended, tally)
+    account::judge(bed, place, &ended, tally)
 }
 
 /// Recorders are killed one after the other.
 pub(crate) fn recorder(
-    stage: &mut Stage,
+    bed: &mut TestBed,
     place: &Path,
     dice: &mut Dice,
     tally: &mut Tally,
 ) -> Done {
-    let mut robot = Robot::start(stage, place, "")?;
+    let mut robot = Robot::start(bed, place, "")?;
     robot.go_at_once(dice)?;
     for number in 0..dice.between(4, 7) {
-        let recorder = start_recorder(stage, place, dice)?;
+        let recorder = start_recorder(bed, place, dice)?;
         let life = kill::killed(recorder, number % 4 == 3, dice, tally)?;
-        kill::recovered(stage, place, life, Checks::Untimed, tally)?;
+        kill::recovered(bed, place, life, Checks::Untimed, tally)?;
         if !tally.problems.is_empty() {
             return Ok(());
         }

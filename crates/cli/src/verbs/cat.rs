@@ -20,6 +20,7 @@ use crate::outcome::Outcome;
 use crate::selection_arguments::SelectionArguments;
 use crate::time_format::TimeFormat;
 use crate::time_range::TimeRangeArguments;
+use crate::topic_selection::CheckSelection as _;
 use crate::{damage, field_path, hint};
 
 const EXAMPLES: &str = "\

@@ -26,6 +26,7 @@ use crate::outcome::Outcome;
 use crate::selection_arguments::SelectionArguments;
 use crate::time_format::TimeFormat;
 use crate::time_range::TimeRangeArguments;
+use crate::topic_selection::CheckSelection as _;
 
 const EXAMPLES: &str = "\
 EXAMPLES

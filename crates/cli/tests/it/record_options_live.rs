@@ -194,7 +194,7 @@ fn it_ends_by_itself_and_says_why() {
         run
     };
     let run = ended(disk, "the disk is nearly full");
-    assert!(run.stderr.contains("are to stay free"), "{run}");
+    assert!(run.stderr.contains("low disk space"), "{run}");
     robot.ask(&json!({"do": "matched", "name": "/a", "count": 2}));
     robot.ask(&json!({"do": "start", "name": "/a", "rate": 2000.0}));
     let run = ended(messages, "the maximum number of messages is reached");

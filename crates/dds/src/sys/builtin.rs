@@ -1,4 +1,4 @@
-//! Cyclone's own topics: participants, writers and readers, everybody's and ours.
+//! Cyclone's own topics: participants, writers and readers, remote and local.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::MaybeUninit;
@@ -161,7 +161,7 @@ unsafe fn presence(
             Discovered {
                 topic: text(endpoint.topic_name),
                 type_name: text(endpoint.type_name),
-                qos: told(read_profile(endpoint.qos), &endpoint.key),
+                qos: offered(read_profile(endpoint.qos), &endpoint.key),
                 user_data: read_user_data(endpoint.qos),
             }
         };
@@ -177,7 +177,7 @@ unsafe fn presence(
 const FAST_DDS: [u8; 2] = [0x01, 0x0f];
 
 /// A profile without what the peer does not send: Fast DDS leaves the history out, and Cyclone fills in its default.
-fn told(profile: QosProfile, guid: &[u8; 16]) -> QosProfile {
+fn offered(profile: QosProfile, guid: &[u8; 16]) -> QosProfile {
     if !guid.starts_with(&FAST_DDS) {
         return profile;
     }
@@ -208,9 +208,9 @@ mod tests {
     fn the_history_of_fast_dds_is_unknown() {
         let mut guid = [0; 16];
         guid[..2].copy_from_slice(&[0x01, 0x10]);
-        assert_eq!(told(QosProfile::DEFAULT, &guid), QosProfile::DEFAULT);
+        assert_eq!(offered(QosProfile::DEFAULT, &guid), QosProfile::DEFAULT);
         guid[..2].copy_from_slice(&FAST_DDS);
-        let profile = told(QosProfile::DEFAULT, &guid);
+        let profile = offered(QosProfile::DEFAULT, &guid);
         assert_eq!((profile.history, profile.depth), (History::Unknown, 0));
         assert_eq!(profile.reliability, QosProfile::DEFAULT.reliability);
     }

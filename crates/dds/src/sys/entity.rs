@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 use std::fmt;
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 
 use super::ffi::{
@@ -15,6 +15,7 @@ use super::ffi::{
 use super::hooks;
 use super::qos::Qos;
 use super::sertype;
+use timeloom_wire::backend::lock;
 
 /// What a call of Cyclone answered, when it was no success.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -187,7 +188,7 @@ impl Domain {
 
     /// A topic, made when it is not in use yet.
     pub(super) fn topic(&self, name: &CStr, type_name: &CStr) -> DdsResult<Arc<Entity>> {
-        let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut topics = lock(&self.topics);
         let key = (name.to_owned(), type_name.to_owned());
         if let Some(topic) = topics.get(&key).and_then(Weak::upgrade) {
             return Ok(topic);

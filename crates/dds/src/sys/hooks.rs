@@ -24,7 +24,7 @@ pub(super) fn install() {
             timeloom_receive_hook = Some(received);
             timeloom_heartbeat_hook = Some(heartbeat);
             timeloom_inline_qos_hook = Some(add_inline_qos);
-            timeloom_lease_hook = Some(fell_silent);
+            timeloom_lease_hook = Some(lease_expired);
         }
     });
 }
@@ -43,13 +43,13 @@ unsafe extern "C" fn written(serdata: *mut ddsi_serdata, writer: *const [u8; 16]
 /// A writer said what its last number is, on the receive thread.
 unsafe extern "C" fn heartbeat(writer: *const [u8; 16], last: u64) {
     // SAFETY: Cyclone passes the identity of the writer.
-    last_numbers::tell(unsafe { *writer }, last);
+    last_numbers::announce(unsafe { *writer }, last);
 }
 
 /// A participant was not heard of for as long as it had promised, on the thread that looks after leases.
-unsafe extern "C" fn fell_silent(participant: *const [u8; 16]) {
+unsafe extern "C" fn lease_expired(participant: *const [u8; 16]) {
     // SAFETY: Cyclone passes the identity of the participant.
-    last_numbers::fell_silent(unsafe { &*participant });
+    last_numbers::lease_expired(unsafe { &*participant });
 }
 
 /// A sample came, and is not stored yet.

@@ -1,20 +1,22 @@
-//! The last number that each reliable writer has said it has sent, also after it is gone, and who left without a word.
+//! The last sequence number that each reliable writer has announced, also after it left, and the participants whose
+//! lease expired.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+use timeloom_wire::backend::lock;
 
 /// What is known of the writers of all domains.
-static LAST: Mutex<Told> = Mutex::new(Told {
+static LAST: Mutex<WriterStates> = Mutex::new(WriterStates {
     numbers: BTreeMap::new(),
     questions: 0,
     silent: BTreeSet::new(),
 });
 
-struct Told {
+struct WriterStates {
     numbers: BTreeMap<[u8; 16], Number>,
     /// How often writers were asked.
     questions: u64,
-    /// Participants whose lease ran out: they may have gone on where nobody heard them.
+    /// Participants whose lease expired: they may still publish where they cannot be heard.
     silent: BTreeSet<Prefix>,
 }
 
@@ -29,12 +31,12 @@ struct Number {
 /// What the identities of a participant and its writers have in common.
 type Prefix = [u8; 12];
 
-/// More writers than this in the life of a process, and those of the lowest names are forgotten: what nobody knows is
+/// With more writers than this in the life of a process, those with the lowest identities are forgotten; their ends are
 /// reported as unknown.
 const MOST: usize = 1 << 16;
 
-fn last() -> MutexGuard<'static, Told> {
-    LAST.lock().unwrap_or_else(PoisonError::into_inner)
+fn last() -> MutexGuard<'static, WriterStates> {
+    lock(&LAST)
 }
 
 fn prefix(identity: &[u8; 16]) -> Prefix {
@@ -43,8 +45,8 @@ fn prefix(identity: &[u8; 16]) -> Prefix {
     prefix
 }
 
-/// A writer said that `number` is its last.
-pub(super) fn tell(writer: [u8; 16], number: u64) {
+/// A writer announced `number` as its last.
+pub(super) fn announce(writer: [u8; 16], number: u64) {
     let mut last = last();
     let questions = last.questions;
     let known = last.numbers.entry(writer).or_default();
@@ -61,8 +63,8 @@ pub(super) fn tell(writer: [u8; 16], number: u64) {
     }
 }
 
-/// A participant was not heard of for too long.
-pub(super) fn fell_silent(participant: &[u8; 16]) {
+/// The lease of a participant expired.
+pub(super) fn lease_expired(participant: &[u8; 16]) {
     let mut last = last();
     last.silent.insert(prefix(participant));
     if last.silent.len() > MOST {
@@ -70,9 +72,9 @@ pub(super) fn fell_silent(participant: &[u8; 16]) {
     }
 }
 
-/// The last number that a writer has told, if it has told any.
+/// The last number that a writer has announced, if any.
 pub(crate) fn last_number(writer: &[u8; 16]) -> Option<u64> {
-    last().numbers.get(writer).map(|told| told.number)
+    last().numbers.get(writer).map(|known| known.number)
 }
 
 /// Counts a question to writers; gives its number.
@@ -82,14 +84,14 @@ pub(crate) fn new_question() -> u64 {
     last.questions
 }
 
-/// Whether a writer has told its last number since that question.
-pub(crate) fn told_since(writer: &[u8; 16], question: u64) -> bool {
-    let told = last().numbers.get(writer).copied();
-    told.is_some_and(|told| told.questions >= question)
+/// Whether a writer has announced its last number since that question.
+pub(crate) fn has_announced_since(writer: &[u8; 16], question: u64) -> bool {
+    let known = last().numbers.get(writer).copied();
+    known.is_some_and(|known| known.questions >= question)
 }
 
-/// Whether a writer left without a word and has told nothing since.
-pub(crate) fn is_silent(writer: &[u8; 16]) -> bool {
+/// Whether the lease of a writer's participant expired and the writer has announced nothing since.
+pub(crate) fn is_lease_expired(writer: &[u8; 16]) -> bool {
     last().silent.contains(&prefix(writer))
 }
 
@@ -101,31 +103,31 @@ mod tests {
     fn the_highest_number_counts() {
         let writer = [0xee; 16];
         assert_eq!(last_number(&writer), None);
-        tell(writer, 7);
-        tell(writer, 5);
+        announce(writer, 7);
+        announce(writer, 5);
         assert_eq!(last_number(&writer), Some(7));
     }
 
     #[test]
     fn an_answer_comes_after_the_question() {
         let writer = [0xab; 16];
-        tell(writer, 7);
+        announce(writer, 7);
         let question = new_question();
-        assert!(!told_since(&writer, question));
-        tell(writer, 7);
-        assert!(told_since(&writer, question));
-        assert!(!told_since(&[0xac; 16], question));
+        assert!(!has_announced_since(&writer, question));
+        announce(writer, 7);
+        assert!(has_announced_since(&writer, question));
+        assert!(!has_announced_since(&[0xac; 16], question));
     }
 
     #[test]
-    fn who_left_without_a_word_is_silent_until_it_is_back() {
+    fn an_expired_lease_is_renewed_by_the_next_announcement() {
         let (mut participant, writer) = ([0xdd; 16], [0xdd; 16]);
         participant[15] = 0xc1;
-        assert!(!is_silent(&writer));
-        fell_silent(&participant);
-        assert!(is_silent(&writer));
-        assert!(!is_silent(&[0xcc; 16]));
-        tell(writer, 3);
-        assert!(!is_silent(&writer));
+        assert!(!is_lease_expired(&writer));
+        lease_expired(&participant);
+        assert!(is_lease_expired(&writer));
+        assert!(!is_lease_expired(&[0xcc; 16]));
+        announce(writer, 3);
+        assert!(!is_lease_expired(&writer));
     }
 }

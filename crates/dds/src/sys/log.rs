@@ -2,9 +2,10 @@
 
 use std::ffi::{CStr, c_void};
 use std::ptr;
-use std::sync::{Arc, Mutex, Once, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Once, Weak};
 
 use super::ffi::{DDS_LC_ERROR, DDS_LC_FATAL, dds_log_data_t, dds_set_log_sink};
+use timeloom_wire::backend::lock;
 
 /// A line of Cyclone's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub(crate) fn watch_log(watcher: &Arc<Watcher>) {
     static SINK: Once = Once::new();
     // SAFETY: the function lives for ever and needs no argument.
     SINK.call_once(|| unsafe { dds_set_log_sink(Some(line), ptr::null_mut()) });
-    let mut watchers = WATCHERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut watchers = lock(&WATCHERS);
     watchers.retain(|watcher| watcher.strong_count() > 0);
     watchers.push(Arc::downgrade(watcher));
 }
@@ -40,7 +41,7 @@ unsafe extern "C" fn line(_: *mut c_void, data: *const dds_log_data_t) {
     };
     // The lock is not held while others' code runs.
     let watchers: Vec<_> = {
-        let watchers = WATCHERS.lock().unwrap_or_else(PoisonError::into_inner);
+        let watchers = lock(&WATCHERS);
         watchers.iter().filter_map(Weak::upgrade).collect()
     };
     for watcher in watchers {

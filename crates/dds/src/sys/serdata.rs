@@ -57,12 +57,12 @@ impl Serdata {
         ptr::eq(unsafe { (*serdata).ops }, &raw const OPERATIONS)
     }
 
-    /// The payload, without a copy when nobody else holds the sample.
+    /// The payload, without a copy if this is the only reference to the sample.
     ///
     /// # Safety
     /// `serdata` is live, ours, and the caller owns one reference to it.
     pub(super) unsafe fn take_payload(serdata: *mut Self) -> Bytes {
-        // SAFETY: it is live. With one reference, the caller's, nobody else can look at it or get a reference.
+        // SAFETY: it is live. With one reference, the caller's, no other thread can access it or get a reference.
         unsafe {
             if (*serdata).base.refc.load(Ordering::Acquire) == 1 {
                 mem::take(&mut (*serdata).payload)

@@ -107,7 +107,7 @@ fn requests_without_a_header_are_counted_and_not_passed_on() {
     until("the server is there", || publisher.matched() == 1);
     send(&*publisher, vec![0, 1, 0, 0, 1, 2, 3, 4]);
     until("it is counted", || {
-        noted(&server, NoteKind::MalformedServiceHeader) == 1
+        noted(&server, NoteKind::MalformedRequest) == 1
     });
     calls(&bad, 3);
 }

@@ -230,9 +230,9 @@ fn writers_of_fast_dds_that_are_quiet_say_what_their_last_number_is() {
         peer.ask(&format_args!("write {name} 100 0 {count}"));
         let received = || u64::try_from(collector.count()).unwrap();
         until("all of it is here", || received() == count);
-        assert!(subscription.ask_last_numbers());
+        assert!(subscription.request_last_numbers());
         until("it answers", || subscription.has_answered(&writer));
-        assert_eq!(subscription.last_told(&writer), Some(count), "{name}");
+        assert_eq!(subscription.last_announced(&writer), Some(count), "{name}");
         peer.ask(&format_args!("write {name} 100 {count} 2"));
         until("it goes on", || received() == count + 2);
         assert_eq!(

@@ -14,7 +14,7 @@ mod domains;
 mod events;
 mod fast;
 mod fuzz;
-mod last_told;
+mod last_announced;
 mod local;
 mod loss;
 mod peer;

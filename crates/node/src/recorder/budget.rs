@@ -1,30 +1,30 @@
 use std::collections::VecDeque;
 
-/// Who may keep how many bytes waiting.
+/// The bytes that messages may use while they wait.
 ///
-/// Most of the bytes are for whoever comes first. A share is set aside, the same for each topic, so that a big image
-/// cannot push out `/tf`.
+/// Most of them are shared by all topics. An eighth is reserved, in equal shares for each topic, so that large images
+/// cannot displace `/tf`.
 #[derive(Debug)]
 pub(super) struct Budget {
     limit: usize,
-    /// Set aside for all topics together.
+    /// The reserved bytes of all topics together.
     reserve: usize,
     common_used: usize,
     reserve_used: usize,
     topics: Vec<Share>,
 }
 
-/// One topic's part.
+/// The reserved share of one topic.
 #[derive(Debug, Default)]
 struct Share {
     used: usize,
-    /// The places of its messages in the queue, oldest first; only where the oldest may have to go.
+    /// The places of its messages in the queue, oldest first; only if the drop policy is to drop the oldest.
     places: VecDeque<usize>,
 }
 
-/// Which bytes a message lives on.
+/// The bytes that a message is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purse {
+pub(super) enum Pool {
     Common,
     Reserve,
 }
@@ -47,14 +47,14 @@ impl Budget {
         &mut self.topics[topic]
     }
 
-    /// Takes the bytes for a message, if there are any. Alone, a message is taken however big it is.
-    pub(super) fn admit(&mut self, topic: usize, cost: usize) -> Option<Purse> {
+    /// Takes the bytes for a message, if there is space. A single message is admitted whatever its size.
+    pub(super) fn admit(&mut self, topic: usize, cost: usize) -> Option<Pool> {
         let (limit, reserve) = (self.limit, self.reserve);
         let alone = self.used() == 0;
         let each = reserve / self.topics.len().max(topic + 1).max(1);
         if alone || self.common_used.saturating_add(cost) <= limit - reserve {
             self.common_used += cost;
-            return Some(Purse::Common);
+            return Some(Pool::Common);
         }
         // An image that was taken alone may have used up more than there is.
         let room = self.used().saturating_add(cost) <= limit;
@@ -62,21 +62,21 @@ impl Budget {
         if room && share.used.saturating_add(cost) <= each {
             share.used += cost;
             self.reserve_used += cost;
-            return Some(Purse::Reserve);
+            return Some(Pool::Reserve);
         }
         None
     }
 
-    /// Takes the bytes for a message that must not be refused.
+    /// Takes the bytes for a message whatever the limit.
     pub(super) fn force(&mut self, cost: usize) {
         self.common_used += cost;
     }
 
-    /// Gives the bytes of a message back.
-    pub(super) fn release(&mut self, topic: usize, cost: usize, purse: Purse) {
-        match purse {
-            Purse::Common => self.common_used = self.common_used.saturating_sub(cost),
-            Purse::Reserve => {
+    /// Releases the bytes of a message.
+    pub(super) fn release(&mut self, topic: usize, cost: usize, pool: Pool) {
+        match pool {
+            Pool::Common => self.common_used = self.common_used.saturating_sub(cost),
+            Pool::Reserve => {
                 self.reserve_used = self.reserve_used.saturating_sub(cost);
                 let share = self.share(topic);
                 share.used = share.used.saturating_sub(cost);
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_leaves_a_share_to_everybody() {
+    fn a_flood_leaves_a_share_for_each_topic() {
         let mut budget = Budget::new(8_000);
         let mut image = 0;
         while budget.admit(0, 1_000).is_some() {
@@ -132,27 +132,27 @@ mod tests {
     }
 
     #[test]
-    fn small_topics_get_in_when_the_common_bytes_are_gone() {
+    fn small_topics_are_admitted_when_the_common_bytes_are_used() {
         let mut budget = Budget::new(80_000);
         budget.share(9);
         while budget.admit(0, 7_000).is_some() {}
         assert_eq!(budget.used(), 70_000);
         for topic in 1..10 {
             let purses: Vec<_> = (0..11).map(|_| budget.admit(topic, 100)).collect();
-            assert_eq!(purses[..10], [Some(Purse::Reserve); 10], "{topic}");
+            assert_eq!(purses[..10], [Some(Pool::Reserve); 10], "{topic}");
             assert_eq!(purses[10], None, "{topic}");
         }
-        budget.release(3, 100, Purse::Reserve);
-        assert_eq!(budget.admit(3, 100), Some(Purse::Reserve));
+        budget.release(3, 100, Pool::Reserve);
+        assert_eq!(budget.admit(3, 100), Some(Pool::Reserve));
         assert!(budget.used() <= budget.limit());
     }
 
     #[test]
-    fn something_too_big_passes_alone() {
+    fn a_message_above_the_limit_is_admitted_alone() {
         let mut budget = Budget::new(10);
-        assert_eq!(budget.admit(0, 1_000), Some(Purse::Common));
+        assert_eq!(budget.admit(0, 1_000), Some(Pool::Common));
         assert_eq!(budget.admit(1, 1), None);
-        budget.release(0, 1_000, Purse::Common);
-        assert_eq!(budget.admit(1, 1), Some(Purse::Common));
+        budget.release(0, 1_000, Pool::Common);
+        assert_eq!(budget.admit(1, 1), Some(Pool::Common));
     }
 }

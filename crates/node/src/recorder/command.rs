@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use timeloom_bag::TopicInfo;
 use timeloom_time::{Event, TimeBase};
@@ -8,22 +8,23 @@ use timeloom_time::{Event, TimeBase};
 use super::moment::Trigger;
 use super::types::FoundType;
 use crate::Result;
+use timeloom_wire::backend::lock;
 
-/// What the writer's thread is asked to do, in order.
+/// A command to the writer thread.
 pub(super) enum Command {
     /// Declare the next topic.
     AddTopic(Box<NewTopic>),
-    /// The definition of a topic's type came.
+    /// The definition of a topic's type arrived.
     Define { topic: u32, found: FoundType },
-    /// Go on with a new file.
+    /// Start a new file.
     Split(Reply<Result<PathBuf>>),
-    /// Go on with a new file from that moment on.
+    /// Start a new file at that moment.
     SplitAt(Trigger),
-    /// Write what the circular buffer holds; answers how many messages that are.
+    /// Write the messages of the circular buffer; replies with their number.
     Snapshot(Reply<Result<u64>>),
     /// The clock of this host, from the start until now, as text.
     HostClock(String),
-    /// Write what is left, and end.
+    /// Write the remaining messages, and end.
     Finish,
 }
 
@@ -31,29 +32,29 @@ pub(super) enum Command {
 pub(super) struct NewTopic {
     pub(super) topic: u32,
     pub(super) info: TopicInfo,
-    /// Its messages wait until the definition comes.
+    /// Its messages are held until the definition arrives.
     pub(super) awaits_definition: bool,
-    /// How many of its last messages begin a new file.
+    /// The number of its last messages that are repeated at the start of a new file.
     pub(super) repeat: Option<usize>,
 }
 
-/// Commands that wait.
+/// The queue of commands.
 #[derive(Default)]
 pub(super) struct Commands(Mutex<Waiting>);
 
 #[derive(Default)]
 struct Waiting {
     commands: VecDeque<Command>,
-    /// No thread takes commands any more.
+    /// The thread has ended.
     closed: bool,
 }
 
 impl Commands {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
-    /// Adds a command; one that comes too late is dropped, and its reply with it.
+    /// Adds a command; after the end it is dropped, with its reply.
     pub(super) fn push(&self, command: Command) {
         let mut waiting = self.lock();
         if !waiting.closed {
@@ -65,7 +66,7 @@ impl Commands {
         std::mem::take(&mut self.lock().commands)
     }
 
-    /// Drops what waits and all that comes: the thread that took it is gone.
+    /// Drops all commands from now on: the thread has ended.
     pub(super) fn close(&self) {
         let mut waiting = self.lock();
         waiting.closed = true;
@@ -75,14 +76,14 @@ impl Commands {
     }
 }
 
-/// Where an answer is put and waited for.
+/// One end of a reply: the writer gives it, the caller waits for it.
 pub(super) struct Reply<T> {
     value: Arc<Mutex<Option<T>>>,
     given: Event,
 }
 
 impl<T> Reply<T> {
-    /// Both ends of an answer.
+    /// Both ends of a reply.
     pub(super) fn pair(base: &TimeBase) -> (Self, Self) {
         let reply = Self {
             value: Arc::default(),
@@ -96,13 +97,13 @@ impl<T> Reply<T> {
     }
 
     pub(super) fn give(self, value: T) {
-        *self.value.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+        *lock(&self.value) = Some(value);
     }
 
-    /// Blocks until the answer is there; `None` when whoever was to give it is gone.
+    /// Blocks for the reply; `None` if the other end was dropped.
     pub(super) fn wait(self) -> Option<T> {
         self.given.wait();
-        let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut value = lock(&self.value);
         value.take()
     }
 }

@@ -2,33 +2,33 @@ use std::path::PathBuf;
 
 use super::moment::Moment;
 
-/// What a recorder can be asked to do, by a key, a service or a program.
+/// A command to a recorder, from a key, a service or a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Control {
-    /// Messages that come are left out until it is resumed; subscriptions stay.
+    /// Leave out messages until it is resumed; subscriptions stay.
     Pause,
-    /// Messages are recorded again.
+    /// Record messages again.
     Resume,
-    /// Messages are recorded again from that moment on.
+    /// Record messages again from that moment on.
     ResumeAt(Moment),
     /// Pause or resume.
     TogglePaused,
-    /// Go on with a new file.
+    /// Start a new file.
     Split,
-    /// Go on with a new file from that moment on.
+    /// Start a new file at that moment.
     SplitAt(Moment),
     /// Write what the circular buffer holds; only with [`Options::snapshot_mode`](super::Options::snapshot_mode).
     Snapshot,
-    /// Close the bag; the node stays. Blocks until everything is on its way to the disk.
+    /// Close the bag; the node stays. Blocks until the bag is closed.
     Stop,
-    /// Start a new bag after a stop, there or beside the first one.
+    /// Start a new bag after a stop.
     Record {
-        /// Where to; by default where the options say. A directory that exists gets `_1`, `_2` and so on behind it.
+        /// Its directory, by default that of the options. If it exists, `_1`, `_2` and so on is appended.
         output: Option<PathBuf>,
     },
-    /// Look for new topics again.
+    /// Record new topics again.
     StartDiscovery,
-    /// Stay with the topics that are recorded now.
+    /// Record no new topics.
     StopDiscovery,
 }

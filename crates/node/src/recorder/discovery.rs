@@ -8,31 +8,31 @@ use timeloom_msg::{QosProfile, TypeName};
 use timeloom_time::{Duration, WaitOptions};
 use timeloom_wire::{EndpointInfo, Gid};
 
-use super::active::Active;
 use super::command::{Command, NewTopic};
-use super::intake::{Intake, IntakeOptions};
 use super::note::Note;
 use super::options::DiscoveryMode;
 use super::qos_class::QosClass;
+use super::recorded_topic::RecordedTopic;
 use super::selection::Verdict;
 use super::shared::Shared;
 use super::throttle::Throttle;
+use super::topic_input::{TopicInput, TopicInputOptions};
 
-/// Looks at the graph and keeps the subscriptions; they end with it.
+/// The thread that follows the graph and owns the subscriptions.
 pub(super) struct Discovery {
     shared: Arc<Shared>,
-    active: BTreeMap<String, Active>,
-    /// Topics of which people were told why they are not recorded.
-    refused: BTreeSet<String>,
-    /// Topics that could not be subscribed to and are tried again.
+    topics: BTreeMap<String, RecordedTopic>,
+    /// Topics with a warning why they are not recorded.
+    warned: BTreeSet<String>,
+    /// Topics whose subscription failed; they are tried again.
     failed: BTreeSet<String>,
 }
 
-/// Nothing new for so long means that all have told what they have.
+/// The graph is complete when nothing has changed for so long.
 const QUIET: Duration = Duration::from_millis(500);
-/// How long to wait for the first topics when there is no second look.
+/// The longest wait for the graph to settle, if discovery runs once.
 const FIRST_LOOK: Duration = Duration::from_secs(3);
-/// How long the end waits for what was announced and has not come, and how often it looks.
+/// How long the end waits for announced messages that have not arrived, and how often it looks.
 const LAST_WAIT: Duration = Duration::from_millis(500);
 const LAST_LOOK: Duration = Duration::from_millis(10);
 const LONG: Duration = Duration::from_secs(60);
@@ -41,8 +41,8 @@ impl Discovery {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         Self {
             shared,
-            active: BTreeMap::new(),
-            refused: BTreeSet::new(),
+            topics: BTreeMap::new(),
+            warned: BTreeSet::new(),
             failed: BTreeSet::new(),
         }
     }
@@ -65,7 +65,7 @@ impl Discovery {
                 self.shared.discovering.store(false, Ordering::Release);
             }
             let pending = !self.failed.is_empty()
-                || self.active.values().any(|topic| {
+                || self.topics.values().any(|topic| {
                     topic.provisional.is_some()
                         || topic.publishers.has_left()
                         || topic.mismatches.is_pending()
@@ -82,12 +82,12 @@ impl Discovery {
         self.close_accounts();
     }
 
-    /// Asks the publishers what they have sent, waits a while for answers and for what is on its way, and settles the
-    /// end of each.
+    /// Asks the publishers for their last numbers, waits a while for the answers and for messages on their way, and
+    /// settles the end of each publisher.
     fn close_accounts(&mut self) {
         let now = self.shared.clock.now();
         let mut here = BTreeMap::new();
-        for (topic, active) in &mut self.active {
+        for (topic, active) in &mut self.topics {
             let (publishers, departed) = {
                 let mut index = self.shared.index();
                 let departed = index.take_departed(topic);
@@ -99,37 +99,37 @@ impl Discovery {
         }
         let all = |topic: &str| here.get(topic).map_or(&[][..], Vec::as_slice);
         let asked: Vec<_> = self
-            .active
+            .topics
             .iter()
             .flat_map(|(topic, active)| active.with_conflicts().map(move |part| (topic, part)))
-            .filter(|(_, part)| part.ask_last_numbers())
+            .filter(|(_, part)| part.request_last_numbers())
             .map(|(topic, part)| (part, part.reliable(all(topic))))
             .collect();
         let end = now.saturating_add(LAST_WAIT);
         while self.shared.clock.now() < end && self.waits(&asked) {
             let _woke = self.shared.clock.sleep_for(LAST_LOOK);
         }
-        for (topic, active) in &self.active {
+        for (topic, active) in &self.topics {
             for part in active.with_conflicts() {
                 part.settle_all(all(topic));
             }
         }
     }
 
-    /// Whether answers, or messages that were announced, may still come.
-    fn waits(&self, asked: &[(&Active, BTreeSet<Gid>)]) -> bool {
-        let paused = self.shared.gate.paused.load(Ordering::Acquire);
+    /// Whether answers, or announced messages, may still arrive.
+    fn waits(&self, asked: &[(&RecordedTopic, BTreeSet<Gid>)]) -> bool {
+        let paused = self.shared.input.is_paused();
         asked
             .iter()
             .any(|(part, able)| part.awaits_answers(able) || (!paused && part.lacks()))
     }
 
-    /// With simulated time nothing can be stamped before the clock has started.
+    /// In simulated time, messages have no log time before the clock has started.
     fn wait_for_clock(&self) {
         if let Some(clock) = &self.shared.options.log_clock
             && !clock.started()
         {
-            self.shared.tell(&Note::info("waiting for /clock"));
+            self.shared.report(&Note::info("waiting for /clock"));
             let options = WaitOptions::new().cancel(&self.shared.ending);
             let _woke = clock.wait_until_started(&options);
         }
@@ -150,7 +150,7 @@ impl Discovery {
         for topic in std::mem::take(&mut self.failed) {
             self.shared.index().look_again(&topic);
         }
-        let unnamed = self.active.iter();
+        let unnamed = self.topics.iter();
         for (topic, _) in unnamed.filter(|(_, active)| active.mismatches.is_pending()) {
             self.shared.index().look_again(topic);
         }
@@ -159,7 +159,7 @@ impl Discovery {
             self.consider(&topic);
         }
         let now = self.shared.clock.now();
-        for active in self.active.values_mut() {
+        for active in self.topics.values_mut() {
             active.drop_provisional(now);
             active.settle_left(now);
         }
@@ -173,80 +173,70 @@ impl Discovery {
             let own = self.shared.node.name();
             (index.candidate(topic, own, &departed), publishers, departed)
         };
-        if self.active.contains_key(topic) {
+        if self.topics.contains_key(topic) {
             return self.adapt(topic, &publishers, &departed);
         }
         match self.shared.options.selection.judge(&candidate) {
             Verdict::Leave => {}
-            Verdict::Conflict(reason) => {
-                self.refuse(topic, &reason);
-                let type_name = candidate.types.first().map(|name| TypeName::parse(name));
-                if let Some(Ok(type_name)) = type_name {
-                    self.count_only(topic, type_name, &publishers, &departed);
-                }
+            Verdict::Conflict(type_name, reason) => {
+                self.warn_once(topic, &reason);
+                self.count_only(topic, &type_name, &publishers, &departed);
             }
-            Verdict::Take => {
-                let type_name = candidate.types.first().map(|name| TypeName::parse(name));
-                match type_name {
-                    Some(Ok(type_name)) => {
-                        self.subscribe(topic, type_name, &publishers, &departed);
-                    }
-                    Some(Err(error)) => {
-                        self.refuse(topic, &format!("{topic} is not recorded: {error}"));
-                    }
-                    None => {}
+            Verdict::Take(name) => match TypeName::parse(&name) {
+                Ok(type_name) => self.subscribe(topic, type_name, &publishers, &departed),
+                Err(error) => {
+                    self.warn_once(topic, &format!("{topic} is not recorded: {error}"));
+                    self.count_only(topic, &name, &publishers, &departed);
                 }
-            }
+            },
         }
     }
 
-    fn refuse(&mut self, topic: &str, reason: &str) {
-        if self.refused.insert(topic.to_owned()) {
-            self.shared.tell(&Note::warning(reason));
+    fn warn_once(&mut self, topic: &str, reason: &str) {
+        if self.warned.insert(topic.to_owned()) {
+            self.shared.report(&Note::warning(reason));
         }
     }
 
-    /// Adds a topic to the account that is not recorded because it has several types.
+    /// Adds a topic to the account that is not recorded: it has several types, or an invalid one.
     fn count_only(
         &mut self,
         topic: &str,
-        type_name: TypeName,
+        type_name: &str,
         publishers: &[EndpointInfo],
         departed: &[EndpointInfo],
     ) {
-        let name = type_name.to_string();
-        let Some(intake) = self.new_intake(topic, &name) else {
+        let Some(input) = self.new_input(topic, type_name) else {
             return;
         };
         self.shared.command(Command::AddTopic(Box::new(NewTopic {
-            topic: intake.topic(),
-            info: TopicInfo::new(topic, &name),
+            topic: input.topic(),
+            info: TopicInfo::new(topic, type_name),
             awaits_definition: false,
             repeat: None,
         })));
-        let mut active = Active::new(intake, type_name, None);
-        active.is_recorded = false;
-        self.active.insert(topic.to_owned(), active);
+        let counted = RecordedTopic::new(input, None, None);
+        self.topics.insert(topic.to_owned(), counted);
         self.adapt(topic, publishers, departed);
     }
 
-    /// The way in of a topic; none, and a warning, when there are too many.
-    fn new_intake(&mut self, topic: &str, type_name: &str) -> Option<Arc<Intake>> {
+    /// The input of a topic; `None`, with a warning, if there are too many topics.
+    fn new_input(&mut self, topic: &str, type_name: &str) -> Option<Arc<TopicInput>> {
         let options = &self.shared.options;
         let throttle = options.throttle.get(topic).copied().map(Throttle::new);
-        let intake = self.shared.intakes.add(
-            &self.shared.gate,
-            IntakeOptions {
+        let input = self.shared.inputs.add(
+            &self.shared.input,
+            TopicInputOptions {
                 name: topic.to_owned(),
                 type_name: type_name.to_owned(),
                 policy: options.policy(topic),
                 throttle,
             },
         );
-        if intake.is_none() {
-            self.refuse(topic, &format!("{topic} is not recorded: too many topics"));
+        if input.is_none() {
+            self.warn_once(topic, &format!("{topic} is not recorded: too many topics"));
         }
-        intake
+        input
     }
 
     fn subscribe_static(&mut self, topic: &str, type_name: TypeName) {
@@ -254,7 +244,7 @@ impl Discovery {
         self.subscribe(topic, type_name, &publishers, &[]);
     }
 
-    /// Begins to record a topic that has publishers, or had some a moment ago.
+    /// Starts to record a topic that has publishers, or had some a moment ago.
     fn subscribe(
         &mut self,
         topic: &str,
@@ -268,7 +258,7 @@ impl Discovery {
         let hash = all().find_map(|info| info.type_hash);
         let name = type_name.to_string();
         let found = options.types.at_hand(&name, hash.as_ref());
-        let Some(intake) = self.new_intake(topic, &name) else {
+        let Some(input) = self.new_input(topic, &name) else {
             return;
         };
         let options = &self.shared.options;
@@ -279,8 +269,8 @@ impl Discovery {
                 .any(|class| class.is_latched());
             options.repeat_all.filter(|_| latched)
         });
-        if let (Some(depth), Some(mut ring)) = (repeat, self.shared.gate.ring()) {
-            ring.repeat(intake.topic(), depth);
+        if let (Some(depth), Some(mut ring)) = (repeat, self.shared.input.ring()) {
+            ring.repeat(input.topic(), depth);
         }
         let known = found.is_some();
         let info = TopicInfo {
@@ -289,23 +279,23 @@ impl Discovery {
             definition: found.map(|found| found.definition).unwrap_or_default(),
             ..TopicInfo::new(topic, &name)
         };
-        // Before the first sample can come: the writer knows the topic when it does.
+        // Before the first sample can arrive, so that the writer knows its topic.
         self.shared.command(Command::AddTopic(Box::new(NewTopic {
-            topic: intake.topic(),
+            topic: input.topic(),
             info,
             awaits_definition: !known,
             repeat,
         })));
-        let mut active = Active::new(intake, type_name, type_hash);
-        active.asked = (!known).then(BTreeSet::new);
-        self.active.insert(topic.to_owned(), active);
+        let mut recorded = RecordedTopic::new(input, Some(type_name), type_hash);
+        recorded.asked = (!known).then(BTreeSet::new);
+        self.topics.insert(topic.to_owned(), recorded);
         self.adapt(topic, publishers, departed);
     }
 
     /// Makes the subscriptions that the publishers need.
     fn adapt(&mut self, topic: &str, publishers: &[EndpointInfo], departed: &[EndpointInfo]) {
         let shared = Arc::clone(&self.shared);
-        let Some(active) = self.active.get_mut(topic) else {
+        let Some(active) = self.topics.get_mut(topic) else {
             return;
         };
         let all = publishers.iter().chain(departed);
@@ -313,33 +303,28 @@ impl Discovery {
         active.see(publishers, departed, shared.clock.now());
         let own: Vec<_> = publishers
             .iter()
-            .filter(|info| active.records(info))
+            .filter(|info| active.is_of_type(info))
             .collect();
         if let Some(requested) = shared.options.qos_overrides.get(topic) {
             let now = shared.clock.now();
             for text in active.mismatches.look(requested, &own, now) {
-                shared.tell(&Note::warning(text));
+                shared.report(&Note::warning(text));
             }
         }
         active.ask_for_definition(&shared, &own);
         // Publishers that left a moment ago may come back: they are subscribed to as they were.
-        let left = departed.iter().filter(|info| active.records(info));
+        let left = departed.iter().filter(|info| active.is_of_type(info));
         let offers = own.iter().copied().chain(left.filter(|_| own.is_empty()));
         let offers: Vec<QosProfile> = offers.map(|info| info.qos).collect();
-        let result = if active.is_recorded {
-            active.subscribe(&shared, &offers)
-        } else {
-            Ok(())
-        };
-        if let Err(error) = result {
+        if let Err(error) = active.subscribe(&shared, &offers) {
             self.failed.insert(topic.to_owned());
-            let text = format!("{topic} cannot be subscribed to and is tried again: {error}");
-            self.refuse(topic, &text);
+            let text = format!("cannot subscribe to {topic}, will retry: {error}");
+            self.warn_once(topic, &text);
         } else if let Some(other) = conflicts.first() {
             let text = format!(
                 "{topic} is also published as {other}: messages of that type are counted, not recorded"
             );
-            self.refuse(topic, &text);
+            self.warn_once(topic, &text);
         }
     }
 }

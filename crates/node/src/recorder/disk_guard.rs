@@ -1,37 +1,37 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What happens when the disk is nearly full.
+/// The free space to keep on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskGuard {
-    /// So many bytes are to stay free.
+    /// The bytes to keep free.
     pub min_free_bytes: u64,
-    /// So many hundredths of the disk are to stay free.
+    /// The percentage of the disk to keep free.
     pub min_free_percent: u8,
-    /// What to do when there are fewer.
+    /// The action when less is free.
     pub action: LowSpaceAction,
 }
 
-/// What to do when the disk is nearly full.
+/// The action when the disk is nearly full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum LowSpaceAction {
     /// End the recording.
     #[default]
     Stop,
-    /// Delete the oldest files of this recording; without any, end it.
+    /// Delete the oldest files of this recording; if there are none, end it.
     DeleteOldestFiles,
 }
 
-/// How full a disk is.
+/// The space of a disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskSpace {
-    /// Bytes that we may use.
+    /// Bytes available to this process.
     pub available: u64,
-    /// Bytes in all.
+    /// Total bytes.
     pub capacity: u64,
 }
 
-/// That a disk was nearly full, and what was done.
+/// A low disk space event and what was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LowSpace {
     pub(super) space: DiskSpace,
@@ -41,10 +41,10 @@ pub(super) struct LowSpace {
 }
 
 impl DiskSpace {
-    /// Of the disk that a path is on.
+    /// The space of the disk that holds a path.
     ///
     /// # Errors
-    /// When the operating system does not tell.
+    /// When the operating system reports an error.
     pub fn of(path: &Path) -> io::Result<Self> {
         let found = rustix::fs::statvfs(path)?;
         Ok(Self {
@@ -55,14 +55,14 @@ impl DiskSpace {
 }
 
 impl DiskGuard {
-    /// Bytes that are to stay free on a disk.
+    /// The bytes to keep free on a disk.
     pub fn wanted(&self, space: &DiskSpace) -> u64 {
         let percent = u128::from(space.capacity) * u128::from(self.min_free_percent) / 100;
         self.min_free_bytes
             .max(u64::try_from(percent).unwrap_or(u64::MAX))
     }
 
-    /// Whether a disk is too full.
+    /// Whether a disk has less free space than that.
     pub fn is_low(&self, space: &DiskSpace) -> bool {
         space.available < self.wanted(space)
     }

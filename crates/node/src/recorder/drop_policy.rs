@@ -3,15 +3,15 @@ use std::str::FromStr;
 
 use crate::Error;
 
-/// What goes when the queue between receiving and writing is full.
+/// Which message is dropped when the queue between receiving and writing is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum DropPolicy {
-    /// The message that comes: a recording without holes in its past.
+    /// The arriving message: the recording has no gaps in its past.
     #[default]
     Newest,
-    /// The oldest messages of the same topic that wait.
+    /// The oldest queued messages of the same topic.
     Oldest,
-    /// None: the middleware's receive thread waits, and with it reliable publishers.
+    /// None: the middleware's receive thread blocks, and with it reliable publishers.
     Block,
 }
 

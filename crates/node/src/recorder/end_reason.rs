@@ -4,13 +4,13 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndReason {
-    /// Somebody asked for it.
+    /// It was stopped.
     Asked,
-    /// It has lasted as long as it may.
+    /// It reached its maximum duration.
     Duration,
-    /// Its files have as many bytes as they may.
+    /// It reached its maximum size.
     Size,
-    /// It has as many messages as it may.
+    /// It reached its maximum number of messages.
     Messages,
     /// The disk is nearly full.
     LowDiskSpace,

@@ -7,10 +7,10 @@ use super::note::Note;
 use super::shared::Shared;
 use crate::host_clock::{HostClock, HostClockEntry, HostClockHistory, HostClockReason};
 
-/// How often it is looked whether the system clock was set.
+/// How often to check whether the system clock was set.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
-/// Looks until the recording ends, and has the writer keep what was seen.
+/// Watches the clock until the recording ends; the writer stores what it sees.
 pub(super) fn run(shared: &Shared, source: &(dyn Fn() -> HostClock + Send + Sync)) {
     let (steady, system) = (
         Clock::<Steady>::on(&shared.base),
@@ -25,7 +25,7 @@ pub(super) fn run(shared: &Shared, source: &(dyn Fn() -> HostClock + Send + Sync
                 let seconds = by.as_secs_f64();
                 let text =
                     format!("the system clock was set by {seconds:+.6} s: receive times jump");
-                shared.tell(&Note::warning(text));
+                shared.report(&Note::warning(text));
             }
             history.add(HostClockEntry {
                 at: reading.other(),

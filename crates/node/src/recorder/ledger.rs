@@ -2,18 +2,18 @@ use std::collections::BTreeMap;
 
 use timeloom_bag::{MissingCause, TopicAccount, TopicStatistics};
 
-/// The messages of one topic that are not in the bag: in all, and since the bag's account was brought up to date.
+/// The missing messages of one topic: all of them, and the changes that the bag's account does not have yet.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     total: TopicAccount,
-    news: News,
+    changes: LedgerChanges,
 }
 
-/// What the bag's account does not have yet.
+/// Changes that the bag's account does not have yet.
 #[derive(Debug, Default)]
-pub(super) struct News {
+pub(super) struct LedgerChanges {
     pub(super) missing: TopicAccount,
-    /// Counted as missing before, and come after all.
+    /// Messages that were counted as missing and arrived late.
     pub(super) taken_back: BTreeMap<MissingCause, u64>,
 }
 
@@ -22,18 +22,18 @@ impl Ledger {
     pub(super) fn miss(&mut self, cause: MissingCause, messages: u64, when_ns: i64) {
         if messages > 0 {
             self.total.miss(cause, messages, when_ns);
-            self.news.missing.miss(cause, messages, when_ns);
+            self.changes.missing.miss(cause, messages, when_ns);
         }
     }
 
-    /// Takes back messages that were counted as missing and came.
+    /// Takes back messages that were counted as missing and arrived late.
     fn take_back(&mut self, cause: MissingCause, messages: u64) {
         self.total.statistics.find(cause, messages);
         self.total.timeline.take_back(cause, messages);
-        *self.news.taken_back.entry(cause).or_default() += messages;
+        *self.changes.taken_back.entry(cause).or_default() += messages;
     }
 
-    /// Follows a count that rises and falls.
+    /// Follows a count from `before` to `now`.
     pub(super) fn follow(&mut self, cause: MissingCause, before: u64, now: u64, when_ns: i64) {
         if now >= before {
             self.miss(cause, now - before, when_ns);
@@ -42,14 +42,14 @@ impl Ledger {
         }
     }
 
-    /// What is missing in all; nothing is recorded here.
+    /// All missing messages; recorded messages are not counted here.
     pub(super) fn statistics(&self) -> &TopicStatistics {
         &self.total.statistics
     }
 
     /// Takes the changes that the bag's account does not have yet.
-    pub(super) fn take_news(&mut self) -> News {
-        std::mem::take(&mut self.news)
+    pub(super) fn take_changes(&mut self) -> LedgerChanges {
+        std::mem::take(&mut self.changes)
     }
 }
 
@@ -71,11 +71,11 @@ mod tests {
         ledger.follow(paused, 4, 3, 2);
         let total = ledger.statistics();
         assert_eq!((total.messages_lost(), total.left_out.paused), (3, 1));
-        let news = ledger.take_news();
-        assert_eq!(news.missing.statistics.messages_lost_in_transport, 5);
-        assert_eq!(news.taken_back, BTreeMap::from([(wire, 2), (paused, 1)]));
-        let news = ledger.take_news();
-        assert_eq!(news.missing, TopicAccount::default());
-        assert!(news.taken_back.is_empty());
+        let changes = ledger.take_changes();
+        assert_eq!(changes.missing.statistics.messages_lost_in_transport, 5);
+        assert_eq!(changes.taken_back, BTreeMap::from([(wire, 2), (paused, 1)]));
+        let changes = ledger.take_changes();
+        assert_eq!(changes.missing, TopicAccount::default());
+        assert!(changes.taken_back.is_empty());
     }
 }

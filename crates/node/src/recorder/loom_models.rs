@@ -9,16 +9,13 @@ use timeloom_time::sync::model;
 use timeloom_time::{Duration, TimeBase};
 
 use super::drop_policy::DropPolicy;
-use super::entry::Entry;
 use super::queue::Queue;
+use super::queued_message::QueuedMessage;
 
-fn entry(sequence: u32) -> Entry {
-    Entry {
-        topic: 0,
-        log_time_ns: 0,
-        publish_time_ns: 0,
+fn message(sequence: u32) -> QueuedMessage {
+    QueuedMessage {
         sequence,
-        payload: Bytes::from_static(&[0; 100]),
+        ..QueuedMessage::new(0, 0, 0, Bytes::from_static(&[0; 100]))
     }
 }
 
@@ -41,14 +38,14 @@ fn write(queue: &Queue, messages: usize) {
 }
 
 #[test]
-fn a_resting_writer_hears_of_every_message() {
+fn an_idle_writer_is_woken_for_every_message() {
     model(2, || {
         let queue = queue(1 << 20);
         let receiver = {
             let queue = Arc::clone(&queue);
             thread::spawn(move || {
                 let lost: u64 = (0..2)
-                    .map(|number| queue.push(entry(number), DropPolicy::Newest))
+                    .map(|number| queue.push(message(number), DropPolicy::Newest))
                     .sum();
                 assert_eq!(lost, 0);
             })
@@ -59,20 +56,20 @@ fn a_resting_writer_hears_of_every_message() {
     });
 }
 
-/// Room for one: whoever brings the second waits for it and is woken.
+/// Space for one message: the thread that pushes the second one waits and is woken.
 #[test]
-fn a_receiver_that_waits_for_room_gets_it() {
-    let room = entry(0).cost();
+fn a_blocked_push_is_woken_when_there_is_space() {
+    let room = message(0).cost();
     model(2, move || {
         let full = queue(room);
-        let lost = [0, 1].map(|number| full.push(entry(number), DropPolicy::Newest));
+        let lost = [0, 1].map(|number| full.push(message(number), DropPolicy::Newest));
         assert_eq!(lost, [0, 1], "no room for two");
         let queue = queue(room);
         let receiver = {
             let queue = Arc::clone(&queue);
             thread::spawn(move || {
                 let lost: u64 = (0..2)
-                    .map(|number| queue.push(entry(number), DropPolicy::Block))
+                    .map(|number| queue.push(message(number), DropPolicy::Block))
                     .sum();
                 assert_eq!(lost, 0);
             })
@@ -84,14 +81,14 @@ fn a_receiver_that_waits_for_room_gets_it() {
 }
 
 #[test]
-fn the_end_of_a_recording_lets_waiting_receivers_go() {
-    let room = entry(0).cost();
+fn closing_the_queue_ends_blocked_pushes() {
+    let room = message(0).cost();
     model(2, move || {
         let queue = queue(room);
-        assert_eq!(queue.push(entry(0), DropPolicy::Block), 0);
+        assert_eq!(queue.push(message(0), DropPolicy::Block), 0);
         let receiver = {
             let queue = Arc::clone(&queue);
-            thread::spawn(move || queue.push(entry(1), DropPolicy::Block))
+            thread::spawn(move || queue.push(message(1), DropPolicy::Block))
         };
         queue.close();
         assert_eq!(receiver.join().unwrap(), 1, "it is counted as lost");

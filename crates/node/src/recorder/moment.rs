@@ -1,26 +1,26 @@
-/// When something is to happen: as soon as a message has that time.
+/// A moment of a recording: the first message with that time, or the recorder's own clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// The time in nanoseconds.
     pub time_ns: i64,
-    /// Which time of a message counts.
+    /// The clock of `time_ns`.
     pub stamp: Stamp,
-    /// Whose messages count; all without a name.
+    /// Only messages of this topic count; `None` for all topics.
     pub topic: Option<String>,
 }
 
-/// Which time counts.
+/// The clock of a [`Moment`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stamp {
-    /// The recorder's own clock, whether messages come or not.
+    /// The recorder's own clock, with or without messages.
     Node,
-    /// When a message was published.
+    /// The publish time of messages.
     Publish,
-    /// When a message came.
+    /// The receive time of messages.
     Receive,
 }
 
-/// A moment with the place of its topic.
+/// A moment with the index of its topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Trigger {
     pub(super) time_ns: i64,
@@ -29,7 +29,7 @@ pub(super) struct Trigger {
 }
 
 impl Trigger {
-    /// Whether a message begins what comes after the moment.
+    /// Whether a message is at or after the moment.
     pub(super) fn is_reached_by(&self, topic: u32, log_time_ns: i64, publish_time_ns: i64) -> bool {
         match self.stamp {
             Stamp::Node => log_time_ns >= self.time_ns,
@@ -39,7 +39,7 @@ impl Trigger {
         }
     }
 
-    /// Whether the recorder's clock alone says that it is time.
+    /// Whether the moment is reached by the recorder's own clock.
     pub(super) fn is_reached_at(&self, now_ns: i64) -> bool {
         self.stamp == Stamp::Node && now_ns >= self.time_ns
     }

@@ -1,11 +1,11 @@
 use crate::Severity;
 
-/// Something that people should know while a recording runs; never more than a few.
+/// A message for the user while a recording runs; there are few of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What it is, one line without a period.
+    /// The text: one line without a period.
     pub text: String,
 }
 

@@ -129,7 +129,7 @@ impl Work {
             let now = self.clock.now();
             if ending || now - last >= self.period {
                 last = now;
-                self.tell_losses();
+                self.update_account();
             }
             if ending {
                 return self.say_goodbye();
@@ -211,7 +211,7 @@ impl Work {
     }
 
     /// Only topics that have lost something since the last event.
-    fn tell_losses(&mut self) {
+    fn update_account(&mut self) {
         let (Some(losses), Some(topic_layout)) = (&self.losses, &self.topic) else {
             return;
         };

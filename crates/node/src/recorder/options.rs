@@ -9,99 +9,99 @@ use timeloom_time::{Clock, Duration, Ros};
 use super::disk_guard::DiskGuard;
 use super::drop_policy::DropPolicy;
 use super::note::Note;
-use super::selection::Selection;
 use super::types::TypeSource;
 use crate::host_clock::HostClock;
-use crate::{Error, Names, Result};
+use crate::{Error, Names, Result, TopicSelection};
 
-/// Makes the options of the bag; called for each bag that is begun.
+/// Makes the options of a bag; called for each bag.
 pub type BagFactory = Arc<dyn Fn() -> BagOptions + Send + Sync>;
 
-/// Hears of notes, on any thread of the recorder.
+/// Called with notes, on any thread of the recorder.
 pub type Reporter = Arc<dyn Fn(&Note) + Send + Sync>;
 
-/// Called with the bytes that are about to be written; a test makes a disk slow with it.
+/// Called before each write, with its number of bytes: tests simulate a slow disk with it.
 pub type BeforeWrite = Arc<dyn Fn(usize) + Send + Sync>;
 
-/// How and what to record.
+/// The options of a recorder.
 #[derive(Clone)]
 pub struct Options {
     /// The directory of the bag.
     pub output: PathBuf,
-    /// How it is written.
+    /// The options of the bag.
     pub bag: BagFactory,
-    /// What is recorded.
-    pub selection: Selection,
-    /// Topics that are subscribed to at once, whether somebody publishes them or not.
+    /// Which topics are recorded.
+    pub selection: TopicSelection,
+    /// Topics that are subscribed to at the start, with or without a publisher.
     pub static_topics: Vec<(String, TypeName)>,
-    /// What to ask for instead of what the publishers offer, by topic.
+    /// The QoS of subscriptions by topic, instead of one that adapts to the publishers.
     pub qos_overrides: BTreeMap<String, QosProfile>,
-    /// Whether topics that come later are recorded.
+    /// Whether topics that appear later are recorded.
     pub discovery: DiscoveryMode,
-    /// The longest time until a topic that could not be subscribed to is tried again.
+    /// The time until a failed subscription is tried again.
     pub polling_interval: Duration,
-    /// Bytes between receiving and writing; 0 lets each message wait until it is written.
+    /// The bytes that may wait between receiving and writing; with 0, each message blocks until it is written.
     pub max_cache_bytes: usize,
-    /// The span of time between receiving and writing; zero without limit.
+    /// The time span of messages that may wait between receiving and writing; zero for no limit.
     pub max_cache_duration: Duration,
-    /// Messages are kept in a circular buffer and written when a snapshot is asked for.
+    /// Keep messages in a circular buffer and write them on [`Control::Snapshot`](super::Control::Snapshot).
     pub snapshot_mode: bool,
-    /// Nothing is recorded until it is resumed.
+    /// Start paused.
     pub start_paused: bool,
-    /// What goes when the queue is full.
+    /// Which message is dropped when the queue is full.
     pub drop_policy: DropPolicy,
-    /// What goes when the queue is full, for single topics.
+    /// The same for single topics.
     pub drop_policies: BTreeMap<String, DropPolicy>,
     /// The shortest time between two recorded messages, by topic.
     pub throttle: BTreeMap<String, Duration>,
-    /// How many of a latched topic's last messages begin every further file and every snapshot.
+    /// The number of last messages of a latched topic that are repeated at the start of each further file and snapshot.
     pub repeat: BTreeMap<String, usize>,
     /// The same for every latched topic.
     pub repeat_all: Option<usize>,
-    /// When the recording ends by itself.
+    /// The limits at which the recording ends.
     pub limits: Limits,
-    /// What happens when the disk is nearly full.
+    /// The action when the disk is nearly full.
     pub disk_guard: Option<DiskGuard>,
-    /// How often what is written is made to survive a power cut; zero for never.
+    /// The interval of syncs to the disk, which make messages survive a power cut; zero for none.
     pub sync_interval: Duration,
-    /// Gives log times instead of the time of arrival; nothing is subscribed to before it has started.
+    /// The clock of log times, instead of the time of arrival; subscriptions start when it has started.
     pub log_clock: Option<Clock<Ros>>,
-    /// Topics of the graph are recorded under the name by which the node reaches them; without, under their own.
+    /// Remapping rules: topics are recorded under the name that the node uses for them.
     pub names: Option<Names>,
-    /// Where definitions of types come from.
+    /// The source of type definitions.
     pub types: Arc<dyn TypeSource>,
     /// How long messages wait for the definition of their type.
     pub type_patience: Duration,
-    /// Hears of what people should know.
+    /// Called with notes for the user.
     pub reporter: Option<Reporter>,
-    /// Tells who disciplines the clock of this host: it is written into the bag's custom data at the start, every minute
-    /// and when the clock was set. May block for a while.
+    /// Reads the state of the host clock, which is written into the bag's custom data at the start, every minute and when
+    /// the clock was set. May block for a while.
     pub host_clock: Option<HostClockSource>,
-    /// Makes a disk slow, in tests.
+    /// For tests: called before each write.
+    #[doc(hidden)]
     pub before_write: Option<BeforeWrite>,
 }
 
-/// Tells how the clock of this host is.
+/// Reads the state of the host clock.
 pub type HostClockSource = Arc<dyn Fn() -> HostClock + Send + Sync>;
 
-/// Whether topics that come later are recorded.
+/// Whether topics that appear later are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum DiscoveryMode {
-    /// As long as it records.
+    /// Yes, during the whole recording.
     #[default]
     Continuous,
-    /// Those that are there when the graph has settled, and no others.
+    /// No, only those that are there when the graph has settled.
     Once,
 }
 
-/// When a recording ends by itself; zero is never.
+/// The limits of a recording; zero for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// After this time.
+    /// The longest duration.
     pub duration: Duration,
-    /// When its files have this many bytes.
+    /// The largest size of all files.
     pub bytes: u64,
-    /// When it has this many messages.
+    /// The largest number of messages.
     pub messages: u64,
 }
 
@@ -109,7 +109,7 @@ impl Options {
     /// Records the selection into a directory, with the defaults of `ros2 bag record`.
     pub fn new(
         output: impl Into<PathBuf>,
-        selection: Selection,
+        selection: TopicSelection,
         types: Arc<dyn TypeSource>,
     ) -> Self {
         Self {
@@ -142,7 +142,7 @@ impl Options {
         }
     }
 
-    /// Refuses what makes no sense together.
+    /// Checks the options for contradictions.
     ///
     /// # Errors
     /// [`Error::Option`] with the option and the reason.
@@ -157,12 +157,12 @@ impl Options {
             return wrong("selection", "nothing is selected");
         }
         if self.snapshot_mode && self.max_cache_bytes == 0 {
-            return wrong("snapshot mode", "it needs a cache, and its size is 0");
+            return wrong("snapshot mode", "it needs a cache, and the cache size is 0");
         }
         if self.discovery == DiscoveryMode::Once && self.log_clock.is_some() {
             return wrong(
                 "discovery",
-                "simulated time needs it to go on: the topics come after the clock",
+                "it cannot run once with simulated time: topics appear after the clock has started",
             );
         }
         Ok(())

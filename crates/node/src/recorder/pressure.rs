@@ -1,13 +1,14 @@
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use timeloom_time::{Duration, Steady, Time};
+use timeloom_wire::backend::lock;
 
-/// Whether our own queue holds up the receive threads: what the middleware loses meanwhile is lost by the recorder, not
-/// by the network.
+/// Whether our own queue blocks the receive threads: messages that the middleware loses meanwhile are lost by the
+/// recorder, not in transport.
 ///
-/// That is so for a second after they waited for a tenth of the time or more: what overflowed shows as a gap only once
-/// the middleware's buffers are read up to it.
+/// It stays on for a second after the threads were blocked for a tenth of the time or more: an overflow shows as a gap
+/// only when the middleware's buffers are read up to it.
 #[derive(Debug)]
 pub(super) struct Pressure {
     window: Mutex<Window>,
@@ -15,7 +16,7 @@ pub(super) struct Pressure {
     until: AtomicI64,
 }
 
-/// The time that was waited since a moment.
+/// The blocked time since a moment.
 #[derive(Debug, Default)]
 struct Window {
     begin: Option<Time<Steady>>,
@@ -36,9 +37,9 @@ impl Default for Pressure {
 }
 
 impl Pressure {
-    /// A receive thread waited for room in the queue.
+    /// A receive thread was blocked by the queue.
     pub(super) fn waited(&self, from: Time<Steady>, to: Time<Steady>) {
-        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut window = lock(&self.window);
         let begin = *window.begin.get_or_insert(from);
         if from - begin >= WINDOW {
             *window = Window {
@@ -53,7 +54,7 @@ impl Pressure {
         }
     }
 
-    /// Whether a gap that is seen now is our own doing.
+    /// Whether a gap that is seen now is caused by the recorder.
     pub(super) fn is_on(&self, now: impl FnOnce() -> Time<Steady>) -> bool {
         let until = self.until.load(Ordering::Acquire);
         until > i64::MIN && now().nanos() <= until

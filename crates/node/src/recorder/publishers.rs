@@ -3,20 +3,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use timeloom_time::{Duration, Steady, Time};
 use timeloom_wire::Gid;
 
-/// The publishers of one topic whose end is not settled: those that are here, and those that left a moment ago.
+/// The publishers of one topic whose end is not settled: those in the graph, and those that left a moment ago.
 ///
-/// Its size follows the graph, however many come and go.
+/// Its size depends on the graph, not on how many come and go.
 #[derive(Debug, Default)]
 pub(super) struct Publishers {
     /// With the time at which they left.
     known: BTreeMap<Gid, Option<Time<Steady>>>,
 }
 
-/// What a publisher sent before it left arrives within this time.
+/// Messages that a publisher sent before it left arrive within this time.
 const ON_ITS_WAY: Duration = Duration::from_secs(1);
 
 impl Publishers {
-    /// Takes in who is here and who came and left since the last call; gives those that were not known to be here.
+    /// Updates the publishers that are in the graph or left since the last call; returns the new ones.
     pub(super) fn see(
         &mut self,
         here: &BTreeSet<Gid>,
@@ -44,7 +44,7 @@ impl Publishers {
         new
     }
 
-    /// Takes out those that left long enough ago for everything to have come.
+    /// Removes those that left so long ago that all their messages have arrived.
     pub(super) fn take_left(&mut self, now: Time<Steady>) -> Vec<Gid> {
         let is_old = |left: Time<Steady>| now - left >= ON_ITS_WAY;
         let old = self

@@ -3,21 +3,21 @@ use std::collections::BTreeSet;
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::{Durability, Reliability};
 
-/// What publishers offer, as far as it decides who matches: a subscription is made for each class that there is.
+/// The part of a publisher's QoS that decides about matching: there is one subscription for each class.
 ///
-/// So every publisher is heard at its own strength: a best-effort one that comes later does not make the recorder
-/// deaf to repairs and latched messages of the others. What comes twice is recognised by its number.
+/// So every publisher is received with the QoS that it offers: a best-effort publisher that joins later does not cost
+/// the resent and latched messages of the others. Duplicates are recognised by their sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct QosClass {
     reliable: bool,
     latched: bool,
 }
 
-/// The history that is asked for at least: bursts must not be lost before they are taken.
+/// The smallest history depth of a subscription: bursts must not be lost before they are taken.
 const DEPTH: u64 = 1000;
 
 impl QosClass {
-    /// What every publisher offers at least.
+    /// The class that matches every publisher.
     pub(super) const WEAKEST: Self = Self {
         reliable: false,
         latched: false,
@@ -54,7 +54,7 @@ impl QosClass {
         self.latched
     }
 
-    /// What to ask for, with the longest history of the offers.
+    /// The QoS of a subscription, with the longest history of the offers.
     pub(super) fn profile(self, offers: &[QosProfile]) -> QosProfile {
         let depth = timeloom_wire::adapt_to_offers(offers).depth.max(DEPTH);
         QosProfile {
@@ -80,7 +80,7 @@ mod tests {
     use timeloom_wire::compatible;
 
     #[test]
-    fn every_publisher_is_heard_at_its_own_strength() {
+    fn every_publisher_is_received_with_the_qos_it_offers() {
         let latched = QosProfile {
             durability: Durability::TransientLocal,
             depth: 5_000,

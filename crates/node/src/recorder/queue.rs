@@ -3,14 +3,14 @@ use std::collections::VecDeque;
 use timeloom_time::sync::{Mutex, MutexGuard, lock};
 use timeloom_time::{Duration, Event, TimeBase};
 
-use super::budget::{Budget, Purse};
+use super::budget::{Budget, Pool};
 use super::drop_policy::DropPolicy;
-use super::entry::Entry;
+use super::queued_message::QueuedMessage;
 
-/// What waits between the middleware's receive threads and the writer: bounded in bytes.
+/// The queue between the middleware's receive threads and the writer, bounded in bytes.
 ///
-/// The writer is woken when the first message comes after a rest, and then only for many at once. Bytes are given back
-/// as messages are written, not when they are taken.
+/// An idle writer is woken by the first message, a busy one only when many wait. Bytes are released when messages are
+/// written, not when they are taken.
 pub(super) struct Queue {
     state: Mutex<State>,
     wake: Event,
@@ -22,28 +22,19 @@ pub(super) struct Queue {
 const WORTH_A_WAKE: usize = 1 << 20;
 
 struct State {
-    /// In order of arrival; empty where the oldest of a topic had to go. The first one is never empty.
-    slots: VecDeque<Option<Waiting>>,
+    /// In order of arrival; `None` where the oldest of a topic was dropped. The first one is never `None`.
+    slots: VecDeque<Option<QueuedMessage>>,
     /// The place of the first slot: places count all messages since the queue was last emptied.
     first_place: usize,
     /// How many slots are not empty.
     occupied: usize,
-    /// Bytes of what waits in the slots.
+    /// Bytes of the messages in the slots.
     waiting: usize,
     budget: Budget,
-    /// The writer rests and wants to hear of the first message.
+    /// The writer is idle and must be woken by the first message.
     resting: bool,
     blocked: bool,
     closed: bool,
-}
-
-/// A message in the queue or in the writer's hands, with the bytes it lives on.
-#[derive(Debug)]
-pub(super) struct Waiting {
-    pub(super) entry: Entry,
-    purse: Purse,
-    /// Whether a newer message of its topic may take its place.
-    replaceable: bool,
 }
 
 /// Empty slots that are kept before the others are moved together.
@@ -72,13 +63,13 @@ impl Queue {
         lock(&self.state)
     }
 
-    /// Puts a message in; gives how many of its topic are lost for it, itself perhaps among them.
+    /// Adds a message; returns how many messages of its topic were dropped, possibly this one.
     ///
     /// Blocks only with [`DropPolicy::Block`], until there is room or the queue is closed.
-    pub(super) fn push(&self, mut entry: Entry, policy: DropPolicy) -> u64 {
+    pub(super) fn push(&self, mut message: QueuedMessage, policy: DropPolicy) -> u64 {
         loop {
             let mut state = self.lock();
-            let (lost, refused) = state.push(entry, policy, self.max_span_ns);
+            let (lost, refused) = state.push(message, policy, self.max_span_ns);
             match refused {
                 None => {
                     if state.is_worth_a_wake() {
@@ -89,7 +80,7 @@ impl Queue {
                 }
                 Some(_) if policy != DropPolicy::Block || state.closed => return lost + 1,
                 Some(back) => {
-                    entry = back;
+                    message = back;
                     state.blocked = true;
                     self.space.clear();
                 }
@@ -100,17 +91,18 @@ impl Queue {
     }
 
     /// Appends messages, ignoring the limit: they were counted elsewhere before.
-    pub(super) fn push_all(&self, entries: impl IntoIterator<Item = Entry>) {
+    pub(super) fn push_all(&self, messages: impl IntoIterator<Item = QueuedMessage>) {
         let mut state = self.lock();
-        for entry in entries {
-            state.force(entry);
+        for message in messages {
+            state.force(message);
         }
         state.resting = false;
         self.wake.set();
     }
 
-    /// Moves all that waits to the end of `out`, oldest first. It still counts until it is [released](Self::release).
-    pub(super) fn take(&self, out: &mut Vec<Waiting>) {
+    /// Moves all messages to the end of `out`, oldest first. Their bytes count until they are
+    /// [released](Self::release).
+    pub(super) fn take(&self, out: &mut Vec<QueuedMessage>) {
         let mut state = self.lock();
         self.wake.clear();
         state.waiting = 0;
@@ -120,20 +112,19 @@ impl Queue {
         out.extend(state.slots.drain(..).flatten());
     }
 
-    /// Gives back the bytes of messages that are written.
-    pub(super) fn release(&self, written: &[Waiting]) {
+    /// Releases the bytes of messages that are written.
+    pub(super) fn release(&self, written: &[QueuedMessage]) {
         let mut state = self.lock();
-        for waiting in written {
-            let cost = waiting.entry.cost();
-            let (topic, purse) = (waiting.entry.index(), waiting.purse);
-            state.budget.release(topic, cost, purse);
+        for message in written {
+            let (topic, cost) = (message.index(), message.cost());
+            state.budget.release(topic, cost, message.pool);
         }
         if std::mem::take(&mut state.blocked) {
             self.space.set();
         }
     }
 
-    /// Blocks until there is enough to take or `timeout` is over. One who rests wants to hear of the first message.
+    /// Blocks until there is enough to take or `timeout` is over; with `rest`, until the first message.
     pub(super) fn wait(&self, timeout: Duration, rest: bool) {
         {
             let mut state = self.lock();
@@ -145,80 +136,80 @@ impl Queue {
         self.wake.wait_for(timeout);
     }
 
-    /// Wakes the writer although nothing came.
+    /// Wakes the writer without a message.
     pub(super) fn nudge(&self) {
         self.wake.set();
     }
 
-    /// Nobody waits for room any more.
+    /// Ends all waits for space; what no longer fits is dropped.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.space.set();
         self.wake.set();
     }
 
-    /// The bytes in the queue and in the writer's hands.
+    /// The bytes of messages that are not written yet.
     pub(super) fn used(&self) -> usize {
         self.lock().budget.used()
     }
 }
 
 impl State {
-    /// Puts a message in, or gives it back; with how many others had to go.
-    fn push(&mut self, entry: Entry, policy: DropPolicy, max_span_ns: i64) -> (u64, Option<Entry>) {
-        let (topic, cost) = (entry.index(), entry.cost());
+    /// Adds a message or returns it, with the number of others that were dropped.
+    fn push(
+        &mut self,
+        mut message: QueuedMessage,
+        policy: DropPolicy,
+        max_span_ns: i64,
+    ) -> (u64, Option<QueuedMessage>) {
+        let (topic, cost) = (message.index(), message.cost());
         let mut lost = 0;
         loop {
-            let late = max_span_ns > 0 && self.span_with(&entry) > max_span_ns;
-            let purse = if late {
+            let late = max_span_ns > 0 && self.span_with(&message) > max_span_ns;
+            let pool = if late {
                 None
             } else {
                 self.budget.admit(topic, cost)
             };
-            if let Some(purse) = purse {
-                self.append(Waiting {
-                    entry,
-                    purse,
-                    replaceable: policy == DropPolicy::Oldest,
-                });
+            if let Some(pool) = pool {
+                message.pool = pool;
+                message.replaceable = policy == DropPolicy::Oldest;
+                self.append(message);
                 return (lost, None);
             }
             let oldest = (policy == DropPolicy::Oldest)
                 .then(|| self.budget.oldest(topic))
                 .flatten();
             let Some(gone) = oldest.and_then(|place| self.remove(place)) else {
-                return (lost, Some(entry));
+                return (lost, Some(message));
             };
-            let cost = gone.entry.cost();
-            self.budget.release(gone.entry.index(), cost, gone.purse);
+            self.budget.release(gone.index(), gone.cost(), gone.pool);
             lost += 1;
         }
     }
 
-    fn force(&mut self, entry: Entry) {
-        self.budget.force(entry.cost());
-        self.append(Waiting {
-            entry,
-            purse: Purse::Common,
-            replaceable: false,
-        });
+    fn force(&mut self, mut message: QueuedMessage) {
+        self.budget.force(message.cost());
+        message.pool = Pool::Common;
+        message.replaceable = false;
+        self.append(message);
     }
 
-    fn append(&mut self, waiting: Waiting) {
-        self.waiting += waiting.entry.cost();
+    fn append(&mut self, message: QueuedMessage) {
+        self.waiting += message.cost();
         self.occupied += 1;
-        if waiting.replaceable {
+        if message.replaceable {
             let place = self.first_place + self.slots.len();
-            self.budget.remember(waiting.entry.index(), place);
+            self.budget.remember(message.index(), place);
         }
-        self.slots.push_back(Some(waiting));
+        self.slots.push_back(Some(message));
     }
 
     /// Takes the message out that waits at a place.
-    fn remove(&mut self, place: usize) -> Option<Waiting> {
+    fn remove(&mut self, place: usize) -> Option<QueuedMessage> {
         let index = place.checked_sub(self.first_place)?;
         let gone = self.slots.get_mut(index)?.take()?;
-        self.waiting = self.waiting.saturating_sub(gone.entry.cost());
+        self.waiting = self.waiting.saturating_sub(gone.cost());
         self.occupied -= 1;
         while self.slots.front().is_some_and(Option::is_none) {
             self.slots.pop_front();
@@ -237,17 +228,17 @@ impl State {
         self.slots.shrink_to(2 * self.slots.len() + MOST_EMPTY);
         self.first_place = 0;
         self.budget.forget_places();
-        for (place, waiting) in self.slots.iter().flatten().enumerate() {
-            if waiting.replaceable {
-                self.budget.remember(waiting.entry.index(), place);
+        for (place, message) in self.slots.iter().flatten().enumerate() {
+            if message.replaceable {
+                self.budget.remember(message.index(), place);
             }
         }
     }
 
-    fn span_with(&self, entry: &Entry) -> i64 {
+    fn span_with(&self, message: &QueuedMessage) -> i64 {
         let oldest = self.slots.front().and_then(Option::as_ref);
         oldest.map_or(0, |oldest| {
-            entry.log_time_ns.saturating_sub(oldest.entry.log_time_ns)
+            message.log_time_ns.saturating_sub(oldest.log_time_ns)
         })
     }
 
@@ -264,13 +255,11 @@ mod tests {
     use bytes::Bytes;
     use proptest::prelude::*;
 
-    fn entry(topic: u32, number: u32, size: usize) -> Entry {
-        Entry {
-            topic,
-            log_time_ns: i64::from(number),
-            publish_time_ns: 0,
+    fn message(topic: u32, number: u32, size: usize) -> QueuedMessage {
+        let payload = Bytes::from(vec![0; size]);
+        QueuedMessage {
             sequence: number,
-            payload: Bytes::from(vec![0; size]),
+            ..QueuedMessage::new(topic, i64::from(number), 0, payload)
         }
     }
 
@@ -282,20 +271,20 @@ mod tests {
         let mut out = Vec::new();
         queue.take(&mut out);
         queue.release(&out);
-        out.iter().map(|waiting| waiting.entry.sequence).collect()
+        out.iter().map(|message| message.sequence).collect()
     }
 
     #[test]
-    fn the_newest_or_the_oldest_of_the_topic_goes() {
-        let cost = entry(0, 0, 100).cost();
+    fn a_full_queue_drops_the_newest_or_the_oldest_of_the_topic() {
+        let cost = message(0, 0, 100).cost();
         for (policy, kept) in [
             (DropPolicy::Newest, [0, 1, 2]),
             (DropPolicy::Oldest, [0, 6, 7]),
         ] {
             // Seven eighths for all: three messages. One eighth in reserve: for none.
             let queue = queue(cost * 4);
-            assert_eq!(queue.push(entry(1, 0, 100), policy), 0);
-            let lost: u64 = (1..8).map(|n| queue.push(entry(0, n, 100), policy)).sum();
+            assert_eq!(queue.push(message(1, 0, 100), policy), 0);
+            let lost: u64 = (1..8).map(|n| queue.push(message(0, n, 100), policy)).sum();
             assert_eq!(lost, 5, "{policy}");
             assert_eq!(numbers(&queue), kept, "{policy}: another topic's stays");
         }
@@ -303,14 +292,14 @@ mod tests {
 
     /// A disk that stalls: nothing is taken while messages come.
     #[test]
-    fn a_queue_that_is_not_emptied_keeps_its_size() {
-        let cost = entry(0, 0, 100).cost();
+    fn memory_is_bounded_while_the_writer_stalls() {
+        let cost = message(0, 0, 100).cost();
         let queue = queue(cost * 40);
         // It stays at the front, so that empty slots gather behind it.
-        assert_eq!(queue.push(entry(1, 0, 100), DropPolicy::Newest), 0);
+        assert_eq!(queue.push(message(1, 0, 100), DropPolicy::Newest), 0);
         let mut lost = 0;
         for number in 1..=50_000 {
-            lost += queue.push(entry(0, number, 100), DropPolicy::Oldest);
+            lost += queue.push(message(0, number, 100), DropPolicy::Oldest);
             let slots = queue.lock().slots.len();
             assert!(slots <= 2 * 41 + MOST_EMPTY, "{slots} slots at {number}");
         }
@@ -322,36 +311,36 @@ mod tests {
     }
 
     #[test]
-    fn bytes_come_back_when_messages_are_written() {
-        let cost = entry(0, 0, 100).cost();
+    fn bytes_are_released_when_messages_are_written() {
+        let cost = message(0, 0, 100).cost();
         let queue = queue(cost * 2);
-        queue.push(entry(0, 0, 100), DropPolicy::Newest);
+        queue.push(message(0, 0, 100), DropPolicy::Newest);
         let mut out = Vec::new();
         queue.take(&mut out);
         assert_eq!(queue.used(), cost, "the writer has it in its hands");
-        assert_eq!(queue.push(entry(0, 1, 100), DropPolicy::Newest), 1);
+        assert_eq!(queue.push(message(0, 1, 100), DropPolicy::Newest), 1);
         queue.release(&out);
         assert_eq!(queue.used(), 0);
-        assert_eq!(queue.push(entry(0, 2, 100), DropPolicy::Newest), 0);
+        assert_eq!(queue.push(message(0, 2, 100), DropPolicy::Newest), 0);
     }
 
     #[test]
-    fn one_who_blocks_is_let_go_at_the_end() {
+    fn a_blocked_push_ends_when_the_queue_is_closed() {
         let queue = queue(10);
-        queue.push(entry(0, 0, 100), DropPolicy::Block);
+        queue.push(message(0, 0, 100), DropPolicy::Block);
         std::thread::scope(|scope| {
-            let blocked = scope.spawn(|| queue.push(entry(0, 1, 100), DropPolicy::Block));
+            let blocked = scope.spawn(|| queue.push(message(0, 1, 100), DropPolicy::Block));
             queue.close();
             assert_eq!(blocked.join().unwrap(), 1, "lost, and counted");
         });
     }
 
     #[test]
-    fn one_who_blocks_goes_on_when_there_is_room() {
+    fn a_blocked_push_continues_when_there_is_space() {
         let queue = queue(10);
-        queue.push(entry(0, 0, 100), DropPolicy::Block);
+        queue.push(message(0, 0, 100), DropPolicy::Block);
         std::thread::scope(|scope| {
-            let blocked = scope.spawn(|| queue.push(entry(0, 1, 100), DropPolicy::Block));
+            let blocked = scope.spawn(|| queue.push(message(0, 1, 100), DropPolicy::Block));
             let mut seen = Vec::new();
             while seen.len() < 2 {
                 seen.extend(numbers(&queue));
@@ -362,24 +351,24 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_spans_no_more_than_the_limit() {
+    fn queued_messages_span_at_most_the_time_limit() {
         let queue = Queue::new(&TimeBase::machine(), 1 << 20, Duration::from_nanos(5));
         let lost: Vec<_> = [0, 4, 5, 6, 9]
             .into_iter()
-            .map(|n| queue.push(entry(0, n, 10), DropPolicy::Newest))
+            .map(|n| queue.push(message(0, n, 10), DropPolicy::Newest))
             .collect();
         assert_eq!(lost, [0, 0, 0, 1, 1]);
         assert_eq!(numbers(&queue), [0, 4, 5]);
         let lost: u64 = [0, 4, 5, 6, 9]
             .into_iter()
-            .map(|n| queue.push(entry(0, n, 10), DropPolicy::Oldest))
+            .map(|n| queue.push(message(0, n, 10), DropPolicy::Oldest))
             .sum();
         assert_eq!((lost, numbers(&queue)), (1, vec![4, 5, 6, 9]));
     }
 
     proptest! {
         #[test]
-        fn kept_and_lost_make_up_the_whole_within_the_limit(
+        fn kept_and_dropped_messages_add_up_within_the_limit(
             pushes in prop::collection::vec((0u32..4, 0usize..3_000, 0usize..2, any::<bool>()), 1..80),
         ) {
             let limit = 4_000;
@@ -387,9 +376,9 @@ mod tests {
             let policies = [DropPolicy::Newest, DropPolicy::Oldest];
             let (mut lost, mut kept) = (0, 0);
             for (number, (topic, size, policy, take)) in (0u32..).zip(&pushes) {
-                let entry = entry(*topic, number, *size);
+                let message = message(*topic, number, *size);
                 let alone = queue.used() == 0;
-                lost += queue.push(entry, policies[*policy]);
+                lost += queue.push(message, policies[*policy]);
                 prop_assert!(alone || queue.used() <= limit.max(3_096), "{}", queue.used());
                 if *take {
                     kept += numbers(&queue).len();

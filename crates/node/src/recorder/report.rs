@@ -8,26 +8,26 @@ use super::end_reason::EndReason;
 use super::shared::Shared;
 use super::status::TopicStatus;
 
-/// What a recording came to.
+/// The result of a recording.
 #[derive(Debug)]
 pub struct Report {
-    /// Where the bag is.
+    /// The directory of the bag.
     pub directory: PathBuf,
     /// Why it ended.
     pub reason: EndReason,
-    /// How long it took.
+    /// Its duration.
     pub elapsed: Duration,
-    /// The final account of each topic; nothing is in flight any more.
+    /// The final account of each topic; nothing is in flight.
     pub topics: Vec<TopicStatus>,
     /// The metadata of the bag.
     pub metadata: BagMetadata,
-    /// Files that were deleted because newer ones took their place.
+    /// The number of old files that were deleted.
     pub deleted_files: usize,
     /// Messages in those files.
     pub deleted_messages: u64,
-    /// Topics, services and actions that were asked for by name and never appeared.
+    /// Topics, services and actions that were selected by name and never appeared.
     pub absent: Vec<String>,
-    /// The first thing that went wrong when the bag was closed.
+    /// The first error when the bag was closed.
     pub error: Option<timeloom_bag::Error>,
 }
 
@@ -36,7 +36,7 @@ impl Report {
         let progress = shared.progress();
         let reason = progress.ended.clone().unwrap_or(EndReason::Asked);
         let vanished = reason == EndReason::Vanished;
-        // Topics are in the bag in the order of their declaration, which names tell.
+        // The bag has the topics in the order of their declaration.
         let in_bag = |name: &str| {
             let records = summary.metadata.topics.iter();
             let place = records
@@ -44,19 +44,19 @@ impl Report {
                 .position(|record| record.topic.name == name);
             place.and_then(|place| summary.topics.get(place)).copied()
         };
-        let intakes = shared.intakes.all();
-        let topics = intakes.iter().enumerate().map(|(index, intake)| {
-            let counts = intake.counts();
+        let inputs = shared.inputs.all();
+        let topics = inputs.iter().enumerate().map(|(index, input)| {
+            let counts = input.counts();
             let live = progress.topics.get(index).copied().unwrap_or_default();
-            // What is not in the bag at all was never told to it.
+            // A topic that could not be declared is not in the bag.
             let mut statistics =
-                in_bag(&intake.name).unwrap_or_else(|| counts.complete(&live.statistics));
+                in_bag(&input.name).unwrap_or_else(|| counts.complete(&live.statistics));
             if vanished {
                 lose_all(&mut statistics);
             }
             TopicStatus {
-                name: intake.name.clone(),
-                type_name: intake.type_name.clone(),
+                name: input.name.clone(),
+                type_name: input.type_name.clone(),
                 statistics,
                 repeated: live.repeated,
                 in_flight: 0,
@@ -70,7 +70,7 @@ impl Report {
             absent: shared
                 .options
                 .selection
-                .absent(intakes.iter().map(|intake| intake.name.as_str())),
+                .absent(inputs.iter().map(|input| input.name.as_str())),
             deleted_files: summary.deleted_files,
             deleted_messages: summary.deleted_messages,
             error: outcome.error,
@@ -88,7 +88,7 @@ impl Report {
     }
 }
 
-/// What was written to files that are gone is lost.
+/// Messages in files that were deleted by another program are lost.
 fn lose_all(statistics: &mut TopicStatistics) {
     let gone = statistics.messages_recorded;
     statistics.messages_recorded = 0;

@@ -7,7 +7,7 @@ use super::{Control, Moment, Phase, Recorder, Stamp};
 use crate::ros_node::{RosNode, Service, ServiceTypes};
 use crate::{Error, Result};
 
-/// The services of a recorder, as `ros2 bag record` has them and one more; they end with it.
+/// The services of a recorder: those of `ros2 bag record`, and `~/get_recorder_statistics`. They end when it is dropped.
 ///
 /// All of them become a [`Control`] or read the [`Status`](super::Status).
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct Services {
     _services: Vec<Service>,
 }
 
-/// What fills in a response.
+/// Fills in a response.
 type Answer = fn(&Recorder, &Value, &mut Value) -> Result<()>;
 
 /// The services with their types.
@@ -32,7 +32,7 @@ const SERVICES: [(&str, &str, Answer); 12] = [
         };
         let when = moment(request, "resume");
         let control = when.map(|when| when.map_or(Control::Resume, Control::ResumeAt));
-        codes.tell(
+        codes.fill_in(
             answer,
             control.and_then(|control| recorder.control(&control)),
         )
@@ -53,7 +53,7 @@ const SERVICES: [(&str, &str, Answer); 12] = [
             };
             let when = moment(request, "split");
             let control = when.map(|when| when.map_or(Control::Split, Control::SplitAt));
-            codes.tell(
+            codes.fill_in(
                 answer,
                 control.and_then(|control| recorder.control(&control)),
             )
@@ -63,10 +63,10 @@ const SERVICES: [(&str, &str, Answer); 12] = [
         let uri = request.get("uri");
         let uri = uri.as_ref().and_then(Value::as_str).unwrap_or_default();
         let output = (!uri.is_empty()).then(|| PathBuf::from(uri));
-        told(answer, recorder.control(&Control::Record { output }))
+        with_error(answer, recorder.control(&Control::Record { output }))
     }),
     ("~/stop", "Stop", |recorder, _, answer| {
-        told(answer, recorder.control(&Control::Stop))
+        with_error(answer, recorder.control(&Control::Stop))
     }),
     ("~/is_recording", "IsRecording", |recorder, _, answer| {
         let recording = recorder.status().phase != Phase::Stopped;
@@ -75,12 +75,12 @@ const SERVICES: [(&str, &str, Answer); 12] = [
     (
         "~/start_discovery",
         "StartDiscovery",
-        |recorder, _, answer| told(answer, recorder.control(&Control::StartDiscovery)),
+        |recorder, _, answer| with_error(answer, recorder.control(&Control::StartDiscovery)),
     ),
     (
         "~/stop_discovery",
         "StopDiscovery",
-        |recorder, _, answer| told(answer, recorder.control(&Control::StopDiscovery)),
+        |recorder, _, answer| with_error(answer, recorder.control(&Control::StopDiscovery)),
     ),
     (
         "~/is_discovery_running",
@@ -112,7 +112,7 @@ impl Services {
         let definitions = Definitions::builtin_of(distro);
         let mut services = Vec::new();
         for (name, type_name, answer) in SERVICES {
-            // As in rosbag2: without a circular buffer there is nothing to ask for.
+            // As in rosbag2: without a circular buffer there is no snapshot.
             if name == "~/snapshot" && !recorder.options().snapshot_mode {
                 continue;
             }
@@ -123,7 +123,7 @@ impl Services {
             let handler = move |request: &Value| {
                 let mut value = response.default_value()?;
                 match answer(&recorder, request, &mut value) {
-                    // Nothing to do it to: the layouts without a code cannot say it.
+                    // Responses without a return code cannot report that there is no recording.
                     Ok(()) | Err(Error::NotRecording) => Ok(value),
                     Err(error) => Err(error),
                 }
@@ -137,7 +137,7 @@ impl Services {
     }
 }
 
-/// The codes of a response, by what is wrong.
+/// The return codes of a response, by error.
 struct Codes {
     idle: i32,
     mode: i32,
@@ -146,7 +146,7 @@ struct Codes {
 }
 
 impl Codes {
-    /// What there is nobody to tell apart for.
+    /// The same code for every error.
     const PLAIN: Self = Self {
         idle: 1,
         mode: 1,
@@ -154,8 +154,8 @@ impl Codes {
         other: 1,
     };
 
-    /// Puts an error into the response, where its layout has a place for it.
-    fn tell(&self, answer: &mut Value, result: Result<()>) -> Result<()> {
+    /// Puts an error into the response, if it has fields for it.
+    fn fill_in(&self, answer: &mut Value, result: Result<()>) -> Result<()> {
         let Err(error) = result else {
             return Ok(());
         };
@@ -174,7 +174,7 @@ impl Codes {
     }
 }
 
-/// The moment that a request names, in the layouts that have one; none for at once.
+/// The moment in a request, if its layout has one; `None` for now.
 fn moment(request: &Value, verb: &str) -> Result<Option<Moment>> {
     let number = |field: String| request.get(&field).and_then(|value| value.as_i64());
     let seconds = number(format!("{verb}_time.sec")).unwrap_or(0);
@@ -202,9 +202,9 @@ fn moment(request: &Value, verb: &str) -> Result<Option<Moment>> {
     }))
 }
 
-/// Puts an error into the response, where its layout has a place for it.
-fn told(answer: &mut Value, result: Result<()>) -> Result<()> {
-    Codes::PLAIN.tell(answer, result)
+/// Puts an error into the response, if it has fields for it.
+fn with_error(answer: &mut Value, result: Result<()>) -> Result<()> {
+    Codes::PLAIN.fill_in(answer, result)
 }
 
 /// `~/get_recorder_statistics`: the totals since the recording began.

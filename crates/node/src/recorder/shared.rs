@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use timeloom_bag::TopicStatistics;
 use timeloom_bag::bag::SplitEvent;
@@ -11,14 +11,15 @@ use timeloom_wire::Node;
 use super::command::{Command, Commands};
 use super::disk_guard::LowSpace;
 use super::end_reason::EndReason;
-use super::gate::Gate;
 use super::graph_index::GraphIndex;
 use super::graph_log::GraphLog;
-use super::intake::Intakes;
 use super::note::Note;
 use super::options::Options;
+use super::shared_input::SharedInput;
+use super::topic_input::TopicInputs;
+use timeloom_wire::backend::lock;
 
-/// What the threads of one recording share.
+/// The state that the threads of one recording share.
 pub(super) struct Shared {
     pub(super) options: Options,
     pub(super) directory: PathBuf,
@@ -26,10 +27,10 @@ pub(super) struct Shared {
     pub(super) clock: Clock<Steady>,
     pub(super) started: Time<Steady>,
     pub(super) node: Arc<dyn Node>,
-    /// Samples carry numbers, so that what comes twice is recognised.
+    /// Whether samples carry sequence numbers, by which duplicates are recognised.
     pub(super) has_sequences: bool,
-    pub(super) gate: Arc<Gate>,
-    pub(super) intakes: Arc<Intakes>,
+    pub(super) input: Arc<SharedInput>,
+    pub(super) inputs: Arc<TopicInputs>,
     pub(super) commands: Commands,
     pub(super) index: Mutex<GraphIndex>,
     pub(super) graph_log: Mutex<GraphLog>,
@@ -38,24 +39,24 @@ pub(super) struct Shared {
     pub(super) discovering: AtomicBool,
     pub(super) ending: CancelToken,
     pub(super) progress: Mutex<Progress>,
-    /// Something is there for whoever tells others: a split, an end, a loss.
+    /// Set when there is something to publish: a split, an end, a loss.
     pub(super) news: Event,
 }
 
-/// What the writer tells of its work.
+/// The progress of the writer.
 #[derive(Default)]
 pub(super) struct Progress {
     /// By topic of the recording.
     pub(super) topics: Vec<Written>,
     pub(super) files: usize,
     pub(super) splits: VecDeque<SplitEvent>,
-    /// How often the disk was nearly full since somebody asked.
+    /// Low disk space events that were not taken yet.
     pub(super) low_space: Vec<LowSpace>,
-    /// Why the recording is over, once it is.
+    /// Why the recording ended.
     pub(super) ended: Option<EndReason>,
 }
 
-/// What became of one topic's messages.
+/// The written messages of one topic.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Written {
     pub(super) statistics: TopicStatistics,
@@ -64,35 +65,34 @@ pub(super) struct Written {
 
 impl Shared {
     pub(super) fn index(&self) -> MutexGuard<'_, GraphIndex> {
-        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.index)
     }
 
     pub(super) fn graph_log(&self) -> MutexGuard<'_, GraphLog> {
-        let log = self.graph_log.lock();
-        log.unwrap_or_else(PoisonError::into_inner)
+        lock(&self.graph_log)
     }
 
     pub(super) fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.progress)
     }
 
     /// The time that messages are stamped with.
     pub(super) fn node_time_ns(&self) -> i64 {
-        self.gate.now_ns()
+        self.input.now_ns()
     }
 
     pub(super) fn command(&self, command: Command) {
         self.commands.push(command);
-        self.gate.queue.nudge();
+        self.input.queue.nudge();
     }
 
-    pub(super) fn tell(&self, note: &Note) {
+    pub(super) fn report(&self, note: &Note) {
         if let Some(reporter) = &self.options.reporter {
             reporter(note);
         }
     }
 
-    /// Says that the recording is over; the first reason counts.
+    /// Ends the recording; the first reason counts.
     pub(super) fn end(&self, reason: EndReason) {
         self.progress().ended.get_or_insert(reason);
         self.news.set();

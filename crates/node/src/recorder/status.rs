@@ -3,33 +3,33 @@ use std::path::PathBuf;
 use timeloom_bag::TopicStatistics;
 use timeloom_time::Duration;
 
-/// What a recorder does.
+/// The state of a recorder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// It records what comes.
+    /// It records messages that arrive.
     Recording,
-    /// It leaves out what comes.
+    /// It leaves out messages that arrive.
     Paused,
     /// The bag is closed.
     Stopped,
 }
 
-/// What a recorder does and has done, at one moment.
+/// The status of a recorder at one moment.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// What it does.
+    /// The state.
     pub phase: Phase,
-    /// Where the bag is.
+    /// The directory of the bag.
     pub directory: PathBuf,
-    /// How many files it has, the open one included.
+    /// The number of files, including the open one.
     pub files: usize,
-    /// How long it has been recording, pauses included.
+    /// The time since the start, including pauses.
     pub elapsed: Duration,
-    /// Bytes between receiving and writing.
+    /// Bytes in the queue between receiving and writing.
     pub queue_bytes: usize,
-    /// How many may be there.
+    /// The limit of the queue.
     pub queue_limit: usize,
-    /// Whether new topics are looked for.
+    /// Whether discovery of new topics is on.
     pub discovery: bool,
     /// The topics in the order in which they were found.
     pub topics: Vec<TopicStatus>,
@@ -42,9 +42,9 @@ pub struct TopicStatus {
     pub name: String,
     /// Its type.
     pub type_name: String,
-    /// The account: recorded, lost in transport, lost in the recorder, left out on purpose, and what is not known.
+    /// The account: recorded, lost in transport, lost in the recorder, left out and unknown.
     pub statistics: TopicStatistics,
-    /// Copies of latched messages that were written again into a new file or a snapshot; they are among the recorded.
+    /// Copies of latched messages at the start of a file or a snapshot; they count as recorded, too.
     pub repeated: u64,
     /// Received and not yet written.
     pub in_flight: u64,

@@ -4,7 +4,7 @@ use timeloom_wire::EndpointInfo;
 
 use crate::type_finder::TypeFinder;
 
-/// The definition of a type, as a bag keeps it.
+/// The definition of a type, as a bag stores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundType {
     /// Its text.
@@ -13,20 +13,20 @@ pub struct FoundType {
     pub hash: Option<TypeHash>,
 }
 
-/// Where the recorder asks for definitions.
+/// The source of type definitions for a recorder.
 pub trait TypeSource: Send + Sync {
-    /// The definition if it is at hand; never blocks for long.
+    /// The definition, if it is known without asking a node; does not block for long.
     fn at_hand(&self, type_name: &str, hash: Option<&TypeHash>) -> Option<FoundType>;
 
-    /// Asks whoever publishes it; may block for seconds, so it is called on a thread of its own.
+    /// Asks the node of a publisher; may block for seconds, so it is called on a thread of its own.
     ///
     /// # Errors
-    /// Why there is none, in words.
+    /// The reason why there is none.
     fn ask(&self, publisher: &EndpointInfo) -> Result<FoundType, String>;
 }
 
 impl FoundType {
-    /// What a bag keeps of a layout; none if it has no text definition.
+    /// The definition of a schema; `None` if it has no text definition.
     fn of(schema: &Schema) -> Option<Self> {
         Some(Self {
             definition: MessageDefinition {
@@ -38,7 +38,7 @@ impl FoundType {
     }
 }
 
-/// The definitions that are built in, and nothing else.
+/// The built-in definitions only.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuiltinTypes;
 
@@ -57,7 +57,7 @@ impl TypeSource for BuiltinTypes {
     }
 }
 
-/// Built in, installed, or told by the node that publishes.
+/// Built-in definitions, installed ones, or those that the publisher's node describes.
 impl TypeSource for TypeFinder {
     fn at_hand(&self, type_name: &str, hash: Option<&TypeHash>) -> Option<FoundType> {
         FoundType::of(&Self::at_hand(self, type_name, hash.copied()).ok()?)
@@ -67,12 +67,7 @@ impl TypeSource for TypeFinder {
         let schema = self
             .find_blocking(publisher)
             .map_err(|error| error.to_string())?;
-        FoundType::of(&schema).ok_or_else(|| {
-            format!(
-                "the layout of {} has no text that a bag can hold",
-                schema.name()
-            )
-        })
+        FoundType::of(&schema).ok_or_else(|| format!("{} has no text definition", schema.name()))
     }
 }
 
@@ -84,7 +79,7 @@ mod tests {
 
     /// Also events and feedback of actions, whose text is not that of a file.
     #[test]
-    fn what_is_stored_of_a_type_reads_back_with_the_same_hash() {
+    fn stored_definitions_read_back_with_the_same_hash() {
         let all = Definitions::builtin();
         for message in all.iter() {
             let name = message.name.to_string();

@@ -10,14 +10,14 @@ use super::note::Note;
 use super::shared::Shared;
 use super::writer::Writer;
 
-/// What the writer looks at now and then: the disk, the directory, its own errors.
+/// The periodic checks of the writer: the disk, the directory, its own errors.
 pub(super) struct Watchdog {
     tick: Time<Steady>,
     sync: Time<Steady>,
     check: Time<Steady>,
     graph: Time<Steady>,
-    /// When the last error was told; the same again and again helps nobody.
-    told: Option<Time<Steady>>,
+    /// When the last error was reported: repeated errors are reported only now and then.
+    reported: Option<Time<Steady>>,
     lost: u64,
     /// Messages of the circular buffer that were written again, by topic.
     repeated: Vec<u64>,
@@ -30,7 +30,7 @@ const CHECK: Duration = Duration::from_secs(1);
 /// Endpoints come one by one: those of a second make one text.
 const GRAPH: Duration = Duration::from_secs(1);
 const MOST_LOW_SPACE: usize = 1024;
-const TELL_AGAIN: Duration = Duration::from_secs(10);
+const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 /// Enough for the index of a long recording.
 const BALLAST_BYTES: u64 = 2 << 20;
 
@@ -44,7 +44,7 @@ impl Watchdog {
             sync: now,
             check: now,
             graph: now,
-            told: None,
+            reported: None,
             lost: 0,
             repeated: Vec::new(),
             ballast,
@@ -80,34 +80,36 @@ impl Watchdog {
         self.repeated.get(topic).copied().unwrap_or(0)
     }
 
-    /// Tells an error of the storage, the first time and then every ten seconds with what was lost.
+    /// Reports an error of the storage: the first one, then one every ten seconds with the number of lost messages.
     pub(super) fn failed(&mut self, shared: &Shared, error: &timeloom_bag::Error, lost: u64) {
         self.lost += lost;
         let now = shared.clock.now();
-        let again = |told: Time<Steady>| now - told >= TELL_AGAIN;
-        if self.told.is_none_or(again) {
-            self.told = Some(now);
+        let is_old = |reported: Time<Steady>| now - reported >= REPORT_INTERVAL;
+        if self.reported.is_none_or(is_old) {
+            self.reported = Some(now);
             let text = match self.lost {
                 0 => error.to_string(),
                 lost => format!("{error} ({lost} messages not written so far)"),
             };
-            shared.tell(&Note::error(text));
+            shared.report(&Note::error(text));
         }
     }
 
-    /// Gives the reserved space back, for the index and the metadata.
+    /// Frees the reserved space, for the index and the metadata.
     pub(super) fn free_ballast(&mut self) {
         if let Some(path) = self.ballast.take() {
-            // If it is gone already, so much the better.
             let _removed = fs::remove_file(path);
         }
     }
 
-    /// Looks whether the bag is still there and whether the disk has room.
+    /// Checks that the bag still exists and that the disk has space.
     pub(super) fn check(writer: &mut Writer) {
         if !writer.bag.current_path().exists() {
-            let text = format!("{} is gone", writer.bag.current_path().display());
-            writer.shared.tell(&Note::error(text));
+            let text = format!(
+                "{} was deleted: the recording ends",
+                writer.bag.current_path().display()
+            );
+            writer.shared.report(&Note::error(text));
             return writer.end(EndReason::Vanished);
         }
         if let Some(guard) = writer.shared.options.disk_guard {
@@ -124,7 +126,7 @@ impl Watchdog {
         }
     }
 
-    /// Does what is to be done while the disk is too full.
+    /// Frees disk space or ends the recording while too little is free.
     fn make_room(writer: &mut Writer, guard: DiskGuard) -> LowSpace {
         let mut low = LowSpace::default();
         while let Ok(space) = DiskSpace::of(&writer.shared.directory)
@@ -137,17 +139,17 @@ impl Watchdog {
             };
             let Some(deleted) = deleted else {
                 let text = format!(
-                    "{} bytes are free on the disk, {} are to stay free: the recording ends",
+                    "low disk space: {} bytes free, {} required: the recording ends",
                     space.available,
                     guard.wanted(&space)
                 );
-                writer.shared.tell(&Note::error(text));
+                writer.shared.report(&Note::error(text));
                 writer.end(EndReason::LowDiskSpace);
                 low.stopped = true;
                 return low;
             };
-            let text = format!("deleted {}: the disk is nearly full", deleted.display());
-            writer.shared.tell(&Note::warning(text));
+            let text = format!("low disk space: deleted {}", deleted.display());
+            writer.shared.report(&Note::warning(text));
             low.deleted.push(deleted);
         }
         low
@@ -162,7 +164,7 @@ fn is_due(last: &mut Time<Steady>, now: Time<Steady>, interval: Duration) -> boo
     due
 }
 
-/// Takes up space on a disk that has plenty; none otherwise.
+/// Reserves space for the end of the bag: at most a sixteenth of the free space.
 fn reserve(path: &std::path::Path) -> Option<()> {
     let space = DiskSpace::of(path.parent()?).ok()?;
     let bytes = BALLAST_BYTES.min(space.available / 16);

@@ -9,23 +9,23 @@ use timeloom_time::Duration;
 
 use super::command::{Command, NewTopic};
 use super::end_reason::EndReason;
-use super::intake::Intake;
 use super::moment::Trigger;
 use super::note::Note;
-use super::queue::Waiting;
+use super::queued_message::QueuedMessage;
 use super::shared::{Shared, Written};
+use super::topic_input::TopicInput;
 use super::watchdog::Watchdog;
 use crate::host_clock::HOST_CLOCK_KEY;
 use crate::{Error, Result};
 
-/// How long messages gather before the writer looks again: one wake-up for many.
+/// How long messages gather before the writer takes them: one wake-up for many.
 const GATHER: Duration = Duration::from_millis(10);
-/// The longest rest: buffered messages are sealed when they are old.
+/// The longest idle time: old messages in the buffer of the storage must be sealed.
 const REST: Duration = Duration::from_millis(100);
-/// A stretch of messages that is written at once; its bytes are then given back.
+/// The most that is written at once; its bytes are then released.
 const STRETCH_BYTES: usize = 1 << 20;
 const STRETCH_MESSAGES: usize = 1024;
-/// Splits that wait for the notifier; without one, the oldest are dropped.
+/// The most splits that wait for the notifier; without one, the oldest are dropped.
 const MOST_EVENTS: usize = 1024;
 
 /// The thread that writes the bag.
@@ -34,23 +34,23 @@ pub(super) struct Writer {
     pub(super) bag: BagWriter,
     pub(super) topics: Vec<Topic>,
     watchdog: Watchdog,
-    /// Messages written so far, repeated ones left out.
+    /// Messages written so far, without copies.
     messages: u64,
-    /// When a new file is to begin.
+    /// The planned split.
     split_at: Option<Trigger>,
     over: bool,
 }
 
-/// A topic on its way into the bag.
+/// A topic of the recording, as the writer sees it.
 pub(super) struct Topic {
-    pub(super) intake: Arc<Intake>,
-    /// None while it could not be declared: its messages are then lost to the storage.
+    pub(super) input: Arc<TopicInput>,
+    /// `None` until it is declared, or if the storage refuses it: its messages are then lost in the storage.
     pub(super) id: Option<TopicId>,
     /// Messages that wait for the definition of the type, until that steady time.
-    held: Vec<Waiting>,
+    held: Vec<QueuedMessage>,
     holds_until_ns: Option<i64>,
     pending: Option<Box<NewTopic>>,
-    /// Messages that came while it could not be declared.
+    /// Messages that were lost because it could not be declared.
     refused: u64,
 }
 
@@ -68,15 +68,15 @@ impl Writer {
         }
     }
 
-    /// Writes until it is told to finish.
+    /// Writes until [`Command::Finish`].
     pub(super) fn run(mut self) -> Result<(BagSummary, WriteOutcome)> {
         let mut batch = Vec::new();
         let mut rest = true;
         loop {
             let patience = if rest { REST } else { GATHER };
-            self.shared.gate.queue.wait(patience, rest);
-            self.shared.gate.queue.take(&mut batch);
-            // Taken after the messages: each topic's declaration is among them.
+            self.shared.input.queue.wait(patience, rest);
+            self.shared.input.queue.take(&mut batch);
+            // Taken after the messages, so that each topic is declared before its first message.
             let mut finish = false;
             let mut later = Vec::new();
             for command in self.shared.commands.take() {
@@ -88,21 +88,21 @@ impl Writer {
                 }
             }
             if finish {
-                // All subscriptions are gone: this is the rest.
-                self.shared.gate.queue.take(&mut batch);
+                // All subscriptions have ended: these are the last messages.
+                self.shared.input.queue.take(&mut batch);
             }
             rest = batch.is_empty();
             self.write_all(&mut batch);
-            // What came before a split belongs to the old file.
+            // Messages before a split belong to the old file.
             for command in later {
-                self.obey(command);
+                self.execute(command);
             }
             if finish {
-                // A snapshot was asked for at the last moment.
-                self.shared.gate.queue.take(&mut batch);
+                // The messages of a snapshot that came with the end.
+                self.shared.input.queue.take(&mut batch);
                 self.write_all(&mut batch);
             }
-            self.look_after(finish, rest);
+            self.housekeeping(finish, rest);
             if finish {
                 return self.finish();
             }
@@ -113,15 +113,15 @@ impl Writer {
         self.shared.clock.now().nanos()
     }
 
-    fn obey(&mut self, command: Command) {
+    fn execute(&mut self, command: Command) {
         match command {
             Command::Split(reply) => reply.give(self.split()),
             Command::SplitAt(moment) => self.split_at = Some(moment),
             Command::Snapshot(reply) => reply.give(self.snapshot()),
             Command::HostClock(text) => {
                 if let Err(error) = self.bag.set_custom_data(HOST_CLOCK_KEY, &text) {
-                    let text = format!("the host's clock is not in the metadata yet: {error}");
-                    self.shared.tell(&Note::warning(text));
+                    let text = format!("cannot save the state of the host clock: {error}");
+                    self.shared.report(&Note::warning(text));
                 }
             }
             Command::AddTopic(_) | Command::Define { .. } | Command::Finish => {}
@@ -129,42 +129,38 @@ impl Writer {
     }
 
     pub(super) fn split(&mut self) -> Result<PathBuf> {
-        self.tell_losses();
+        self.update_account();
         let event = self.bag.split()?;
         self.publish_progress();
         Ok(event.opened_file)
     }
 
-    /// The moment of a planned split has come.
+    /// Makes the planned split.
     fn split_as_planned(&mut self) {
         self.split_at = None;
         if let Err(error) = self.split() {
-            self.shared.tell(&Note::warning(format!(
-                "no new file at the time that was asked for: {error}"
-            )));
+            self.shared
+                .report(&Note::warning(format!("the planned split failed: {error}")));
         }
     }
 
     fn snapshot(&mut self) -> Result<u64> {
-        let Some(mut ring) = self.shared.gate.ring() else {
+        let Some(mut ring) = self.shared.input.ring() else {
             return Err(Error::Option {
                 option: "snapshot",
                 reason: "the recorder is not in snapshot mode".into(),
             });
         };
         let snapshot = ring.take();
-        let count = snapshot.entries.len() as u64;
-        for entry in &snapshot.repeated {
-            self.watchdog.repeated(entry.index());
-        }
-        let all = snapshot.repeated.into_iter().chain(snapshot.entries);
-        // Before the ring is free again: what it gets now is newer.
-        self.shared.gate.queue.push_all(all);
+        let count = snapshot.messages.len() as u64;
+        let all = snapshot.repeated.into_iter().chain(snapshot.messages);
+        // Before the ring is unlocked: messages that enter it later are newer.
+        self.shared.input.queue.push_all(all);
         drop(ring);
         Ok(count)
     }
 
-    fn write_all(&mut self, batch: &mut Vec<Waiting>) {
+    fn write_all(&mut self, batch: &mut Vec<QueuedMessage>) {
         if self
             .topics
             .iter()
@@ -177,22 +173,22 @@ impl Writer {
         while all.peek().is_some() {
             let mut bytes = 0;
             while let Some(next) = all.next_if(|_| is_open(bytes, stretch.len())) {
-                bytes += next.entry.cost();
+                bytes += next.cost();
                 stretch.push(next);
             }
             self.write(&stretch);
-            // Their memory is free before the next ones are written.
+            // Frees their memory before the next ones are written.
             stretch.clear();
         }
     }
 
-    /// Writes a stretch; if a planned split falls into it, to two files.
-    fn write(&mut self, stretch: &[Waiting]) {
+    /// Writes a stretch; if the planned split falls into it, to two files.
+    fn write(&mut self, stretch: &[QueuedMessage]) {
         let Some(moment) = self.split_at else {
             return self.write_stretch(stretch);
         };
-        let reached = stretch.iter().position(|Waiting { entry, .. }| {
-            moment.is_reached_by(entry.topic, entry.log_time_ns, entry.publish_time_ns)
+        let reached = stretch.iter().position(|message| {
+            moment.is_reached_by(message.topic, message.log_time_ns, message.publish_time_ns)
         });
         let (before, after) = stretch.split_at(reached.unwrap_or(stretch.len()));
         self.write_stretch(before);
@@ -202,37 +198,44 @@ impl Writer {
         }
     }
 
-    /// Writes a stretch and gives its bytes back.
-    fn write_stretch(&mut self, stretch: &[Waiting]) {
+    /// Writes a stretch and releases its bytes.
+    fn write_stretch(&mut self, stretch: &[QueuedMessage]) {
         if let Some(before_write) = &self.shared.options.before_write {
-            before_write(stretch.iter().map(|waiting| waiting.entry.cost()).sum());
+            before_write(stretch.iter().map(QueuedMessage::cost).sum());
         }
-        let wanted = self.room();
+        let mut room = self.room();
         let mut messages = Vec::with_capacity(stretch.len());
-        for (number, waiting) in stretch.iter().enumerate() {
-            let entry = &waiting.entry;
-            let Some(topic) = self.topics.get_mut(entry.index()) else {
+        for message in stretch {
+            let Some(topic) = self.topics.get_mut(message.index()) else {
                 continue;
             };
-            if number as u64 >= wanted {
-                topic.intake.leave_out(entry);
-                continue;
+            match (topic.id, message.is_copy) {
+                (_, true) if room == 0 => continue,
+                (_, false) if room == 0 => {
+                    topic.input.leave_out(message);
+                    continue;
+                }
+                (None, is_copy) => {
+                    topic.refused += u64::from(!is_copy);
+                    continue;
+                }
+                (Some(_), true) => self.watchdog.repeated(message.index()),
+                (Some(_), false) => {
+                    room -= 1;
+                    self.messages += 1;
+                }
             }
-            match topic.id {
-                Some(topic) => messages.push(Message {
-                    topic,
-                    log_time_ns: entry.log_time_ns,
-                    publish_time_ns: entry.publish_time_ns,
-                    sequence: entry.sequence,
-                    data: &entry.payload,
-                }),
-                None => topic.refused += 1,
-            }
+            messages.extend(topic.id.map(|topic| Message {
+                topic,
+                log_time_ns: message.log_time_ns,
+                publish_time_ns: message.publish_time_ns,
+                sequence: message.sequence,
+                data: &message.payload,
+            }));
         }
-        self.messages += messages.len() as u64;
         let outcome = self.bag.write(&messages, self.now_ns());
         self.settle(&outcome);
-        self.shared.gate.queue.release(stretch);
+        self.shared.input.queue.release(stretch);
         self.check_limits();
     }
 
@@ -260,10 +263,10 @@ impl Writer {
         self.end(reason);
     }
 
-    /// Records nothing any more; the owner is told and closes the bag.
+    /// Stops recording; the owner of the recorder closes the bag.
     pub(super) fn end(&mut self, reason: EndReason) {
         if !std::mem::replace(&mut self.over, true) {
-            self.shared.gate.set_paused(true, None);
+            self.shared.input.set_paused(true, None);
             self.shared.end(reason);
         }
     }
@@ -275,13 +278,13 @@ impl Writer {
         }
     }
 
-    /// What is to be done now and then.
-    fn look_after(&mut self, finish: bool, idle: bool) {
+    /// Periodic work: triggers, the account, the graph, syncs and checks.
+    fn housekeeping(&mut self, finish: bool, idle: bool) {
         let now = self.shared.clock.now();
         let due = self.watchdog.is_due(now);
         if due {
-            self.keep_appointments();
-            self.tell_unknown();
+            self.run_due_triggers();
+            self.update_unknown();
         }
         if finish || self.watchdog.graph_is_due(now) {
             let until = if finish {
@@ -294,7 +297,7 @@ impl Writer {
         if due || idle || finish {
             let outcome = self.bag.tick(now.nanos());
             self.settle(&outcome);
-            self.tell_losses();
+            self.update_account();
             self.publish_progress();
             self.check_limits();
         }
@@ -310,18 +313,18 @@ impl Writer {
         }
     }
 
-    /// Enters what changed in the graph of the robot into the bag.
+    /// Writes the changes of the robot's graph into the bag.
     fn save_graph(&mut self, until_ns: i64) {
         let changed = self.shared.graph_log().take_changed(until_ns);
         let outcome = self.bag.update_graph(&changed);
         self.settle(&outcome);
     }
 
-    /// What was asked for at a time of the recorder's own clock.
-    fn keep_appointments(&mut self) {
+    /// Runs what is planned at a time of the recorder's own clock.
+    fn run_due_triggers(&mut self) {
         let now = self.shared.node_time_ns();
         self.shared
-            .gate
+            .input
             .resume_if(|moment| moment.is_reached_at(now));
         if self
             .split_at
@@ -331,37 +334,37 @@ impl Writer {
         }
     }
 
-    /// Brings the bag's account up to what the intakes counted.
-    fn tell_losses(&mut self) {
+    /// Enters the counts of the inputs into the bag's account.
+    fn update_account(&mut self) {
         for topic in &self.topics {
             let Some(id) = topic.id else {
                 continue;
             };
-            let news = topic.intake.take_news();
-            if news.missing.statistics.is_incomplete() {
-                self.bag.add_missing(id, &news.missing);
+            let changes = topic.input.take_changes();
+            if changes.missing.statistics.is_incomplete() {
+                self.bag.add_missing(id, &changes.missing);
             }
-            for (cause, messages) in news.taken_back {
+            for (cause, messages) in changes.taken_back {
                 self.bag.found_again(id, cause, messages);
             }
         }
     }
 
-    /// Tells the bag what is not known at the moment, in case this process is killed.
-    fn tell_unknown(&mut self) {
+    /// Enters the unknown messages into the bag's account, in case this process is killed.
+    fn update_unknown(&mut self) {
         for topic in &self.topics {
             if let Some(id) = topic.id {
-                let unknown = topic.intake.counts().missing.unknown;
+                let unknown = topic.input.counts().missing.unknown;
                 self.bag.set_unknown(id, unknown);
             }
         }
     }
 
-    /// Counts what no snapshot asked for as left out.
-    fn leave_ring(&self) {
-        let snapshot = self.shared.gate.ring().map(|mut ring| ring.take());
-        for entry in snapshot.into_iter().flat_map(|snapshot| snapshot.entries) {
-            self.shared.intakes.overwritten(&entry);
+    /// Counts the messages that no snapshot asked for as left out.
+    fn count_ring_as_left_out(&self) {
+        let snapshot = self.shared.input.ring().map(|mut ring| ring.take());
+        for message in snapshot.into_iter().flat_map(|snapshot| snapshot.messages) {
+            self.shared.inputs.overwritten(&message);
         }
     }
 
@@ -396,11 +399,11 @@ impl Writer {
         for index in 0..self.topics.len() {
             self.declare(index, None);
         }
-        self.leave_ring();
-        self.tell_losses();
+        self.count_ring_as_left_out();
+        self.update_account();
         for topic in &self.topics {
             if let Some(id) = topic.id {
-                let unknown = topic.intake.counts().missing.unknown;
+                let unknown = topic.input.counts().missing.unknown;
                 self.bag.leave_open(id, unknown);
             }
         }

@@ -1,6 +1,6 @@
 //! Questions to one node: `~/get_type_description`.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_msg::{InterfaceKind, Schema, TypeHash};
 use timeloom_time::{Clock, Duration, Event, Steady, TimeBase};
@@ -8,10 +8,11 @@ use timeloom_wire::{EndpointInfo, EndpointKind, Graph, GraphEvent, Node, NodeNam
 
 use super::interview::Interview;
 use crate::{Error, Result};
+use timeloom_wire::backend::lock;
 
 /// How long a node may take to be named, then to be found, and then to answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
-/// How often a wait for a server looks again: clients are not told when servers come.
+/// How often a wait for a server checks: clients are not notified of new servers.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// How many users of a service are asked for it: one that does not answer takes its time.
@@ -150,13 +151,11 @@ impl<'a> Ask<'a> {
                 && info.gid == gid
                 && info.node.is_some()
             {
-                slot.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .clone_from(&info.node);
+                lock(&slot).clone_from(&info.node);
                 wake.set();
             }
         }));
-        let name = || named.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let name = || lock(&named).clone();
         self.wait(|| name().is_some());
         name()
     }
@@ -217,10 +216,10 @@ impl<'a> Ask<'a> {
         let seen = Arc::clone(&graph);
         // Creating the watch reports the current graph.
         drop(self.participant.watch_graph(Box::new(move |event| {
-            let mut graph = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut graph = lock(&seen);
             graph.apply(event);
         })));
-        let graph = graph.lock().unwrap_or_else(PoisonError::into_inner);
+        let graph = lock(&graph);
         graph.clone()
     }
 

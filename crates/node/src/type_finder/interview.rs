@@ -1,8 +1,9 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use timeloom_msg::{QosProfile, Schema, TypeDescription, TypeHash, TypeName, TypeSource, Value};
 use timeloom_time::Event;
+use timeloom_wire::backend::lock;
 use timeloom_wire::{NodeName, Reply, ReplyReceiver, ServiceClient};
 
 use super::ask::{Ask, PATIENCE};
@@ -71,23 +72,17 @@ struct Answer {
 
 impl Answer {
     fn is_there(&self) -> bool {
-        let payload = self.payload.lock();
-        payload.unwrap_or_else(PoisonError::into_inner).is_some()
+        lock(&self.payload).is_some()
     }
 
     fn take(&self) -> Bytes {
-        let payload = self.payload.lock();
-        let payload = payload.unwrap_or_else(PoisonError::into_inner).take();
-        payload.unwrap_or_default()
+        lock(&self.payload).take().unwrap_or_default()
     }
 }
 
 impl ReplyReceiver for Answer {
     fn reply(&self, reply: Reply) {
-        let payload = self.payload.lock();
-        let mut payload = payload.unwrap_or_else(PoisonError::into_inner);
-        payload.get_or_insert(reply.payload);
-        drop(payload);
+        lock(&self.payload).get_or_insert(reply.payload);
         self.wake.set();
     }
 }

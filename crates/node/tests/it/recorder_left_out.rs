@@ -10,7 +10,7 @@ use timeloom_wire::PublishOptions;
 use timeloom_wire::loopback::{Chance, Faults, Scope};
 
 use crate::recorder_world::{
-    BEST_EFFORT, RELIABLE, STRING, World, account, finish, recorded, spec, text, topic,
+    BEST_EFFORT, LATCHED, RELIABLE, STRING, World, account, finish, recorded, spec, text, topic,
 };
 
 const UINT64: &str = "std_msgs/msg/UInt64";
@@ -81,6 +81,35 @@ fn a_throttle_and_a_ring_leave_out_what_the_bag_says() {
         150
     );
     assert!((10..=12).contains(&chatter.messages_recorded));
+}
+
+#[test]
+fn copies_in_a_snapshot_after_the_last_message_are_not_left_out_again() {
+    let world = World::new();
+    let map = world.publisher("map", "/map", LATCHED);
+    let talker = world.publisher("talker", "/chatter", RELIABLE);
+    let mut options = world.options();
+    options.snapshot_mode = true;
+    options.max_cache_duration = Duration::from_millis(10);
+    options.repeat.insert("/map".into(), 1);
+    options.limits.messages = 5;
+    let recorder = world.record(options);
+    world.publish(&*map, 1, 1_000);
+    for _ in 0..2 {
+        world.publish(&*talker, 50, 1_000);
+        recorder.control(&Control::Snapshot).unwrap();
+        world.pass(200);
+    }
+    let report = finish(&recorder);
+    let chatter = topic(&report.topics, "/chatter").statistics;
+    assert_eq!(chatter.messages_recorded, 5, "a copy is not one of them");
+    let map = topic(&report.topics, "/map");
+    assert_eq!((account(map), map.repeated), ((1, 0, 0), 1));
+    let left_out = LeftOut {
+        overwritten: 1,
+        ..LeftOut::default()
+    };
+    assert_eq!(map.statistics.left_out, left_out);
 }
 
 #[test]

@@ -77,5 +77,5 @@ fn a_definition_that_comes_late_begins_a_new_file() {
     assert_eq!(report.metadata.files.len(), 2);
     let notes = world.notes();
     assert!(notes[0].contains("/own is recorded raw"), "{notes:?}");
-    assert!(notes[1].contains("came late"), "{notes:?}");
+    assert!(notes[1].contains("arrived late"), "{notes:?}");
 }

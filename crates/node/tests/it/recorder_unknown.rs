@@ -1,10 +1,17 @@
 //! What the recorder cannot know of publishers is in the account, and what it can know is not doubted.
 
+use std::sync::Arc;
+
 use timeloom_bag::UnknownMessages;
 use timeloom_node::recorder::{Control, Report};
+use timeloom_time::TimeBase;
 use timeloom_wire::loopback::{Connection, Faults, Scope};
+use timeloom_wire::{
+    Capabilities, EndpointInfo, EndpointKind, Gid, GraphEvent, GraphObserver, GraphWatch, Node,
+    NodeName, Participant, Result,
+};
 
-use crate::recorder_world::{BEST_EFFORT, LATCHED, RELIABLE, World, account, finish, topic};
+use crate::recorder_world::{BEST_EFFORT, LATCHED, RELIABLE, World, account, finish, spec, topic};
 
 fn unknown(report: &Report, name: &str) -> UnknownMessages {
     let unknown = topic(&report.topics, name).statistics.unknown;
@@ -145,4 +152,82 @@ fn publishers_that_left_in_order_are_not_doubted_and_those_that_come_back_neithe
     let report = finish(&recorder);
     assert_eq!(account(topic(&report.topics, "/chatter")), (30, 0, 0));
     assert_eq!(unknown(&report, "/chatter"), open(0));
+}
+
+/// A participant that also sees publishers of DDS programs, whose types have no ROS name.
+struct WithForeignPublishers {
+    inner: Arc<dyn Participant>,
+    topics: Vec<&'static str>,
+}
+
+impl Participant for WithForeignPublishers {
+    fn describe(&self) -> String {
+        self.inner.describe()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn time_base(&self) -> TimeBase {
+        self.inner.time_base()
+    }
+
+    fn node(&self, name: NodeName) -> Result<Arc<dyn Node>> {
+        self.inner.node(name)
+    }
+
+    fn watch_graph(&self, observer: GraphObserver) -> GraphWatch {
+        for (number, topic) in (1..).zip(&self.topics) {
+            observer(&GraphEvent::EndpointChanged(Box::new(EndpointInfo {
+                gid: Gid([number; 16]),
+                kind: EndpointKind::Publisher,
+                node: None,
+                topic: (*topic).to_owned(),
+                type_name: "Not::A::RosType".to_owned(),
+                type_hash: None,
+                qos: RELIABLE,
+            })));
+        }
+        self.inner.watch_graph(observer)
+    }
+}
+
+#[test]
+fn publishers_of_types_that_cannot_be_subscribed_to_are_unknown() {
+    let world = World::new();
+    let talker = world.publisher("talker", "/chatter", RELIABLE);
+    let participant = WithForeignPublishers {
+        inner: world.network.participant("recorder").unwrap(),
+        topics: vec!["/chatter", "/foreign"],
+    };
+    let recorder = world.record_on(Arc::new(participant), world.options());
+    world.publish(&*talker, 10, 1_000);
+    let report = finish(&recorder);
+    let chatter = topic(&report.topics, "/chatter").statistics;
+    assert_eq!(chatter.left_out.type_conflict, 10, "counted: {chatter:?}");
+    assert_eq!(unknown(&report, "/chatter"), open(1));
+    assert_eq!(account(topic(&report.topics, "/foreign")), (0, 0, 0));
+    assert_eq!(unknown(&report, "/foreign"), open(1));
+}
+
+#[test]
+fn publishers_of_another_type_that_come_after_discovery_stopped_are_unknown() {
+    let world = World::new();
+    let talker = world.publisher("talker", "/chatter", RELIABLE);
+    let recorder = world.record(world.options());
+    world.publish(&*talker, 10, 1_000);
+    recorder.control(&Control::StopDiscovery).unwrap();
+    world.pass(10);
+    let node = world.node("numbers");
+    let number = spec("/chatter", "std_msgs/msg/UInt64", RELIABLE);
+    let numbers = node.publish(&number).unwrap();
+    world.publish(&*numbers, 5, 1_000);
+    let short_lived = node.publish(&number).unwrap();
+    world.pass(10);
+    drop(short_lived);
+    world.pass(10);
+    let report = finish(&recorder);
+    assert_eq!(account(topic(&report.topics, "/chatter")), (10, 0, 0));
+    assert_eq!(unknown(&report, "/chatter"), open(2));
 }

@@ -14,7 +14,7 @@ use timeloom_node::recorder::{
 use timeloom_testkit::mcap::BagScratch;
 use timeloom_time::{Clock, Duration, Steady, TimeBase, VirtualTime};
 use timeloom_wire::loopback::LoopbackNetwork;
-use timeloom_wire::{Node, NodeName, PublishOptions, Publisher, TopicSpec};
+use timeloom_wire::{Node, NodeName, Participant, PublishOptions, Publisher, TopicSpec};
 
 pub(crate) const STRING: &str = "std_msgs/msg/String";
 
@@ -112,6 +112,15 @@ impl World {
 
     pub(crate) fn record(&self, options: Options) -> Recorder {
         let participant = self.network.participant("recorder").unwrap();
+        self.record_on(participant, options)
+    }
+
+    /// Records as a node of that participant.
+    pub(crate) fn record_on(
+        &self,
+        participant: Arc<dyn Participant>,
+        options: Options,
+    ) -> Recorder {
         let name = NodeName::new("/", "rosbag2_recorder").unwrap();
         let node = participant.node(name).unwrap();
         let recorder = Recorder::start(participant, node, options).unwrap();

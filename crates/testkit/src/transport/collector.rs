@@ -42,15 +42,6 @@ impl EventLog {
         });
         current.unwrap_or(0)
     }
-
-    /// How many samples were said to be lost.
-    pub fn lost(&self) -> u64 {
-        let lost = |event: &EndpointEvent| match event {
-            EndpointEvent::Lost { change, .. } => *change,
-            _ => 0,
-        };
-        lock(&self.0).iter().map(lost).sum()
-    }
 }
 
 /// A receiver that keeps everything.

@@ -1,41 +1,84 @@
-//! What a transport has to say, counted by kind.
+//! Warnings of a transport, counted by kind.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-/// The kinds of notes that a transport has.
-pub trait NoteKind: Copy + Ord {
-    /// A receiver, handler or observer panicked: the transport goes on without it.
-    const PANICKED: Self;
-}
+use super::lock;
 
 /// Called with each note, on the thread where it arises.
-pub type Reporter<K> = Arc<dyn Fn(&Note<K>) + Send + Sync>;
+pub type Reporter = Arc<dyn Fn(&Note) + Send + Sync>;
 
-/// Something that people may want to know, and that stopped nothing.
+/// A problem that did not stop the transport.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note<K> {
-    /// What it is about.
-    pub kind: K,
-    /// The last one in words.
+pub struct Note {
+    /// The kind of problem.
+    pub kind: NoteKind,
+    /// The latest problem of this kind, in one line.
     pub text: String,
-    /// How many there were of this kind.
+    /// The number of problems of this kind so far.
     pub total: u64,
 }
 
-/// Counts notes, keeps the last of each kind, and tells the reporter.
-pub struct Notes<K> {
-    counted: Mutex<BTreeMap<K, Note<K>>>,
-    reporter: Option<Reporter<K>>,
+/// The kind of a note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum NoteKind {
+    /// A warning of the middleware.
+    Warning,
+    /// An error of the middleware.
+    Error,
+    /// A `ros_discovery_info` message of DDS that cannot be read: the nodes of its sender have no names.
+    MalformedNodeInfo,
+    /// A liveliness token of Zenoh that cannot be read: its node or endpoint is not in the graph.
+    MalformedToken,
+    /// A node name that ROS does not allow: the node is not in the graph.
+    InvalidNodeName,
+    /// A sample without its encapsulation header, or without the attachment of ROS: it was dropped.
+    MalformedSample,
+    /// A request without its header or attachment: it was dropped.
+    MalformedRequest,
+    /// A reply without its header or attachment, or to another client: it was dropped.
+    MalformedReply,
+    /// A queue was full: something was dropped.
+    Dropped,
+    /// A receiver, handler or observer panicked: the transport goes on without it.
+    Panicked,
+    /// Zenoh endpoints of a protocol that this build does not have; it has TCP only.
+    UnsupportedProtocol,
 }
 
-/// A peer may send anything; a note stays a line.
+impl fmt::Display for NoteKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Warning => "warning",
+            Self::Error => "error",
+            Self::MalformedNodeInfo => "malformed ros_discovery_info",
+            Self::MalformedToken => "malformed liveliness token",
+            Self::InvalidNodeName => "invalid node name",
+            Self::MalformedSample => "malformed sample",
+            Self::MalformedRequest => "malformed request",
+            Self::MalformedReply => "malformed reply",
+            Self::Dropped => "dropped",
+            Self::Panicked => "panic",
+            Self::UnsupportedProtocol => "unsupported protocol, only TCP is available",
+        })
+    }
+}
+
+/// Counts notes, keeps the last of each kind, and calls the reporter.
+pub struct Notes {
+    counted: Mutex<BTreeMap<NoteKind, Note>>,
+    reporter: Option<Reporter>,
+}
+
+/// The longest text, in characters: a peer may send anything.
 const LONGEST: usize = 500;
 
-impl<K: NoteKind> Notes<K> {
+impl Notes {
     /// No notes yet.
-    pub fn new(reporter: Option<Reporter<K>>) -> Self {
+    pub fn new(reporter: Option<Reporter>) -> Self {
         Self {
             counted: Mutex::default(),
             reporter,
@@ -43,9 +86,9 @@ impl<K: NoteKind> Notes<K> {
     }
 
     /// Counts a note.
-    pub fn add(&self, kind: K, text: &str) {
+    pub fn add(&self, kind: NoteKind, text: &str) {
         let note = {
-            let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut counted = lock(&self.counted);
             let note = counted.entry(kind).or_insert_with(|| Note {
                 kind,
                 text: String::new(),
@@ -64,17 +107,19 @@ impl<K: NoteKind> Notes<K> {
         }
     }
 
-    /// Calls what others wrote; a panic there is noted and goes no further: a thread of the transport
-    /// would be lost with it.
+    /// Calls code of the user and reports a panic in it, which would otherwise end a thread of the transport.
     pub fn catch(&self, call: impl FnOnce()) {
         if catch_unwind(AssertUnwindSafe(call)).is_err() {
-            self.add(K::PANICKED, "a receiver, handler or observer panicked");
+            self.add(
+                NoteKind::Panicked,
+                "a receiver, handler or observer panicked",
+            );
         }
     }
 
     /// The last note of each kind.
-    pub fn all(&self) -> Vec<Note<K>> {
-        let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn all(&self) -> Vec<Note> {
+        let counted = lock(&self.counted);
         counted.values().cloned().collect()
     }
 }
@@ -83,32 +128,22 @@ impl<K: NoteKind> Notes<K> {
 mod tests {
     use super::*;
 
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-    enum Kind {
-        Odd,
-        Panicked,
-    }
-
-    impl NoteKind for Kind {
-        const PANICKED: Self = Self::Panicked;
-    }
-
     #[test]
-    fn a_panic_goes_no_further() {
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&told);
-        let reporter: Reporter<Kind> = Arc::new(move |note| seen.lock().unwrap().push(note.kind));
+    fn a_panic_is_caught_and_reported() {
+        let reported = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&reported);
+        let reporter: Reporter = Arc::new(move |note| seen.lock().unwrap().push(note.kind));
         let notes = Notes::new(Some(reporter));
         notes.catch(|| panic!("on purpose"));
         assert_eq!(notes.all()[0].total, 1);
-        assert_eq!(*told.lock().unwrap(), [Kind::Panicked]);
+        assert_eq!(*reported.lock().unwrap(), [NoteKind::Panicked]);
     }
 
     #[test]
     fn notes_are_counted_and_short() {
         let notes = Notes::new(None);
-        notes.add(Kind::Odd, "first");
-        notes.add(Kind::Odd, &"x\n".repeat(10_000));
+        notes.add(NoteKind::Warning, "first");
+        notes.add(NoteKind::Warning, &"x\n".repeat(10_000));
         let all = notes.all();
         assert_eq!(all.len(), 1);
         assert_eq!((all[0].total, all[0].text.len()), (2, LONGEST));

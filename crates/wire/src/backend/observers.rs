@@ -2,7 +2,9 @@
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use super::lock;
 use std::thread::{self, ThreadId};
 
 use crate::{EndpointKind, Graph, GraphEvent, GraphObserver, GraphWatch};
@@ -136,10 +138,6 @@ impl Observers {
     fn is_telling(&self) -> bool {
         *lock(&self.telling) == Some(thread::current().id())
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

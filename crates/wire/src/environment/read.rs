@@ -1,4 +1,4 @@
-use super::notes::{Note, NoteKind, unread};
+use super::variable_warning::{VariableWarning, VariableWarningKind, unread};
 use super::zenoh::ZenohEnvironment;
 use crate::error::{Error, Result};
 
@@ -58,7 +58,7 @@ pub struct Environment {
     /// The variables of `rmw_zenoh`.
     pub zenoh: ZenohEnvironment,
     /// What is set and does not work as in ROS, or not at all.
-    pub notes: Vec<Note>,
+    pub notes: Vec<VariableWarning>,
 }
 
 /// The highest domain whose ports exist (7400 + 250 × domain).
@@ -116,7 +116,7 @@ impl Environment {
             // It is noted as one that Zenoh does not read.
             return Ok(());
         }
-        let note = |variable, value: String, kind, reason| Note {
+        let note = |variable, value: String, kind, reason| VariableWarning {
             variable,
             value,
             kind,
@@ -125,7 +125,7 @@ impl Environment {
         self.notes.push(note(
             VARIABLE,
             value,
-            NoteKind::Deprecated,
+            VariableWarningKind::Deprecated,
             "use ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST",
         ));
         for variable in ["ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_STATIC_PEERS"] {
@@ -133,8 +133,12 @@ impl Environment {
                 let reason = "ROS_LOCALHOST_ONLY=1 counts alone";
                 // One note is enough, and this one says more.
                 self.notes.retain(|note| note.variable != variable);
-                self.notes
-                    .push(note(variable, value, NoteKind::Overridden, reason));
+                self.notes.push(note(
+                    variable,
+                    value,
+                    VariableWarningKind::Overridden,
+                    reason,
+                ));
             }
         }
         self.range = DiscoveryRange::Localhost;
@@ -147,10 +151,10 @@ impl Environment {
             return;
         }
         self.static_peers.clear();
-        self.notes.push(Note {
+        self.notes.push(VariableWarning {
             variable: "ROS_STATIC_PEERS",
             value: variables.text("ROS_STATIC_PEERS").unwrap_or_default(),
-            kind: NoteKind::Overridden,
+            kind: VariableWarningKind::Overridden,
             reason: "ROS_AUTOMATIC_DISCOVERY_RANGE=OFF leaves no peers at all",
         });
     }

@@ -6,7 +6,6 @@ use super::member::{Due, Life, Target, Todo};
 use super::service::ServerHandle;
 use super::shared::Shared;
 use super::state::State;
-use crate::capabilities::LossKnowledge;
 use crate::event::{EndpointEvent, EventObserver};
 use crate::gid::Gid;
 use crate::graph::{GraphEvent, GraphObserver};
@@ -89,7 +88,6 @@ impl State {
             Todo::Pause(gid) => Call::Pause(receiver(self, gid)?),
             Todo::ReaderEvent(gid, event) => Call::Event(receiver(self, gid)?, event),
             Todo::WriterEvent(gid, event) => Call::Observe(observer(self, gid)?, event),
-            Todo::Lost(gid) => return self.next_loss(member, gid),
             Todo::ReaderDeadline(gid) => {
                 let event = self.readers.get_mut(&gid)?.deadline.as_mut()?.tell();
                 Call::Event(receiver(self, gid)?, event)
@@ -177,23 +175,6 @@ impl State {
             .map_or("", |reader| reader.info.topic.as_str());
         super::faults::nanos(self.faults(key, topic).slow_receiver)
     }
-
-    /// One writer's losses; the others' come next.
-    fn next_loss(&mut self, member: u32, gid: Gid) -> Option<Call> {
-        let reader = self.readers.get_mut(&gid)?;
-        let (writer, change) = reader.lost.pop_first()?;
-        let receiver = Arc::clone(&reader.receiver);
-        if !reader.lost.is_empty() {
-            let known = self.members.get_mut(&member)?;
-            known.todo.push_front(Todo::Lost(gid));
-        }
-        let event = EndpointEvent::Lost {
-            writer,
-            change,
-            how: LossKnowledge::Status,
-        };
-        Some(Call::Event(receiver, event))
-    }
 }
 
 impl Todo {
@@ -204,7 +185,6 @@ impl Todo {
             | Self::Pause(gid)
             | Self::ReaderEvent(gid, _)
             | Self::WriterEvent(gid, _)
-            | Self::Lost(gid)
             | Self::ReaderDeadline(gid)
             | Self::WriterDeadline(gid)
             | Self::Request(gid, _)

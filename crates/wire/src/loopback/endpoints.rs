@@ -95,8 +95,6 @@ pub(super) struct Reader {
     /// Its writers, and whether they are alive.
     pub(super) writers: BTreeMap<Gid, bool>,
     pub(super) incompatible: BTreeMap<QosPolicy, u64>,
-    /// Losses that were not told yet.
-    pub(super) lost: BTreeMap<Gid, u64>,
     pub(super) deadline: Option<Deadline>,
     /// Until when a slow receiver is busy.
     pub(super) busy_until: i64,
@@ -190,7 +188,6 @@ impl Reader {
             in_flight_bytes: 0,
             writers: BTreeMap::new(),
             incompatible: BTreeMap::new(),
-            lost: BTreeMap::new(),
             deadline: Deadline::of(&qos),
             busy_until: i64::MIN,
             listed: false,

@@ -63,7 +63,6 @@ pub(super) enum Todo {
     Pause(Gid),
     ReaderEvent(Gid, EndpointEvent),
     WriterEvent(Gid, EndpointEvent),
-    Lost(Gid),
     ReaderDeadline(Gid),
     WriterDeadline(Gid),
     Graph(u64),

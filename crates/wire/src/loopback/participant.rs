@@ -5,7 +5,7 @@ use timeloom_time::TimeBase;
 use super::member::Target;
 use super::node::LoopbackNode;
 use super::shared::Shared;
-use crate::capabilities::{Capabilities, LossKnowledge};
+use crate::capabilities::Capabilities;
 use crate::error::Result;
 use crate::graph::{GraphObserver, GraphWatch};
 use crate::node_name::NodeName;
@@ -49,7 +49,6 @@ impl Participant for LoopbackParticipant {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            loss: LossKnowledge::SequenceGaps,
             sequence_numbers: true,
             source_times: true,
             type_hashes: true,

@@ -1,7 +1,7 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use timeloom_time::{Clock, Event, Steady, System, TimeBase};
 
@@ -11,6 +11,7 @@ use super::member::Target;
 use super::options::LoopbackOptions;
 use super::state::State;
 use super::transmit::Now;
+use crate::backend::lock;
 use crate::error::{Error, Result};
 
 thread_local! {
@@ -44,7 +45,7 @@ impl Shared {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn now(&self) -> Now {

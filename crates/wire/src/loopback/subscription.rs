@@ -30,7 +30,7 @@ impl Subscription for LoopbackSubscription {
     }
 
     /// As if heartbeats came at once, while the connection is up.
-    fn last_told(&self, writer: &Gid) -> Option<u64> {
+    fn last_announced(&self, writer: &Gid) -> Option<u64> {
         let key = (*writer, self.gid);
         self.node.shared().with(|state, _| {
             let left = || state.last_words.get(&key).copied();
@@ -38,7 +38,7 @@ impl Subscription for LoopbackSubscription {
         })
     }
 
-    fn ask_last_numbers(&self) -> bool {
+    fn request_last_numbers(&self) -> bool {
         true
     }
 

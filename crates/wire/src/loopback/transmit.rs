@@ -257,7 +257,7 @@ impl State {
         }
     }
 
-    /// Counts a sample that the reader's side lost, and has it told.
+    /// Counts a sample that the reader's side lost.
     pub(super) fn lose(
         &mut self,
         key: LinkKey,
@@ -266,13 +266,6 @@ impl State {
         if let Some(link) = self.links.get_mut(&key) {
             *column(&mut link.account) += 1;
             link.account.waiting -= 1;
-        }
-        if let Some(reader) = self.readers.get_mut(&key.1) {
-            let news = reader.lost.is_empty();
-            *reader.lost.entry(key.0).or_default() += 1;
-            if news {
-                self.tell(member_of(key.1), Todo::Lost(key.1));
-            }
         }
     }
 

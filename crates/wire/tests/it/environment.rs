@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use timeloom_wire::Error;
 use timeloom_wire::environment::{
-    Backend, DiscoveryRange, Environment, Note, NoteKind, RouterCheck,
+    Backend, DiscoveryRange, Environment, RouterCheck, VariableWarning, VariableWarningKind,
 };
 
 fn read(variables: &[(&str, &str)]) -> Result<Environment, Error> {
@@ -101,9 +101,12 @@ fn localhost_only_overrides_range_and_peers_and_says_so() {
     assert_eq!(
         kinds,
         [
-            ("ROS_LOCALHOST_ONLY", NoteKind::Deprecated),
-            ("ROS_AUTOMATIC_DISCOVERY_RANGE", NoteKind::Overridden),
-            ("ROS_STATIC_PEERS", NoteKind::Overridden),
+            ("ROS_LOCALHOST_ONLY", VariableWarningKind::Deprecated),
+            (
+                "ROS_AUTOMATIC_DISCOVERY_RANGE",
+                VariableWarningKind::Overridden
+            ),
+            ("ROS_STATIC_PEERS", VariableWarningKind::Overridden),
         ]
     );
     let off = [
@@ -179,7 +182,7 @@ fn what_zenoh_does_not_read_is_said() {
     ])
     .unwrap();
     let mut notes = environment.notes.iter();
-    assert!(notes.all(|note| note.kind == NoteKind::NotHonoured));
+    assert!(notes.all(|note| note.kind == VariableWarningKind::NotHonoured));
     let mut notes: Vec<_> = environment.notes.iter().map(|note| note.variable).collect();
     notes.sort_unstable();
     assert_eq!(
@@ -233,7 +236,7 @@ fn profiles_of_fast_dds_matter_to_fast_dds_alone() {
     let noted = |rmw: &str| {
         let profiles = ("FASTDDS_DEFAULT_PROFILES_FILE", "/a.xml");
         let environment = read(&[profiles, ("RMW_IMPLEMENTATION", rmw)]).unwrap();
-        assert!(environment.notes.iter().all(Note::is_about_data));
+        assert!(environment.notes.iter().all(VariableWarning::is_about_data));
         !environment.notes.is_empty()
     };
     assert!(noted("") && noted("rmw_fastrtps_cpp"));

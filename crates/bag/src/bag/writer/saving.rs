@@ -69,3 +69,123 @@ impl BagWriter {
         outcome
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::storage::FileSummary;
+    use crate::{
+        BagMetadata, BagOptions, Message, Result, StorageId, StorageOptions, TopicId, TopicInfo,
+        UnknownMessages,
+    };
+
+    /// A storage that looks at the next file in the moment in which it is handed to the closing thread: a split asks
+    /// for the size of the old file then.
+    struct ClosedBySplit {
+        inner: Box<dyn StorageWriter>,
+        next: PathBuf,
+        /// Whether the next file had the unknown messages, at each hand-over.
+        found: Arc<Mutex<Vec<bool>>>,
+        finished: Arc<AtomicUsize>,
+    }
+
+    impl StorageWriter for ClosedBySplit {
+        fn add_topic(&mut self, topic: &TopicInfo) -> Result<TopicId> {
+            self.inner.add_topic(topic)
+        }
+
+        fn write(&mut self, batch: &[Message<'_>], now_ns: i64) -> WriteOutcome {
+            self.inner.write(batch, now_ns)
+        }
+
+        fn tick(&mut self, now_ns: i64) -> WriteOutcome {
+            self.inner.tick(now_ns)
+        }
+
+        fn seal(&mut self) -> WriteOutcome {
+            self.inner.seal()
+        }
+
+        fn sync(&mut self) -> WriteOutcome {
+            self.inner.sync()
+        }
+
+        fn save_account(&mut self, account: &str) -> WriteOutcome {
+            self.inner.save_account(account)
+        }
+
+        fn save_graph(&mut self, graph: &str) -> WriteOutcome {
+            self.inner.save_graph(graph)
+        }
+
+        fn file_size(&self) -> u64 {
+            if self.next.exists() {
+                let finished = self.finished.load(Ordering::Acquire) > 0;
+                let found = !finished && has_unknown(&self.next);
+                self.found.lock().unwrap().push(found);
+            }
+            self.inner.file_size()
+        }
+
+        fn finish(
+            self: Box<Self>,
+            metadata: &mut dyn FnMut(&FileSummary) -> BagMetadata,
+        ) -> (FileSummary, WriteOutcome) {
+            self.finished.fetch_add(1, Ordering::AcqRel);
+            self.inner.finish(metadata)
+        }
+    }
+
+    /// Whether a file, or the journal of sqlite3 beside it, has the unknown messages.
+    fn has_unknown(file: &Path) -> bool {
+        let prefix = file.to_str().unwrap();
+        let files = fs::read_dir(file.parent().unwrap()).unwrap();
+        let mut files = files
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.to_str().unwrap().starts_with(prefix));
+        files.any(|path| {
+            let bytes = fs::read(path).unwrap();
+            bytes.windows(18).any(|text| text == b"before_first: 4711")
+        })
+    }
+
+    /// A finished file does not have it: a recorder that is killed right after a split has it nowhere else.
+    #[test]
+    fn a_split_saves_the_unknown_messages_in_the_new_file_before_it_closes_the_old_one() {
+        let directory = tempfile::tempdir().unwrap();
+        for storage in [StorageId::Mcap, StorageId::Sqlite3] {
+            let options = BagOptions {
+                storage: StorageOptions::preset(storage, "").unwrap(),
+                ..BagOptions::default()
+            };
+            let path = directory.path().join(storage.name());
+            let mut bag = BagWriter::create(&path, options).unwrap();
+            let topic = bag.add_topic(&TopicInfo::new("/a", "a/msg/A")).unwrap();
+            let unknown = UnknownMessages {
+                before_first: 4711,
+                ..UnknownMessages::default()
+            };
+            bag.set_unknown(topic, unknown);
+            let found = Arc::new(Mutex::new(Vec::new()));
+            let extension = storage.extension();
+            let file = bag.current.take().unwrap();
+            bag.current = Some(super::super::open_file::OpenFile {
+                writer: Box::new(ClosedBySplit {
+                    inner: file.writer,
+                    next: path.join(format!("{}_1.{extension}", storage.name())),
+                    found: Arc::clone(&found),
+                    finished: Arc::default(),
+                }),
+                ..file
+            });
+            bag.split().unwrap();
+            assert_eq!(*found.lock().unwrap(), [true], "{storage:?}");
+            assert!(bag.finish().unwrap().1.is_ok());
+        }
+    }
+}

@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::selection_arguments::{absolute, full_types};
 use crate::time_range::TimeRange;
-use crate::topic_selection::{Hidden, MatchedNames, TopicSelection};
+use crate::topic_selection::{CheckSelection as _, TopicSelection};
 
 /// Keys that steer a recorder and mean nothing for a conversion.
 const WITHOUT_EFFECT: [&str; 10] = [
@@ -195,29 +195,32 @@ fn selection(bag: &Entry<'_>) -> anyhow::Result<TopicSelection> {
     let all = bag.flag("all")?;
     let excluded = bag.regex("exclude_regex")?;
     Ok(TopicSelection {
-        matched_names: MatchedNames::default(),
         all_topics: all || bag.flag("all_topics")?,
         all_services: all || bag.flag("all_services")?,
-        topics: absolute(&bag.list("topics")?),
+        topics: absolute(&bag.list("topics")?).into_iter().collect(),
         all_actions: all || bag.flag("all_actions")?,
-        services: absolute(&bag.list("services")?),
-        actions: absolute(&bag.list("actions")?),
-        topic_types: full_types(&bag.list("topic_types")?),
+        services: absolute(&bag.list("services")?).into_iter().collect(),
+        actions: absolute(&bag.list("actions")?).into_iter().collect(),
+        topic_types: full_types(&bag.list("topic_types")?).into_iter().collect(),
         regex: bag.regex("regex")?,
-        exclude_topics: absolute(&bag.list("exclude_topics")?),
-        exclude_services: absolute(&bag.list("exclude_services")?),
-        exclude_actions: absolute(&bag.list("exclude_actions")?),
-        exclude_topic_types: full_types(&bag.list("exclude_topic_types")?),
+        exclude_topics: absolute(&bag.list("exclude_topics")?).into_iter().collect(),
+        exclude_services: absolute(&bag.list("exclude_services")?)
+            .into_iter()
+            .collect(),
+        exclude_actions: absolute(&bag.list("exclude_actions")?)
+            .into_iter()
+            .collect(),
+        exclude_topic_types: full_types(&bag.list("exclude_topic_types")?)
+            .into_iter()
+            .collect(),
         exclude_regex: if excluded.is_some() {
             excluded
         } else {
             bag.regex("exclude")?
         },
-        hidden: if bag.flag("include_hidden_topics")? {
-            Hidden::Taken
-        } else {
-            Hidden::LeftOut
-        },
+        include_hidden_topics: bag.flag("include_hidden_topics")?,
+        include_recorder_events: true,
+        ..TopicSelection::default()
     })
 }
 

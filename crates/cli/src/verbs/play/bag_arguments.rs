@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::log_level::LogLevel;
 use crate::params_file::{Given, NodeFlags};
 use crate::selection_arguments::{SelectionArguments, absolute};
-use crate::topic_selection::{MatchedNames, TopicSelection};
+use crate::topic_selection::{CheckSelection as _, MatchedNames, TopicSelection};
 use crate::verbs::convert::inputs::OptionalInputArguments;
 use crate::verbs::info::check_storage;
 

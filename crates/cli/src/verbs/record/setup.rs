@@ -223,6 +223,7 @@ fn selection(given: &SelectionArguments) -> Selection {
         include_hidden_topics: given.include_hidden_topics,
         include_unpublished_topics: given.include_unpublished_topics,
         ignore_leaf_topics: given.ignore_leaf_topics,
+        ..Selection::default()
     }
 }
 

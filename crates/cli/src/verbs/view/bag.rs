@@ -21,6 +21,7 @@ use crate::damage;
 use crate::decode::decoder;
 use crate::live::{Interrupt, Live};
 use crate::outcome::Outcome;
+use crate::topic_selection::CheckSelection as _;
 
 /// How long a player may take to end after Ctrl-C; one that is stuck in the middleware is left behind.
 const PATIENCE: Duration = Duration::from_secs(3);

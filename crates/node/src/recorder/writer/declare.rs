@@ -1,24 +1,24 @@
-//! How topics enter the bag: at once, or when the definition of their type has come.
+//! Declares topics in the bag: at once, or when the definition of their type is known.
 
 use std::sync::Arc;
 
 use super::{Topic, Writer};
 use crate::recorder::command::NewTopic;
 use crate::recorder::note::Note;
-use crate::recorder::queue::Waiting;
+use crate::recorder::queued_message::QueuedMessage;
 use crate::recorder::types::FoundType;
 
 impl Writer {
     pub(super) fn add_topic(&mut self, new: Box<NewTopic>) {
-        let intakes = self.shared.intakes.all();
+        let inputs = self.shared.inputs.all();
         let index = usize::try_from(new.topic).unwrap_or(usize::MAX);
-        let Some(intake) = intakes.get(index).filter(|_| index == self.topics.len()) else {
+        let Some(input) = inputs.get(index).filter(|_| index == self.topics.len()) else {
             return;
         };
         let holds = new.awaits_definition;
         let patience = self.shared.options.type_patience.nanos();
         self.topics.push(Topic {
-            intake: Arc::clone(intake),
+            input: Arc::clone(input),
             id: None,
             held: Vec::new(),
             holds_until_ns: holds.then(|| self.now_ns().saturating_add(patience)),
@@ -30,7 +30,7 @@ impl Writer {
         }
     }
 
-    /// Enters a topic into the bag, and writes what was held back for it.
+    /// Declares a topic, and writes the messages that were held for it.
     pub(super) fn declare(&mut self, index: usize, found: Option<FoundType>) {
         let Some(topic) = self.topics.get_mut(index) else {
             return;
@@ -48,7 +48,7 @@ impl Writer {
                 "no definition of {}: {} is recorded raw",
                 new.info.type_name, new.info.name
             );
-            self.shared.tell(&Note::warning(text));
+            self.shared.report(&Note::warning(text));
         }
         let held = std::mem::take(&mut topic.held);
         match self.bag.add_topic(&new.info) {
@@ -59,14 +59,14 @@ impl Writer {
                 }
             }
             Err(error) => {
-                let text = format!("{} cannot be recorded: {error}", new.info.name);
-                self.shared.tell(&Note::error(text));
+                let text = format!("cannot record {}: {error}", new.info.name);
+                self.shared.report(&Note::error(text));
             }
         }
         self.write(&held);
     }
 
-    /// A definition came; if it is late, a new file begins with it.
+    /// Sets the definition of a topic; if the topic is declared already, a new file starts with it.
     pub(super) fn define(&mut self, topic: u32, found: FoundType) {
         let index = usize::try_from(topic).unwrap_or(usize::MAX);
         let Some(known) = self.topics.get(index) else {
@@ -82,30 +82,30 @@ impl Writer {
         }
         let hash = found.hash.map(|hash| hash.to_string()).unwrap_or_default();
         self.bag.define_topic(id, found.definition, &hash);
-        let name = known.intake.name.clone();
+        let name = known.input.name.clone();
         match self.split() {
-            Ok(_) => self.shared.tell(&Note::info(format!(
-                "the definition of {name} came late: a new file begins with it"
+            Ok(_) => self.shared.report(&Note::info(format!(
+                "the definition of {name} arrived late: a new file starts with it"
             ))),
-            Err(error) => self.shared.tell(&Note::warning(format!(
-                "the definition of {name} came late: {error}"
+            Err(error) => self.shared.report(&Note::warning(format!(
+                "the definition of {name} arrived late, and the split for it failed: {error}"
             ))),
         }
     }
 
-    /// Sets those aside whose type is still asked for.
-    pub(super) fn hold_back(&mut self, batch: &mut Vec<Waiting>) {
+    /// Holds the messages whose type definition is still requested.
+    pub(super) fn hold_back(&mut self, batch: &mut Vec<QueuedMessage>) {
         let mut go = Vec::with_capacity(batch.len());
-        for waiting in batch.drain(..) {
-            match self.topics.get_mut(waiting.entry.index()) {
-                Some(topic) if topic.holds_until_ns.is_some() => topic.held.push(waiting),
-                _ => go.push(waiting),
+        for message in batch.drain(..) {
+            match self.topics.get_mut(message.index()) {
+                Some(topic) if topic.holds_until_ns.is_some() => topic.held.push(message),
+                _ => go.push(message),
             }
         }
         *batch = go;
         let now = self.now_ns();
-        // What is held back must not keep others out.
-        let crowded = self.shared.gate.queue.used() > self.shared.options.max_cache_bytes / 4;
+        // Held messages must not fill the queue.
+        let crowded = self.shared.input.queue.used() > self.shared.options.max_cache_bytes / 4;
         for index in 0..self.topics.len() {
             let until = self
                 .topics

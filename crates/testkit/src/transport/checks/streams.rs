@@ -36,7 +36,6 @@ pub(crate) fn samples_come_in_order_with_consecutive_numbers(stage: &Stage<'_>) 
         assert_eq!(numbers.len(), 200, "every sample has a number");
         assert!(numbers.windows(2).all(|two| two[0] + 1 == two[1]));
     }
-    assert_eq!(collector.events.lost(), 0);
 }
 
 pub(crate) fn best_effort_samples_arrive(stage: &Stage<'_>) {
@@ -222,11 +221,6 @@ pub(crate) fn keep_last_overflow_is_a_gap(stage: &Stage<'_>) {
             account.last - account.first + 1
         );
         assert!(may_keep_all || account.lost > 0, "the loss shows as a gap");
-    } else {
-        assert!(
-            may_keep_all || collector.events.lost() > 0,
-            "the loss is told"
-        );
     }
 }
 

@@ -1,30 +1,31 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_bag::bag::BagSummary;
 use timeloom_bag::{BagWriter, WriteOutcome};
 use timeloom_time::{BaseThread, CancelToken, Clock, Event};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{GraphWatch, Node, Participant};
 
 use super::command::{Command, Commands, Reply};
 use super::discovery::Discovery;
 use super::end_reason::EndReason;
-use super::gate::Gate;
 use super::graph_index::GraphIndex;
 use super::graph_log::GraphLog;
 use super::host_clock;
-use super::intake::Intakes;
 use super::moment::{Moment, Trigger};
 use super::options::Options;
 use super::report::Report;
 use super::shared::{Progress, Shared};
+use super::shared_input::SharedInput;
 use super::status::{Phase, Status, TopicStatus};
+use super::topic_input::TopicInputs;
 use super::writer::Writer;
 use crate::{Error, Result};
 
-/// One bag from its first to its last message.
-pub(super) struct Session {
+/// The recording of one bag, from its first to its last message.
+pub(super) struct BagRecording {
     pub(super) shared: Arc<Shared>,
     /// Taken by the caller that ends it.
     threads: Mutex<Option<Threads>>,
@@ -37,7 +38,7 @@ struct Threads {
     host_clock: Option<BaseThread<()>>,
 }
 
-impl Session {
+impl BagRecording {
     pub(super) fn start(
         participant: &Arc<dyn Participant>,
         node: &Arc<dyn Node>,
@@ -54,8 +55,8 @@ impl Session {
             clock,
             node: Arc::clone(node),
             has_sequences: participant.capabilities().sequence_numbers,
-            gate: Arc::new(Gate::new(&base, options)),
-            intakes: Arc::new(Intakes::default()),
+            input: Arc::new(SharedInput::new(&base, options)),
+            inputs: Arc::new(TopicInputs::default()),
             commands: Commands::default(),
             index: Mutex::new(GraphIndex::new(options.names.clone())),
             graph_log: Mutex::new(GraphLog::new(node.name().clone(), options.names.clone())),
@@ -105,21 +106,21 @@ impl Session {
     }
 
     pub(super) fn set_paused(&self, paused: bool) {
-        self.shared.gate.set_paused(paused, None);
+        self.shared.input.set_paused(paused, None);
     }
 
     /// Ends the pause at that moment.
     pub(super) fn resume_at(&self, moment: &Moment) -> Result<()> {
         let trigger = self.trigger(moment)?;
         if self.is_paused() && !trigger.is_reached_at(self.shared.node_time_ns()) {
-            self.shared.gate.set_paused(true, Some(trigger));
+            self.shared.input.set_paused(true, Some(trigger));
         } else {
             self.set_paused(false);
         }
         Ok(())
     }
 
-    /// Begins a new file at that moment.
+    /// Starts a new file at that moment.
     pub(super) fn split_at(&self, moment: &Moment) -> Result<()> {
         let trigger = self.trigger(moment)?;
         if trigger.is_reached_at(self.shared.node_time_ns()) {
@@ -131,11 +132,11 @@ impl Session {
 
     fn trigger(&self, moment: &Moment) -> Result<Trigger> {
         let topic = moment.topic.as_ref().map(|name| {
-            let intakes = self.shared.intakes.all();
-            let mut intakes = intakes.iter();
-            let known = intakes.find(|intake| intake.name == *name);
+            let inputs = self.shared.inputs.all();
+            let mut inputs = inputs.iter();
+            let known = inputs.find(|input| input.name == *name);
             known
-                .map(|intake| intake.topic())
+                .map(|input| input.topic())
                 .ok_or_else(|| Error::UnknownTopic {
                     topic: name.clone(),
                 })
@@ -148,7 +149,7 @@ impl Session {
     }
 
     pub(super) fn is_paused(&self) -> bool {
-        self.shared.gate.paused.load(Ordering::Acquire)
+        self.shared.input.is_paused()
     }
 
     pub(super) fn split(&self) -> Result<PathBuf> {
@@ -169,18 +170,18 @@ impl Session {
         self.shared.graph_changed.set();
     }
 
-    /// What it does and has done; never waits for a file.
+    /// The current status; never waits for a file.
     pub(super) fn status(&self) -> Status {
         let shared = &self.shared;
         let progress = shared.progress();
-        let topics = shared.intakes.all();
-        let topics = topics.iter().enumerate().map(|(index, intake)| {
+        let topics = shared.inputs.all();
+        let topics = topics.iter().enumerate().map(|(index, input)| {
             let written = progress.topics.get(index).copied().unwrap_or_default();
-            let counts = intake.counts();
+            let counts = input.counts();
             let statistics = counts.complete(&written.statistics);
             TopicStatus {
-                name: intake.name.clone(),
-                type_name: intake.type_name.clone(),
+                name: input.name.clone(),
+                type_name: input.type_name.clone(),
                 in_flight: counts.in_flight(&statistics, written.repeated),
                 statistics,
                 repeated: written.repeated,
@@ -195,21 +196,20 @@ impl Session {
             directory: shared.directory.clone(),
             files: progress.files.max(1),
             elapsed: shared.clock.now() - shared.started,
-            queue_bytes: shared.gate.queue.used(),
+            queue_bytes: shared.input.queue.used(),
             queue_limit: shared.options.max_cache_bytes,
             discovery: shared.discovering.load(Ordering::Acquire),
             topics: topics.collect(),
         }
     }
 
-    /// Ends the subscriptions, writes all that came, and closes the bag. Blocks until it is closed.
+    /// Ends the subscriptions, writes all messages that arrived, and closes the bag. Blocks until it is closed.
     ///
     /// # Errors
     /// [`Error::NotRecording`] the second time; otherwise what the bag says.
     pub(super) fn finish(&self) -> Result<Report> {
         let shared = &self.shared;
-        let threads = self.threads.lock();
-        let threads = threads.unwrap_or_else(PoisonError::into_inner).take();
+        let threads = lock(&self.threads).take();
         let Threads {
             discovery,
             writer,
@@ -218,13 +218,13 @@ impl Session {
         } = threads.ok_or(Error::NotRecording)?;
         shared.ending.cancel();
         if let Some(thread) = host_clock {
-            // What it has not told is missing in the metadata, and nothing else.
+            // After a panic only the latest state of the clock is missing in the metadata.
             let _panicked = thread.join();
         }
         shared.graph_changed.set();
         let gone = discovery.join().is_err();
         drop(watch);
-        shared.gate.queue.close();
+        shared.input.queue.close();
         shared.command(Command::Finish);
         let finished = writer.join();
         shared.commands.close();

@@ -1,33 +1,34 @@
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use timeloom_time::{Clock, Ros, Steady, System, Time, TimeBase};
 
 use super::drop_policy::DropPolicy;
-use super::entry::Entry;
 use super::moment::Trigger;
 use super::options::Options;
 use super::pressure::Pressure;
 use super::queue::Queue;
+use super::queued_message::QueuedMessage;
 use super::ring::Ring;
-use super::transport_account::Asked;
+use super::transport_account::Wanted;
+use timeloom_wire::backend::lock;
 
-/// What all topics of a recording share on the way in.
-pub(super) struct Gate {
+/// The state that the inputs of all topics share: pause, queue, ring and clocks.
+pub(super) struct SharedInput {
     pub(super) queue: Queue,
-    /// With it, messages wait here until a snapshot is asked for.
+    /// In snapshot mode, messages wait here for a snapshot.
     ring: Option<Mutex<Ring>>,
-    pub(super) paused: AtomicBool,
-    /// When the pause ends by itself.
+    paused: AtomicBool,
+    /// The planned end of the pause.
     resume_at: Mutex<Option<Trigger>>,
-    /// Gives log times instead of the time of arrival: the simulation's.
+    /// Log times come from this clock, in simulated time, instead of the time of arrival.
     log_clock: Option<Clock<Ros>>,
     pressure: Pressure,
     steady: Clock<Steady>,
     system: Clock<System>,
 }
 
-impl Gate {
+impl SharedInput {
     pub(super) fn new(base: &TimeBase, options: &Options) -> Self {
         let span = options.max_cache_duration;
         let ring = options
@@ -47,7 +48,7 @@ impl Gate {
 
     pub(super) fn ring(&self) -> Option<MutexGuard<'_, Ring>> {
         let ring = self.ring.as_ref()?;
-        Some(ring.lock().unwrap_or_else(PoisonError::into_inner))
+        Some(lock(ring))
     }
 
     pub(super) fn set_paused(&self, paused: bool, resume_at: Option<Trigger>) {
@@ -57,12 +58,14 @@ impl Gate {
     }
 
     fn planned(&self) -> MutexGuard<'_, Option<Trigger>> {
-        self.resume_at
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.resume_at)
     }
 
-    /// Ends the pause if its end has come.
+    pub(super) fn is_paused(&self) -> bool {
+        self.paused.load(Ordering::Acquire)
+    }
+
+    /// Ends the pause if its planned end is reached; true if it did.
     pub(super) fn resume_if(&self, reached: impl Fn(&Trigger) -> bool) -> bool {
         let mut planned = self.planned();
         let now = planned.as_ref().is_some_and(reached);
@@ -73,14 +76,14 @@ impl Gate {
         now
     }
 
-    /// Whether what comes now is wanted.
-    pub(super) fn asked(&self) -> Asked {
-        if self.paused.load(Ordering::Acquire) {
-            Asked::No
+    /// Whether messages that arrive now are wanted.
+    pub(super) fn wanted(&self) -> Wanted {
+        if self.is_paused() {
+            Wanted::No
         } else if self.pressure.is_on(|| self.steady.now()) {
-            Asked::UnderPressure
+            Wanted::UnderPressure
         } else {
-            Asked::Yes
+            Wanted::Yes
         }
     }
 
@@ -92,18 +95,18 @@ impl Gate {
         }
     }
 
-    /// The log time of what happens now.
+    /// The log time of an event now.
     pub(super) fn now_ns(&self) -> i64 {
         self.log_time_ns(self.system.now())
     }
 
-    /// Puts a message into the queue; gives how many of its topic are lost for it.
-    pub(super) fn push(&self, entry: Entry, policy: DropPolicy) -> u64 {
+    /// Queues a message; returns how many messages of its topic were dropped.
+    pub(super) fn push(&self, message: QueuedMessage, policy: DropPolicy) -> u64 {
         if policy != DropPolicy::Block {
-            return self.queue.push(entry, policy);
+            return self.queue.push(message, policy);
         }
         let from = self.steady.now();
-        let lost = self.queue.push(entry, policy);
+        let lost = self.queue.push(message, policy);
         self.pressure.waited(from, self.steady.now());
         lost
     }

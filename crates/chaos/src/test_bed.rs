@@ -11,7 +11,7 @@ use crate::process::{BOUND, Process, run, until};
 use crate::script::{self, Script};
 
 /// Two hosts with a wire between them: network namespaces, two TAP interfaces, and `link.py` between these.
-pub(crate) struct Stage {
+pub(crate) struct TestBed {
     pub(crate) options: Options,
     number: u64,
     link: Script,
@@ -45,7 +45,7 @@ impl Host {
     }
 }
 
-impl Stage {
+impl TestBed {
     /// Makes the hosts of one worker, in the namespaces that the campaign has made for itself.
     pub(crate) fn new(options: &Options, number: u64, root: &Path) -> Result<Self, Failure> {
         let names = [Host::Robot, Host::Desk].map(|host| format!("chaos{}{number}", host.letter()));

@@ -4,7 +4,7 @@ use super::read::Backend;
 
 /// Why a variable that is set does not do what it does in ROS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum NoteKind {
+pub enum VariableWarningKind {
     /// Timeloom does not have what it asks for.
     NotHonoured,
     /// Another variable takes its place.
@@ -13,21 +13,21 @@ pub enum NoteKind {
     Deprecated,
 }
 
-/// A variable that is set and of which the user should know something.
+/// A variable that is set and does not have its usual effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub struct VariableWarning {
     /// The variable.
     pub variable: &'static str,
     /// Its value.
     pub value: String,
-    /// What kind of note this is.
-    pub kind: NoteKind,
+    /// The kind of warning.
+    pub kind: VariableWarningKind,
     /// The reason, and what to do.
     pub reason: &'static str,
 }
 
-impl Note {
-    /// Whether it is only about how data is sent: it does not matter to those who look at the graph.
+impl VariableWarning {
+    /// Whether it concerns only how data is sent, so that it does not matter to a program that reads the graph.
     pub fn is_about_data(&self) -> bool {
         [FAST_PROFILES, SHARED_MEMORY].contains(&self.reason)
             || [
@@ -39,12 +39,12 @@ impl Note {
     }
 }
 
-impl fmt::Display for Note {
+impl fmt::Display for VariableWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.kind {
-            NoteKind::NotHonoured => "is set and not honoured",
-            NoteKind::Overridden => "is set and overridden",
-            NoteKind::Deprecated => "is deprecated",
+            VariableWarningKind::NotHonoured => "is set and not honoured",
+            VariableWarningKind::Overridden => "is set and overridden",
+            VariableWarningKind::Deprecated => "is deprecated",
         };
         write!(
             f,
@@ -120,7 +120,10 @@ const NOT_IN_ZENOH: &str =
 const NOT_IN_DDS: &str = "it is for Zenoh; set RMW_IMPLEMENTATION=rmw_zenoh_cpp to use that";
 
 /// Notes on everything that is set and not read.
-pub(super) fn unread(lookup: &dyn Fn(&str) -> Option<String>, backend: Backend) -> Vec<Note> {
+pub(super) fn unread(
+    lookup: &dyn Fn(&str) -> Option<String>,
+    backend: Backend,
+) -> Vec<VariableWarning> {
     // Without RMW_IMPLEMENTATION, ROS uses Fast DDS.
     let fast =
         lookup("RMW_IMPLEMENTATION").is_none_or(|rmw| rmw.is_empty() || rmw.contains("fastrtps"));
@@ -133,10 +136,10 @@ pub(super) fn unread(lookup: &dyn Fn(&str) -> Option<String>, backend: Backend) 
     never
         .chain(other)
         .filter_map(|(variable, reason)| {
-            Some(Note {
+            Some(VariableWarning {
                 variable,
                 value: lookup(variable)?,
-                kind: NoteKind::NotHonoured,
+                kind: VariableWarningKind::NotHonoured,
                 reason,
             })
         })
@@ -145,7 +148,7 @@ pub(super) fn unread(lookup: &dyn Fn(&str) -> Option<String>, backend: Backend) 
 }
 
 /// A variable that is switched off is as good as not set.
-fn asks_for_nothing(note: &Note) -> bool {
+fn asks_for_nothing(note: &VariableWarning) -> bool {
     note.value.is_empty()
         || (note.variable == "ROS_SECURITY_ENABLE" && note.value != "true")
         || (note.variable == "ROS_DISABLE_LOANED_MESSAGES" && note.value == "1")

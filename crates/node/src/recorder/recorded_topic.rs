@@ -6,60 +6,62 @@ use timeloom_time::{Duration, Steady, Time};
 use timeloom_wire::{EndpointInfo, Gid, Subscription, TopicSpec};
 
 use super::command::Command;
-use super::intake::Intake;
 use super::mismatch::Mismatches;
 use super::note::Note;
 use super::publishers::Publishers;
 use super::qos_class::QosClass;
 use super::shared::Shared;
+use super::topic_input::TopicInput;
 use super::transport_account::End;
 
-/// What is on its way to a subscription comes within this time.
+/// Samples that are on their way to a subscription arrive within this time.
 const ON_ITS_WAY: Duration = Duration::from_secs(1);
 
-/// A topic that is recorded.
-pub(super) struct Active {
-    pub(super) intake: Arc<Intake>,
-    pub(super) type_name: TypeName,
+/// A topic of the recording, with its subscriptions.
+pub(super) struct RecordedTopic {
+    pub(super) input: Arc<TopicInput>,
+    /// The type that is subscribed to; none for a topic that is only counted: it has several types, or an invalid one.
+    pub(super) type_name: Option<TypeName>,
     pub(super) type_hash: Option<TypeHash>,
     pub(super) subscriptions: BTreeMap<QosClass, Box<dyn Subscription>>,
-    /// Made before there was a publisher to adapt to.
+    /// A subscription made before there was a publisher to adapt to.
     pub(super) provisional: Option<Provisional>,
     pub(super) overridden: Option<Box<dyn Subscription>>,
     pub(super) mismatches: Mismatches,
     pub(super) publishers: Publishers,
-    /// Whether messages of its type are recorded: not where there were several types from the beginning.
-    pub(super) is_recorded: bool,
-    /// The same topic with other types, whose messages are counted and not recorded.
+    /// The same topic with other types, whose messages are counted but not recorded.
     pub(super) conflicts: Vec<Self>,
-    /// Nodes that were asked for the definition of the type; none when it is known.
+    /// The nodes that were asked for the definition of the type; `None` if it is known.
     pub(super) asked: Option<BTreeSet<String>>,
 }
 
-/// Where a publisher is when its end is settled.
+/// Whether a publisher is still in the graph when its end is settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whereabouts {
-    /// In the graph.
-    Here,
-    /// Not in the graph any more.
+enum Presence {
+    Present,
     Left,
 }
 
-/// A subscription that hears everybody until the right ones are there.
+/// A subscription that matches every publisher, until the adapted ones are matched.
 #[derive(Clone, Copy)]
 pub(super) struct Provisional {
     class: QosClass,
-    /// Since when the others hear the publishers.
+    /// Since when the adapted ones are matched.
     replaced: Option<Time<Steady>>,
 }
 
-impl Active {
-    fn spec(&self, shared: &Shared, qos: QosProfile) -> crate::Result<TopicSpec> {
-        let name = &self.intake.name;
+impl RecordedTopic {
+    fn spec(
+        &self,
+        shared: &Shared,
+        type_name: &TypeName,
+        qos: QosProfile,
+    ) -> crate::Result<TopicSpec> {
+        let name = &self.input.name;
         let names = shared.options.names.as_ref();
         Ok(TopicSpec {
             name: names.map_or_else(|| Ok(name.clone()), |names| names.topic(name))?,
-            type_name: self.type_name.clone(),
+            type_name: type_name.clone(),
             type_hash: self.type_hash,
             qos,
         })
@@ -70,10 +72,13 @@ impl Active {
         shared: &Shared,
         offers: &[QosProfile],
     ) -> crate::Result<()> {
-        if let Some(qos) = shared.options.qos_overrides.get(&self.intake.name) {
+        let Some(type_name) = self.type_name.clone() else {
+            return Ok(());
+        };
+        if let Some(qos) = shared.options.qos_overrides.get(&self.input.name) {
             if self.overridden.is_none() {
-                let receiver = self.intake.receiver();
-                let spec = self.spec(shared, *qos)?;
+                let spec = self.spec(shared, &type_name, *qos)?;
+                let receiver = Arc::clone(&self.input);
                 self.overridden = Some(shared.node.subscribe(&spec, receiver)?);
             }
             return Ok(());
@@ -81,7 +86,7 @@ impl Active {
         let mut classes = QosClass::all(offers);
         if classes.is_empty() {
             if !self.subscriptions.is_empty() {
-                // Who was there may come back.
+                // The publishers may come back.
                 return Ok(());
             }
             classes.insert(QosClass::WEAKEST);
@@ -96,34 +101,36 @@ impl Active {
             self.provisional = None;
         }
         if !shared.has_sequences {
-            // What comes twice would not be noticed: one subscription that hears all.
+            // Duplicates could not be recognised: use one subscription that matches all publishers.
             let common = QosClass::common(offers);
             self.subscriptions.retain(|class, _| *class == common);
             classes = BTreeSet::from([common]);
         }
         for class in classes {
             if !self.subscriptions.contains_key(&class) {
-                let spec = self.spec(shared, class.profile(offers))?;
-                let subscription = shared.node.subscribe(&spec, self.intake.receiver())?;
+                let spec = self.spec(shared, &type_name, class.profile(offers))?;
+                let receiver = Arc::clone(&self.input);
+                let subscription = shared.node.subscribe(&spec, receiver)?;
                 self.subscriptions.insert(class, subscription);
             }
         }
         Ok(())
     }
 
-    /// Whether the messages of a publisher are of the type that is recorded.
-    pub(super) fn records(&self, publisher: &EndpointInfo) -> bool {
-        self.is_recorded && publisher.type_name == self.type_name.to_string()
+    /// Whether a publisher has the type that is subscribed to.
+    pub(super) fn is_of_type(&self, publisher: &EndpointInfo) -> bool {
+        let own = self.type_name.as_ref();
+        own.is_some_and(|own| own.to_string() == publisher.type_name)
     }
 
-    /// A topic that has no subscription yet.
+    /// A topic without a subscription.
     pub(super) fn new(
-        intake: Arc<Intake>,
-        type_name: TypeName,
+        input: Arc<TopicInput>,
+        type_name: Option<TypeName>,
         type_hash: Option<TypeHash>,
     ) -> Self {
         Self {
-            intake,
+            input,
             type_name,
             type_hash,
             subscriptions: BTreeMap::new(),
@@ -131,37 +138,46 @@ impl Active {
             overridden: None,
             mismatches: Mismatches::default(),
             publishers: Publishers::default(),
-            is_recorded: true,
             conflicts: Vec::new(),
             asked: None,
         }
     }
 
-    /// Takes in who publishes now, and who came and left since the last call: each with its type.
+    /// Updates the publishers: those that are in the graph, and those that left since the last call.
     pub(super) fn see(
         &mut self,
         here: &[EndpointInfo],
         departed: &[EndpointInfo],
         now: Time<Steady>,
     ) {
+        self.see_own(here, departed, now);
+        for conflict in &mut self.conflicts {
+            conflict.see_own(here, departed, now);
+        }
+        // A type that no subscription counts: it is invalid, or came when discovery was over.
+        for info in here.iter().chain(departed) {
+            if !self.with_conflicts().any(|part| part.is_of_type(info)) {
+                self.input.settle(info.gid, None, End::Open);
+            }
+        }
+    }
+
+    fn see_own(&mut self, here: &[EndpointInfo], departed: &[EndpointInfo], now: Time<Steady>) {
         let of_type = |infos: &[EndpointInfo]| -> BTreeSet<Gid> {
-            let own = infos.iter().filter(|info| self.records(info));
+            let own = infos.iter().filter(|info| self.is_of_type(info));
             own.map(|info| info.gid).collect()
         };
         let (own, left) = (of_type(here), of_type(departed));
         let new = self.publishers.see(&own, left, now);
-        self.intake.came(&new);
-        for conflict in &mut self.conflicts {
-            conflict.see(here, departed, now);
-        }
+        self.input.came(&new);
     }
 
-    /// The topic with its own type and with others.
+    /// The topic with its own type, then with the others.
     pub(super) fn with_conflicts(&self) -> impl Iterator<Item = &Self> {
         std::iter::once(self).chain(&self.conflicts)
     }
 
-    /// Subscribes to types of the topic that are not recorded, to count their messages; gives those that are new.
+    /// Subscribes to the other types of the topic to count their messages; returns the new ones.
     pub(super) fn count_conflicts(
         &mut self,
         shared: &Shared,
@@ -169,22 +185,21 @@ impl Active {
     ) -> Vec<String> {
         let mut new = Vec::new();
         for info in publishers {
-            let known = |active: &Self| active.type_name.to_string() == info.type_name;
-            if (self.is_recorded && known(self)) || self.conflicts.iter().any(known) {
+            if self.with_conflicts().any(|part| part.is_of_type(info)) {
                 continue;
             }
-            // A type that is not even a name cannot be subscribed to; its publishers are unknown.
+            // An invalid type cannot be subscribed to: `see` counts its publishers as unknown.
             if let Ok(type_name) = TypeName::parse(&info.type_name) {
-                let intake = self.intake.conflict(&info.type_name);
+                let input = self.input.conflict(&info.type_name);
                 self.conflicts
-                    .push(Self::new(intake, type_name, info.type_hash));
+                    .push(Self::new(input, Some(type_name), info.type_hash));
             }
             new.push(info.type_name.clone());
         }
         for conflict in &mut self.conflicts {
-            let own = publishers.iter().filter(|info| conflict.records(info));
+            let own = publishers.iter().filter(|info| conflict.is_of_type(info));
             let offers: Vec<_> = own.map(|info| info.qos).collect();
-            // Without a subscription their messages are unknown, like those of a publisher that never arrives.
+            // Without a subscription, the messages of these publishers are unknown.
             let _counted = conflict.subscribe(shared, &offers);
         }
         new
@@ -193,37 +208,37 @@ impl Active {
     /// Settles the ends of publishers that left a while ago.
     pub(super) fn settle_left(&mut self, now: Time<Steady>) {
         for gid in self.publishers.take_left(now) {
-            self.settle(gid, Whereabouts::Left);
+            self.settle(gid, Presence::Left);
         }
         for conflict in &mut self.conflicts {
             conflict.settle_left(now);
         }
     }
 
-    /// Those of its publishers that can be asked for their last number.
+    /// The publishers that can be asked for their last number.
     pub(super) fn reliable(&self, here: &[EndpointInfo]) -> BTreeSet<Gid> {
         here.iter()
-            .filter(|info| self.records(info) && QosClass::of(&info.qos).is_reliable())
+            .filter(|info| self.is_of_type(info) && QosClass::of(&info.qos).is_reliable())
             .map(|info| info.gid)
             .collect()
     }
 
     /// Settles the ends of all publishers, at the end of the recording.
     pub(super) fn settle_all(&self, here: &[EndpointInfo]) {
-        let here = here.iter().filter(|info| self.records(info));
+        let here = here.iter().filter(|info| self.is_of_type(info));
         let here: BTreeSet<_> = here.map(|info| info.gid).collect();
-        let seen = self.intake.last_seen().into_iter().map(|(gid, _)| gid);
+        let seen = self.input.last_seen().into_iter().map(|(gid, _)| gid);
         let all: BTreeSet<_> = seen
             .chain(self.publishers.all())
             .chain(here.iter().copied())
             .collect();
         for gid in all {
-            let whereabouts = if here.contains(&gid) {
-                Whereabouts::Here
+            let presence = if here.contains(&gid) {
+                Presence::Present
             } else {
-                Whereabouts::Left
+                Presence::Left
             };
-            self.settle(gid, whereabouts);
+            self.settle(gid, presence);
         }
     }
 
@@ -232,42 +247,42 @@ impl Active {
         all.map(|subscription| &**subscription)
     }
 
-    /// The last number that a publisher has told.
-    fn last_told(&self, gid: &Gid) -> Option<u64> {
-        let told = self.all_subscriptions();
-        told.filter_map(|subscription| subscription.last_told(gid))
+    /// The last number that a publisher has announced.
+    fn last_announced(&self, gid: &Gid) -> Option<u64> {
+        self.all_subscriptions()
+            .filter_map(|subscription| subscription.last_announced(gid))
             .max()
     }
 
-    fn settle(&self, gid: Gid, whereabouts: Whereabouts) {
+    fn settle(&self, gid: Gid, presence: Presence) {
         let any = |is: fn(&dyn Subscription, &Gid) -> bool| {
             self.all_subscriptions()
                 .any(|subscription| is(subscription, &gid))
         };
         if any(|subscription, gid| subscription.is_local(gid)) {
-            // One of our own: what it sent before it was subscribed to is of no interest, the rest came.
-            return self.intake.settle(gid, None, End::Known);
+            // One of our own: all its messages since the subscription arrived.
+            return self.input.settle(gid, None, End::Known);
         }
-        let told = self.last_told(&gid);
-        let is_known = match whereabouts {
-            // An old number does not say what was sent after it.
-            Whereabouts::Here => any(|subscription, gid| subscription.has_answered(gid)),
-            // It took its leave, and all that it told of is here.
-            Whereabouts::Left => {
-                let seen = self.intake.last_seen_of(&gid);
-                told.is_some_and(|told| seen.is_none_or(|seen| seen == told))
-                    && !any(|subscription, gid| subscription.is_silent(gid))
+        let announced = self.last_announced(&gid);
+        let is_known = match presence {
+            // An old number says nothing about later messages.
+            Presence::Present => any(|subscription, gid| subscription.has_answered(gid)),
+            // It left in order, and everything that it announced has arrived.
+            Presence::Left => {
+                let seen = self.input.last_seen_of(&gid);
+                announced.is_some_and(|last| seen.is_none_or(|seen| seen == last))
+                    && !any(|subscription, gid| subscription.is_lease_expired(gid))
             }
         };
         let end = if is_known { End::Known } else { End::Open };
-        self.intake.settle(gid, told, end);
+        self.input.settle(gid, announced, end);
     }
 
-    /// Asks all publishers for their last number; false where they have no answers.
-    pub(super) fn ask_last_numbers(&self) -> bool {
+    /// Asks all publishers for their last number; false if the transport cannot ask.
+    pub(super) fn request_last_numbers(&self) -> bool {
         let mut answers = false;
         for subscription in self.all_subscriptions() {
-            answers |= subscription.ask_last_numbers();
+            answers |= subscription.request_last_numbers();
         }
         answers
     }
@@ -281,10 +296,10 @@ impl Active {
         })
     }
 
-    /// Whether something that was told of has not come yet.
+    /// Whether an announced message has not arrived yet.
     pub(super) fn lacks(&self) -> bool {
-        let mut seen = self.intake.last_seen().into_iter();
-        seen.any(|(gid, seen)| self.last_told(&gid).is_some_and(|told| seen < told))
+        let mut seen = self.input.last_seen().into_iter();
+        seen.any(|(gid, seen)| self.last_announced(&gid).is_some_and(|last| seen < last))
     }
 
     /// Ends the subscription that was made before there were publishers, once others have heard them for a while.
@@ -302,7 +317,7 @@ impl Active {
         }
     }
 
-    /// Has each publisher's node asked for the definition, on a thread of its own.
+    /// Asks the node of each publisher for the definition, on a thread of its own.
     pub(super) fn ask_for_definition(
         &mut self,
         shared: &Arc<Shared>,
@@ -319,16 +334,16 @@ impl Active {
                 continue;
             }
             let (shared_there, info) = (Arc::clone(shared), (*info).clone());
-            let topic = self.intake.topic();
+            let topic = self.input.topic();
             let thread = shared.base.spawn("recorder-types", move || {
                 match shared_there.options.types.ask(&info) {
                     Ok(found) => shared_there.command(Command::Define { topic, found }),
-                    Err(reason) => shared_there.tell(&Note::info(reason)),
+                    Err(reason) => shared_there.report(&Note::info(reason)),
                 }
             });
             if let Err(error) = thread {
-                shared.tell(&Note::warning(format!(
-                    "no thread to ask for a type: {error}"
+                shared.report(&Note::warning(format!(
+                    "cannot start a thread to ask for a type definition: {error}"
                 )));
             }
         }

@@ -31,7 +31,7 @@ fn a_reliable_writer_says_what_its_last_number_is_and_a_best_effort_one_does_not
         let gid = publisher.gid();
         // A reader skips what a reliable writer sent before its first heartbeat.
         until("the writer is heard", || {
-            !tells || subscription.last_told(&gid).is_some()
+            !tells || subscription.last_announced(&gid).is_some()
         });
         let mut sent = 0;
         // A sample that is acknowledged early needs no heartbeat of its own: another one follows.
@@ -42,13 +42,13 @@ fn a_reliable_writer_says_what_its_last_number_is_and_a_best_effort_one_does_not
                 return collector.count() > 0;
             }
             until("it is here", || collector.count() == sent);
-            subscription.last_told(&gid) == Some(sent as u64)
+            subscription.last_announced(&gid) == Some(sent as u64)
         });
         let told = tells.then_some(sent as u64);
         drop(publisher);
         until("it is gone", || subscription.matched() == 0);
-        assert_eq!(subscription.last_told(&gid), told, "{name}: also then");
-        assert_eq!(subscription.last_told(&Gid::UNKNOWN), None);
+        assert_eq!(subscription.last_announced(&gid), told, "{name}: also then");
+        assert_eq!(subscription.last_announced(&Gid::UNKNOWN), None);
     }
 }
 
@@ -74,10 +74,10 @@ fn a_writer_that_is_killed_is_silent_and_one_that_is_closed_is_not() {
     let writers: Vec<Gid> = collector.samples().iter().map(|s| s.writer).collect();
     peer.ask(&json!({"do": "close", "name": "closed"}));
     until("one is gone", || subscription.matched() == 1);
-    assert!(!subscription.is_silent(&writers[0]));
+    assert!(!subscription.is_lease_expired(&writers[0]));
     drop(peer);
     until("the other is gone", || subscription.matched() == 0);
-    assert!(subscription.is_silent(&writers[1]));
+    assert!(subscription.is_lease_expired(&writers[1]));
 }
 
 /// A number from before the question says nothing of what was sent since: the writer may be gone.
@@ -119,15 +119,19 @@ fn writers_that_live_answer_and_those_of_a_killed_process_do_not() {
     let writer = collector.samples()[0].writer;
     let silent = watched.lock().unwrap().unwrap();
     assert!(!strong.has_answered(&writer), "it was not asked");
-    assert!(strong.ask_last_numbers() && quiet.ask_last_numbers());
+    assert!(strong.request_last_numbers() && quiet.request_last_numbers());
     until("both answer", || {
         strong.has_answered(&writer) && quiet.has_answered(&silent)
     });
-    assert_eq!(strong.last_told(&writer), Some(3));
-    assert_eq!(quiet.last_told(&silent), Some(0), "it has sent nothing");
+    assert_eq!(strong.last_announced(&writer), Some(3));
+    assert_eq!(
+        quiet.last_announced(&silent),
+        Some(0),
+        "it has sent nothing"
+    );
     assert!(!strong.is_local(&writer) && strong.is_local(&strong.gid()));
     drop(peer);
-    assert!(strong.ask_last_numbers());
+    assert!(strong.request_last_numbers());
     until("the process is gone", || strong.matched() == 0);
     assert!(!strong.has_answered(&writer));
 }

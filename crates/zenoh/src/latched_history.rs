@@ -1,18 +1,19 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use timeloom_wire::backend::lock;
 use timeloom_wire::{Gid, Sample};
 
-/// What writers of a latched topic published before they were heard.
+/// The samples that writers of a latched topic published before the subscription.
 ///
 /// The subscriber of `zenoh-ext` asks for it twice, once for all writers and once for each that it finds; when the
 /// second answer is half through as the first one ends, it passes on the rest and forgets the beginning. So the first
 /// sample of a writer is held until its writer was asked once more, and the beginning is put in front of it.
 #[derive(Debug, Default)]
-pub(crate) struct Prelude(Mutex<BTreeMap<Gid, Stage>>);
+pub(crate) struct LatchedHistory(Mutex<BTreeMap<Gid, WriterState>>);
 
 #[derive(Debug)]
-enum Stage {
+enum WriterState {
     /// Its samples are held, by number, until it has answered.
     Asked {
         held: BTreeMap<u64, Sample>,
@@ -25,7 +26,7 @@ enum Stage {
 /// What becomes of a sample.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Admission {
-    /// It is the receiver's.
+    /// It goes to the receiver.
     Pass(Sample),
     /// It is held, and its writer must be asked.
     Ask,
@@ -38,7 +39,7 @@ const MOST_WRITERS: usize = 10_000;
 /// Samples of a writer that are held at most: the oldest go, and show as a gap.
 const MOST_HELD: usize = 10_000;
 
-impl Prelude {
+impl LatchedHistory {
     /// Takes in a sample as it came.
     pub(crate) fn admit(&self, sample: Sample) -> Admission {
         let (writer, Some(sequence)) = (sample.writer, sample.sequence) else {
@@ -47,11 +48,11 @@ impl Prelude {
         let mut writers = self.lock();
         let is_full = writers.len() >= MOST_WRITERS;
         match writers.get_mut(&writer) {
-            Some(Stage::Asked { held, passed }) => {
+            Some(WriterState::Asked { held, passed }) => {
                 hold(held, passed, sequence, sample);
                 Admission::Keep
             }
-            Some(Stage::Open { passed }) => {
+            Some(WriterState::Open { passed }) => {
                 if passed.contains(&sequence) {
                     return Admission::Keep;
                 }
@@ -63,12 +64,12 @@ impl Prelude {
             None if is_full => Admission::Pass(sample),
             None if sequence <= 1 => {
                 let passed = BTreeSet::new();
-                writers.insert(writer, Stage::Open { passed });
+                writers.insert(writer, WriterState::Open { passed });
                 Admission::Pass(sample)
             }
             None => {
                 let (held, passed) = (BTreeMap::from([(sequence, sample)]), BTreeSet::new());
-                writers.insert(writer, Stage::Asked { held, passed });
+                writers.insert(writer, WriterState::Asked { held, passed });
                 Admission::Ask
             }
         }
@@ -77,7 +78,7 @@ impl Prelude {
     /// Takes in a sample of a writer that was asked.
     pub(crate) fn answer(&self, sample: Sample) {
         if let Some(sequence) = sample.sequence
-            && let Some(Stage::Asked { held, passed }) = self.lock().get_mut(&sample.writer)
+            && let Some(WriterState::Asked { held, passed }) = self.lock().get_mut(&sample.writer)
         {
             hold(held, passed, sequence, sample);
         }
@@ -86,23 +87,23 @@ impl Prelude {
     /// What is held of a writer that has answered, in order. When nothing is, its samples pass from now on.
     pub(crate) fn release(&self, writer: Gid) -> Vec<Sample> {
         let mut writers = self.lock();
-        let Some(stage) = writers.get_mut(&writer) else {
+        let Some(state) = writers.get_mut(&writer) else {
             return Vec::new();
         };
-        let Stage::Asked { held, passed } = stage else {
+        let WriterState::Asked { held, passed } = state else {
             return Vec::new();
         };
         if held.is_empty() {
             let passed = std::mem::take(passed);
-            *stage = Stage::Open { passed };
+            *state = WriterState::Open { passed };
             return Vec::new();
         }
         passed.extend(held.keys());
         std::mem::take(held).into_values().collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Gid, Stage>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Gid, WriterState>> {
+        lock(&self.0)
     }
 }
 
@@ -141,28 +142,28 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_goes_before_what_was_heard_first() {
-        let prelude = Prelude::default();
-        assert_eq!(prelude.admit(sample(1, 10)), Admission::Ask);
+    fn earlier_samples_go_before_the_first_one_received() {
+        let history = LatchedHistory::default();
+        assert_eq!(history.admit(sample(1, 10)), Admission::Ask);
         for sequence in 7..=11 {
-            prelude.answer(sample(1, sequence));
+            history.answer(sample(1, sequence));
         }
-        assert_eq!(prelude.admit(sample(1, 12)), Admission::Keep);
+        assert_eq!(history.admit(sample(1, 12)), Admission::Keep);
         let writer = sample(1, 0).writer;
-        assert_eq!(numbers(&prelude.release(writer)), [7, 8, 9, 10, 11, 12]);
+        assert_eq!(numbers(&history.release(writer)), [7, 8, 9, 10, 11, 12]);
         // While they are passed on, another one comes.
-        assert_eq!(prelude.admit(sample(1, 13)), Admission::Keep);
-        assert_eq!(numbers(&prelude.release(writer)), [13]);
-        assert!(prelude.release(writer).is_empty());
-        assert_eq!(prelude.admit(sample(1, 11)), Admission::Keep, "it came");
-        assert_eq!(prelude.admit(sample(1, 14)), Admission::Pass(sample(1, 14)));
+        assert_eq!(history.admit(sample(1, 13)), Admission::Keep);
+        assert_eq!(numbers(&history.release(writer)), [13]);
+        assert!(history.release(writer).is_empty());
+        assert_eq!(history.admit(sample(1, 11)), Admission::Keep, "it came");
+        assert_eq!(history.admit(sample(1, 14)), Admission::Pass(sample(1, 14)));
     }
 
     #[test]
-    fn a_writer_that_is_heard_from_the_beginning_is_not_asked() {
-        let prelude = Prelude::default();
-        assert_eq!(prelude.admit(sample(2, 1)), Admission::Pass(sample(2, 1)));
-        assert_eq!(prelude.admit(sample(2, 5)), Admission::Pass(sample(2, 5)));
-        assert_eq!(prelude.admit(sample(3, 5)), Admission::Ask, "another one");
+    fn a_writer_received_from_its_first_sample_is_not_asked() {
+        let history = LatchedHistory::default();
+        assert_eq!(history.admit(sample(2, 1)), Admission::Pass(sample(2, 1)));
+        assert_eq!(history.admit(sample(2, 5)), Admission::Pass(sample(2, 5)));
+        assert_eq!(history.admit(sample(3, 5)), Admission::Ask, "another one");
     }
 }

@@ -1,53 +1,52 @@
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use timeloom_bag::{LeftOut, LeftOutCause, LossCause, MissingCause, TopicStatistics};
-use timeloom_wire::{EndpointEvent, Gid, Receiver, Sample};
+use timeloom_wire::{Gid, Receiver, Sample};
 
 use super::drop_policy::DropPolicy;
-use super::entry::Entry;
-use super::gate::Gate;
-use super::ledger::{Ledger, News};
+use super::ledger::{Ledger, LedgerChanges};
+use super::queued_message::QueuedMessage;
+use super::shared_input::SharedInput;
 use super::throttle::Throttle;
-use super::transport_account::{Asked, End, Missing, TransportAccount};
+use super::transport_account::{End, Missing, TransportAccount, Wanted};
+use timeloom_wire::backend::lock;
 
-/// The way in of one topic: counts, leaves out what is not wanted, and puts the rest into the queue.
-pub(super) struct Intake {
+/// Receives the messages of one topic: counts them, leaves out those that are not wanted, and queues the rest.
+pub(super) struct TopicInput {
     pub(super) name: String,
     pub(super) type_name: String,
     topic: u32,
     policy: DropPolicy,
-    gate: Arc<Gate>,
-    /// Which topics fell out of the ring is counted there.
-    all: Arc<Intakes>,
+    shared_input: Arc<SharedInput>,
+    /// Counts messages of other topics that this one overwrites in the ring.
+    all: Arc<TopicInputs>,
     account: Mutex<Account>,
-    /// Came and were to be recorded.
+    /// Messages that arrived and are wanted.
     received: AtomicU64,
-    /// How many subscriptions there have been.
-    subscriptions: AtomicU64,
-    /// Whose messages of another type are only counted here.
+    /// The input of the recorded type, if this one only counts messages of another type.
     main: Option<Weak<Self>>,
-    /// The messages of this topic that have another type.
+    /// The inputs of this topic that count messages of other types.
     conflicts: Mutex<Vec<Arc<Self>>>,
 }
 
 #[derive(Default)]
 struct Account {
     transport: TransportAccount,
-    /// What of `transport` the ledger has.
+    /// The part of `transport` that is in the ledger.
     entered: Missing,
     ledger: Ledger,
     throttle: Option<Throttle>,
-    /// Samples that were counted and not kept, with what was missing between them.
+    /// Messages of another type that arrived.
     conflicting: u64,
     entered_conflicting: u64,
 }
 
-/// What a topic has counted so far.
+/// The counts of a topic so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct IntakeCounts {
+pub(super) struct InputCounts {
     pub(super) received: u64,
-    /// What is missing and what is not known.
+    /// Missing and unknown messages.
     pub(super) missing: TopicStatistics,
 }
 
@@ -58,8 +57,8 @@ const CONFLICT: MissingCause = MissingCause::LeftOut(LeftOutCause::TypeConflict)
 const QUEUE: MissingCause = MissingCause::Recorder(LossCause::Queue);
 const BACKPRESSURE: MissingCause = MissingCause::Recorder(LossCause::Backpressure);
 
-impl IntakeCounts {
-    /// The account of the bag with the newest counts, whatever the writer has heard of them yet.
+impl InputCounts {
+    /// The account of the bag with the newest counts, which the writer may not have yet.
     pub(super) fn complete(&self, written: &TopicStatistics) -> TopicStatistics {
         let mut statistics = *written;
         let missing = &self.missing;
@@ -74,7 +73,7 @@ impl IntakeCounts {
         statistics
     }
 
-    /// Messages that were received and are neither in the bag nor missing.
+    /// Messages that arrived and are neither in the bag nor missing.
     pub(super) fn in_flight(&self, statistics: &TopicStatistics, repeated: u64) -> u64 {
         let lost = &statistics.lost_in_recorder;
         let left_out = &statistics.left_out;
@@ -88,86 +87,78 @@ impl IntakeCounts {
     }
 }
 
-/// All topics by their place.
+/// All topics by their index.
 #[derive(Default)]
-pub(super) struct Intakes(Mutex<Vec<Arc<Intake>>>);
+pub(super) struct TopicInputs(Mutex<Vec<Arc<TopicInput>>>);
 
-/// How a topic comes in.
-pub(super) struct IntakeOptions {
+/// The options of a [`TopicInput`].
+pub(super) struct TopicInputOptions {
     pub(super) name: String,
     pub(super) type_name: String,
     pub(super) policy: DropPolicy,
     pub(super) throttle: Option<Throttle>,
 }
 
-impl Intakes {
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Intake>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl TopicInputs {
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<TopicInput>>> {
+        lock(&self.0)
     }
 
-    /// Adds a topic at the end; none beyond the 32 bits of its place.
+    /// Adds a topic; `None` if there are too many for an index of 32 bits.
     pub(super) fn add(
         self: &Arc<Self>,
-        gate: &Arc<Gate>,
-        options: IntakeOptions,
-    ) -> Option<Arc<Intake>> {
+        shared_input: &Arc<SharedInput>,
+        options: TopicInputOptions,
+    ) -> Option<Arc<TopicInput>> {
         let mut all = self.lock();
-        let intake = Arc::new(Intake {
+        let input = Arc::new(TopicInput {
             name: options.name,
             type_name: options.type_name,
             topic: u32::try_from(all.len()).ok()?,
             policy: options.policy,
-            gate: Arc::clone(gate),
+            shared_input: Arc::clone(shared_input),
             all: Arc::clone(self),
             account: Mutex::new(Account {
                 throttle: options.throttle,
                 ..Account::default()
             }),
             received: AtomicU64::new(0),
-            subscriptions: AtomicU64::new(0),
             main: None,
             conflicts: Mutex::default(),
         });
-        all.push(Arc::clone(&intake));
-        Some(intake)
+        all.push(Arc::clone(&input));
+        Some(input)
     }
 
-    pub(super) fn all(&self) -> Vec<Arc<Intake>> {
+    pub(super) fn all(&self) -> Vec<Arc<TopicInput>> {
         self.lock().clone()
     }
 
-    /// Counts a message that fell out of the ring, or was never asked for.
-    pub(super) fn overwritten(&self, entry: &Entry) {
-        if let Some(intake) = self.lock().get(entry.index()) {
-            let mut account = intake.account();
-            account.ledger.miss(OVERWRITTEN, 1, entry.log_time_ns);
+    /// Counts a message that was overwritten in the ring, or that no snapshot asked for.
+    pub(super) fn overwritten(&self, message: &QueuedMessage) {
+        if let Some(input) = self.lock().get(message.index()) {
+            let mut account = input.account();
+            account.ledger.miss(OVERWRITTEN, 1, message.log_time_ns);
         }
     }
 }
 
-impl Intake {
+impl TopicInput {
     pub(super) fn topic(&self) -> u32 {
         self.topic
     }
 
-    /// A receiver for the next subscription to this topic.
-    pub(super) fn receiver(self: &Arc<Self>) -> Arc<dyn Receiver> {
-        self.subscriptions.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Subscribed(Arc::clone(self)))
-    }
-
-    /// Counts the messages of another type, for this topic.
+    /// Adds an input that counts messages of another type.
     pub(super) fn conflict(self: &Arc<Self>, type_name: &str) -> Arc<Self> {
         let conflict = Arc::new(Self {
             name: self.name.clone(),
             type_name: type_name.to_owned(),
             topic: self.topic,
             policy: self.policy,
-            gate: Arc::clone(&self.gate),
+            shared_input: Arc::clone(&self.shared_input),
             all: Arc::clone(&self.all),
             account: Mutex::default(),
             received: AtomicU64::new(0),
-            subscriptions: AtomicU64::new(0),
             main: Some(Arc::downgrade(self)),
             conflicts: Mutex::default(),
         });
@@ -176,12 +167,10 @@ impl Intake {
     }
 
     fn conflicts(&self) -> MutexGuard<'_, Vec<Arc<Self>>> {
-        self.conflicts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.conflicts)
     }
 
-    pub(super) fn counts(&self) -> IntakeCounts {
+    pub(super) fn counts(&self) -> InputCounts {
         let mut missing = {
             let account = self.account();
             TopicStatistics {
@@ -193,61 +182,58 @@ impl Intake {
             let unknown = conflict.account().transport.unknown();
             missing.unknown.merge(&unknown);
         }
-        IntakeCounts {
+        InputCounts {
             received: self.received.load(Ordering::Acquire),
             missing,
         }
     }
 
-    /// Changes that the bag's account does not have yet.
-    pub(super) fn take_news(&self) -> News {
-        self.account().ledger.take_news()
+    /// Takes the changes that the bag's account does not have yet.
+    pub(super) fn take_changes(&self) -> LedgerChanges {
+        self.account().ledger.take_changes()
     }
 
     fn account(&self) -> MutexGuard<'_, Account> {
-        self.account.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.account)
     }
 
-    fn sample(&self, sample: Sample) {
-        let log_time_ns = self.gate.log_time_ns(sample.receive_time);
+    fn receive(&self, sample: Sample) {
+        let log_time_ns = self.shared_input.log_time_ns(sample.receive_time);
         if self.main.is_some() {
-            return self.count(&sample, log_time_ns);
+            return self.count_conflicting(&sample, log_time_ns);
         }
         let publish_time_ns = sample
             .source_time
             .map_or(log_time_ns, timeloom_time::Time::nanos);
-        let mut asked = self.gate.asked();
-        if asked == Asked::No {
+        let mut wanted = self.shared_input.wanted();
+        if wanted == Wanted::No {
             let topic = self.topic;
             let begins = self
-                .gate
+                .shared_input
                 .resume_if(|moment| moment.is_reached_by(topic, log_time_ns, publish_time_ns));
-            asked = if begins { Asked::Yes } else { Asked::No };
+            wanted = if begins { Wanted::Yes } else { Wanted::No };
         }
-        if !self.wants(&sample, asked, log_time_ns) {
+        if !self.accepts(&sample, wanted, log_time_ns) {
             return;
         }
         self.received.fetch_add(1, Ordering::AcqRel);
-        self.keep(Entry {
-            topic: self.topic,
-            log_time_ns,
-            publish_time_ns,
+        self.keep(QueuedMessage {
             sequence: sequence(sample.sequence),
-            payload: sample.payload,
+            ..QueuedMessage::new(self.topic, log_time_ns, publish_time_ns, sample.payload)
         });
     }
 
-    /// Counts a sample that is of another type than the topic.
-    fn count(&self, sample: &Sample, log_time_ns: i64) {
+    /// Counts a message of another type.
+    fn count_conflicting(&self, sample: &Sample, log_time_ns: i64) {
         let mut account = self.account();
         let fresh = account
             .transport
-            .sample(sample.writer, sample.sequence, Asked::No);
+            .sample(sample.writer, sample.sequence, Wanted::No);
         account.conflicting += u64::from(fresh);
         self.enter(&mut account, log_time_ns);
     }
 
-    /// Brings the ledger up to what the transport's account knows.
+    /// Enters the changes of the transport's account into the ledger.
     fn enter(&self, account: &mut Account, when_ns: i64) {
         let now = account.transport.missing();
         if let Some(main) = &self.main {
@@ -272,16 +258,17 @@ impl Intake {
         ledger.follow(PAUSED, before.paused, now.paused, when_ns);
     }
 
-    fn wants(&self, sample: &Sample, asked: Asked, log_time_ns: i64) -> bool {
+    /// Counts a message; true if it goes to the queue.
+    fn accepts(&self, sample: &Sample, wanted: Wanted, log_time_ns: i64) -> bool {
         let mut account = self.account();
         let fresh = account
             .transport
-            .sample(sample.writer, sample.sequence, asked);
+            .sample(sample.writer, sample.sequence, wanted);
         self.enter(&mut account, log_time_ns);
         if !fresh {
             return false;
         }
-        if asked == Asked::No {
+        if wanted == Wanted::No {
             account.ledger.miss(PAUSED, 1, log_time_ns);
             return false;
         }
@@ -295,30 +282,30 @@ impl Intake {
         passes
     }
 
-    fn keep(&self, entry: Entry) {
-        let log_time_ns = entry.log_time_ns;
-        let Some(mut ring) = self.gate.ring() else {
-            let lost = self.gate.push(entry, self.policy);
+    fn keep(&self, message: QueuedMessage) {
+        let log_time_ns = message.log_time_ns;
+        let Some(mut ring) = self.shared_input.ring() else {
+            let lost = self.shared_input.push(message, self.policy);
             if lost > 0 {
                 self.account().ledger.miss(QUEUE, lost, log_time_ns);
             }
             return;
         };
-        let elsewhere = self.gate.queue.used();
-        ring.push(entry, elsewhere, |entry| self.all.overwritten(entry));
+        let elsewhere = self.shared_input.queue.used();
+        ring.push(message, elsewhere, |message| self.all.overwritten(message));
     }
 
-    /// The publishers with the highest number that came of each.
+    /// The highest sequence number received from each publisher.
     pub(super) fn last_seen(&self) -> Vec<(Gid, u64)> {
         self.account().transport.last_seen()
     }
 
-    /// The highest number that came of a publisher.
+    /// The highest sequence number received from a publisher.
     pub(super) fn last_seen_of(&self, gid: &Gid) -> Option<u64> {
         self.account().transport.last_seen_of(gid)
     }
 
-    /// These publishers are here, for the first time or again.
+    /// These publishers appeared, for the first time or again.
     pub(super) fn came(&self, gids: &[Gid]) {
         let mut account = self.account();
         for gid in gids {
@@ -326,55 +313,32 @@ impl Intake {
         }
     }
 
-    /// Takes in the last number that a publisher has told, and what is known of its end.
-    pub(super) fn settle(&self, gid: Gid, told: Option<u64>, end: End) {
-        let (asked, now_ns) = (self.gate.asked(), self.gate.now_ns());
+    /// Enters the last number that a publisher has announced, and whether its end is known.
+    pub(super) fn settle(&self, gid: Gid, last: Option<u64>, end: End) {
+        let (wanted, now_ns) = (self.shared_input.wanted(), self.shared_input.now_ns());
         let mut account = self.account();
-        if let Some(told) = told {
-            account.transport.last_told(&gid, told, asked);
+        if let Some(last) = last {
+            account.transport.last_announced(&gid, last, wanted);
         }
         account.transport.settle(&gid, end);
         self.enter(&mut account, now_ns);
     }
 
-    /// Counts a message that was taken after the recording's end as left out.
-    pub(super) fn leave_out(&self, entry: &Entry) {
-        self.account().ledger.miss(PAUSED, 1, entry.log_time_ns);
+    /// Counts a message that was queued when a limit ended the recording as left out.
+    pub(super) fn leave_out(&self, message: &QueuedMessage) {
+        self.account().ledger.miss(PAUSED, 1, message.log_time_ns);
         self.received.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
-/// The number that fits into a bag: its lower 32 bits.
+/// The lower 32 bits of a sequence number: a bag has no more.
 fn sequence(number: Option<u64>) -> u32 {
     let low = number.unwrap_or(0) & u64::from(u32::MAX);
     u32::try_from(low).unwrap_or(0)
 }
 
-/// One subscription's receiver.
-struct Subscribed(Arc<Intake>);
-
-impl Receiver for Subscribed {
+impl Receiver for TopicInput {
     fn sample(&self, sample: Sample) {
-        self.0.sample(sample);
-    }
-
-    fn event(&self, event: EndpointEvent) {
-        let intake = &self.0;
-        // What one of several subscriptions lost, another may have received: then only the numbers tell.
-        let only = intake.subscriptions.load(Ordering::Relaxed) == 1;
-        if let (
-            EndpointEvent::Lost {
-                writer,
-                change,
-                how,
-            },
-            true,
-        ) = (event, only)
-        {
-            let (asked, now_ns) = (intake.gate.asked(), intake.gate.now_ns());
-            let mut account = intake.account();
-            account.transport.told(writer, change, how, asked);
-            intake.enter(&mut account, now_ns);
-        }
+        self.receive(sample);
     }
 }
