@@ -17,7 +17,7 @@ use super::Arguments;
 use super::wait::wait;
 use crate::context::Context;
 use crate::damage;
-use crate::decode::Decoders;
+use crate::decode::{Decoders, resolver};
 use crate::json_text::counted;
 use crate::live::{Interrupt, Live};
 use crate::outcome::Outcome;
@@ -99,6 +99,7 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let _services = Services::start(&node, handle.clone(), distro)?;
     let view = PlayerView::new(handle.clone(), contents, tap, Arc::clone(&place.viewer));
     view.count_messages(context.bags.open_all(&arguments.bags)?)?;
+    view.find_links(context.bags.open_all(&arguments.bags)?, resolver())?;
     let view: Arc<dyn Source> = Arc::new(view);
     let server = arguments.server.start(view, &title, context)?;
     handle.control(Control::Play(PlayRange::default()))?;
