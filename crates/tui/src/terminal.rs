@@ -1,29 +1,34 @@
 use std::io;
-use std::time::Duration as Patience;
+use std::time::Duration;
 
 use ratatui::crossterm::event::{Event, KeyEventKind, poll, read};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
 
 use crate::screen::{Flow, Screen};
 
-/// How often a view is drawn anew.
-const FRAME: Patience = Patience::from_millis(100);
+/// The longest time between two drawings.
+const FRAME: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 100_000_000,
+};
 
-/// Why a view was closed.
+/// Why a view ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The user left.
     Left,
-    /// What it showed is over.
+    /// `update` ended it.
     Over,
 }
 
-/// Shows a view in the whole terminal until the user leaves or `update` says that it is over.
+/// Shows a view in the whole terminal until the user leaves or `update` returns false.
 ///
-/// `update` is called before each drawing, ten times a second and after each key; `control` does what a key asks for
-/// and says what came of it, in a few words. The terminal is as before when this returns, and when it panics.
+/// `update` is called before each drawing, ten times a second and after each key; `control` carries out the control of a
+/// key and returns a short text about the result. The terminal is restored when this returns, and when it panics.
 ///
 /// # Errors
-/// When there is no terminal, or it is gone.
+/// When there is no terminal, or it was closed.
 pub fn show<S: Screen>(
     screen: &mut S,
     mut update: impl FnMut(&mut S) -> bool,
@@ -37,7 +42,7 @@ pub fn show<S: Screen>(
             if over {
                 return Ok(Ended::Over);
             }
-            if !poll(FRAME)? {
+            if !has_input()? || !poll(Duration::ZERO)? {
                 continue;
             }
             let Event::Key(key) = read()? else {
@@ -55,4 +60,25 @@ pub fn show<S: Screen>(
     })();
     ratatui::restore();
     result
+}
+
+/// Waits for keys, up to one frame.
+///
+/// Crossterm would wait itself, but loops forever when the terminal is closed meanwhile.
+fn has_input() -> io::Result<bool> {
+    let input = io::stdin();
+    let mut wanted = [PollFd::new(&input, PollFlags::IN)];
+    match rustix::event::poll(&mut wanted, Some(&FRAME)) {
+        Ok(0) | Err(Errno::INTR) => return Ok(false),
+        Ok(_) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let found = wanted[0].revents();
+    if found.intersects(PollFlags::HUP | PollFlags::ERR) {
+        return Err(io::Error::new(
+            io::ErrorKind::NotConnected,
+            "the terminal was closed",
+        ));
+    }
+    Ok(found.contains(PollFlags::IN))
 }

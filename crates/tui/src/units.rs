@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Formats numbers.
 
 use timeloom_time::Duration;
 

@@ -1,7 +1,6 @@
 //! `timeloom trace`: which inputs made an output, how late, and what broke.
 
 mod analysis;
-mod bag_input;
 mod check;
 mod diff;
 mod export;
@@ -9,7 +8,6 @@ mod live;
 mod path;
 mod report;
 mod text;
-mod viewer;
 
 use clap::{Args, Subcommand};
 

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value as Json, json};
+use timeloom_bag::{BagReader, EndpointRole, StorageReader as _};
 use timeloom_msg::{QosProfile, Value};
 use timeloom_node::{NodeOptions, RosNode, TrackedNode, TrackedPublisher, TrackedSubscription};
 use timeloom_time::{Clock, Duration, Steady};
 use timeloom_trace::MessageTrackingTag;
 
 use crate::foreign::python;
+use crate::live_node::until;
 use crate::robot::{Robot, participant};
 use crate::trace_peer::Helper;
 
@@ -382,7 +384,7 @@ fn the_keys_of_tildes_viewer_work_on_a_terminal() {
     // Lines and pages.
     looks(
         "j",
-        json!({"shows": "standing still", "hides": "Lineage of domain"}),
+        json!({"shows": "frozen", "hides": "Lineage of domain"}),
     );
     looks("k", json!({"shows": "Lineage of domain"}));
     looks("G", json!({"hides": "Target /c"}));
@@ -412,4 +414,28 @@ fn the_keys_of_tildes_viewer_work_on_a_terminal() {
         end["after"].as_str().unwrap().contains("Target /c"),
         "{end}"
     );
+}
+
+#[test]
+fn the_recorded_graph_survives_a_kill() {
+    let robot = Robot::new();
+    let _talker = robot.publisher("/a", &[]);
+    let recorder = robot.start(&["record", "-a", "-o", "bag"]);
+    let talker = |bag: &str| {
+        let mut reader = BagReader::open(&robot.sandbox.path(bag)).ok()?;
+        let graph = reader.graph().ok()?;
+        let mut publishers = graph.endpoints().filter(|endpoint| {
+            (endpoint.topic.as_str(), endpoint.role) == ("/a", EndpointRole::Publisher)
+        });
+        publishers
+            .find(|endpoint| !endpoint.node.is_empty())
+            .cloned()
+    };
+    until("the graph is in the file", || talker("bag").is_some());
+    recorder.signal("KILL");
+    drop(recorder.end());
+    let before = talker("bag").expect("the file was not touched");
+    let run = robot.sandbox.run("recover bag -o whole");
+    assert!(matches!(run.code, 0 | 3), "{run}");
+    assert_eq!(talker("whole"), Some(before), "{run}");
 }
