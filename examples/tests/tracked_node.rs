@@ -11,6 +11,8 @@ fn the_tracked_node_example_measures_its_filter() {
     };
     assert_eq!((&*hop.from, &*hop.to), ("/imu", "/imu_filtered"));
     assert_eq!(hop.nodes, ["/filter"]);
-    assert_eq!((hop.total.count, hop.total.p50_ns), (10, 5_000_000));
+    assert_eq!(hop.total.count, 10);
+    // Virtual time also counts each reading of the clock.
+    assert_eq!(hop.total.p50_ns / 100_000, 50);
     tracked_node::main().expect("it prints the hop");
 }

@@ -1,4 +1,5 @@
 use std::io;
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use ratatui::crossterm::event::{Event, KeyEventKind, poll, read};
@@ -42,7 +43,7 @@ pub fn show<S: Screen>(
             if over {
                 return Ok(Ended::Over);
             }
-            if !has_input()? || !poll(Duration::ZERO)? {
+            if !has_input(&io::stdin())? || !poll(Duration::ZERO)? {
                 continue;
             }
             let Event::Key(key) = read()? else {
@@ -65,9 +66,8 @@ pub fn show<S: Screen>(
 /// Waits for keys, up to one frame.
 ///
 /// Crossterm would wait itself, but loops forever when the terminal is closed meanwhile.
-fn has_input() -> io::Result<bool> {
-    let input = io::stdin();
-    let mut wanted = [PollFd::new(&input, PollFlags::IN)];
+fn has_input(terminal: &impl AsFd) -> io::Result<bool> {
+    let mut wanted = [PollFd::new(terminal, PollFlags::IN)];
     match rustix::event::poll(&mut wanted, Some(&FRAME)) {
         Ok(0) | Err(Errno::INTR) => return Ok(false),
         Ok(_) => {}
@@ -81,4 +81,26 @@ fn has_input() -> io::Result<bool> {
         ));
     }
     Ok(found.contains(PollFlags::IN))
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::{Mode, OFlags, open};
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    use super::*;
+
+    #[test]
+    fn a_closed_terminal_is_an_error() {
+        let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&person).unwrap();
+        unlockpt(&person).unwrap();
+        let name = ptsname(&person, Vec::new()).unwrap();
+        let program = open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+        assert!(!has_input(&program).unwrap());
+        rustix::io::write(&person, b"q\n").unwrap();
+        assert!(has_input(&program).unwrap());
+        drop(person);
+        assert!(has_input(&program).is_err());
+    }
 }

@@ -139,7 +139,7 @@ fn the_clock_of_the_host_is_a_table() {
         BagOptions::default(),
     );
     let session = open(&[with, without]);
-    let sql = "SELECT bag, time::bigint, reason, source, synchronised, reference, offset_ns, error_ns, step_ns, \
+    let sql = "SELECT bag, time::bigint AS ns, reason, source, synchronised, reference, offset_ns, error_ns, step_ns, \
                tai_offset_s FROM host_clock ORDER BY time";
     let expected = [
         "with,1000000000,start,none,false,,,,,0",

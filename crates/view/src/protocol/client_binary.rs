@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn unknown_opcodes_are_named() {
         let error = parse_binary(Bytes::from_static(&[9])).unwrap_err();
-        assert!(error.to_string().contains("no opcode 9"), "{error}");
+        assert!(error.to_string().contains("unknown opcode 9"), "{error}");
         assert!(parse_binary(Bytes::new()).is_err());
     }
 }
