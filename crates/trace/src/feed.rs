@@ -208,7 +208,7 @@ impl Feed {
                     && (self.scope == LinkScope::Untagged || linker.publishes(plain.topic)) =>
             {
                 linker.publication(plain, |publication| {
-                    sink.engine().publication(publication, now)
+                    sink.engine().publication(publication, now);
                 });
                 sink.taken();
             }

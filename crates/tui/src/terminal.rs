@@ -43,19 +43,22 @@ pub fn show<S: Screen>(
             if over {
                 return Ok(Ended::Over);
             }
-            if !has_input(&io::stdin())? || !poll(Duration::ZERO)? {
+            if !has_input(&io::stdin())? {
                 continue;
             }
-            let Event::Key(key) = read()? else {
-                continue;
-            };
-            if key.kind == KeyEventKind::Release {
-                continue;
-            }
-            match screen.key(key) {
-                Flow::Stay => {}
-                Flow::Ask(asked) => screen.tell(control(asked)),
-                Flow::Leave => return Ok(Ended::Left),
+            // Several keys may have come at once, and crossterm has read all of them.
+            while poll(Duration::ZERO)? {
+                let Event::Key(key) = read()? else {
+                    continue;
+                };
+                if key.kind == KeyEventKind::Release {
+                    continue;
+                }
+                match screen.key(key) {
+                    Flow::Stay => {}
+                    Flow::Ask(asked) => screen.tell(control(asked)),
+                    Flow::Leave => return Ok(Ended::Left),
+                }
             }
         }
     })();

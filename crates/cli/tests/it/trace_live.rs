@@ -434,7 +434,7 @@ fn the_recorded_graph_survives_a_kill() {
     };
     until("the graph is in the file", || talker("bag").is_some());
     recorder.signal("KILL");
-    drop(recorder.end());
+    drop(recorder);
     let before = talker("bag").expect("the file was not touched");
     let run = robot.sandbox.run("recover bag -o whole");
     assert!(matches!(run.code, 0 | 3), "{run}");

@@ -85,7 +85,7 @@ pub(super) struct Difference {
 }
 
 impl Clocks {
-    pub(super) fn new(declared: &[ClockDomain]) -> Self {
+    pub(super) fn new(declared: Vec<ClockDomain>) -> Self {
         let nanos = |duration: Option<Duration>| duration.map(Duration::nanos);
         let domains = declared.iter().map(|declared| {
             let mut domain = Domain::new(declared.name.clone());
@@ -95,7 +95,7 @@ impl Clocks {
         });
         Self {
             domains: domains.collect(),
-            declared: declared.to_vec(),
+            declared,
             ..Self::default()
         }
     }
@@ -308,7 +308,10 @@ mod tests {
             offset: Some(Duration::from_millis(offset_ms)),
             bound: Some(Duration::from_millis(bound_ms)),
         };
-        let mut clocks = Clocks::new(&[domain("car", "/car", 0, 0), domain("arm", "/arm", 30, 2)]);
+        let mut clocks = Clocks::new(vec![
+            domain("car", "/car", 0, 0),
+            domain("arm", "/arm", 30, 2),
+        ]);
         let moment = Moment::from_nanos(1000 * S, S);
         let car = point(clocks.place(1, "/car/x", moment, 0), moment);
         let late = Moment::from_nanos(1000 * S - 20_000_000, 9 * S);

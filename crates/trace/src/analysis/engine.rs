@@ -97,7 +97,7 @@ impl Engine {
             topics,
             keep: options.keep.nanos(),
             most_messages: options.messages,
-            clocks: Clocks::new(&options.domains),
+            clocks: Clocks::new(options.domains),
             records: Records::new(options.records),
             nodes: Names::default(),
             store: Store::default(),

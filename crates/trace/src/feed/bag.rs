@@ -266,9 +266,10 @@ impl BagFeed {
 
     fn graph(&self, reader: &mut BagReader) -> Result<ObservedGraph> {
         match self.links {
-            LinkSearch::Tags | LinkSearch::Stamp => return Ok(ObservedGraph::default()),
             LinkSearch::Model if self.model.nodes.is_empty() => return Err(Error::NoModel),
-            LinkSearch::Model => return Ok(ObservedGraph::default()),
+            LinkSearch::Tags | LinkSearch::Stamp | LinkSearch::Model => {
+                return Ok(ObservedGraph::default());
+            }
             LinkSearch::Auto | LinkSearch::Graph => {}
         }
         let graph = ObservedGraph::from(&reader.graph()?);

@@ -10,13 +10,13 @@ impl Engine {
     pub(super) fn watch_source(&mut self, topic: u32, number: u64) {
         let is_source = self.is_source(topic);
         let targets = &self.targets;
-        self.deadlines.start(number, |watch| match watch.source() {
-            Some(source) => source == topic,
-            None => {
-                let target = targets.find(watch.target());
-                let target = target.and_then(|place| targets.get(place));
-                is_source && target.is_some_and(|target| target.has_source(topic))
+        self.deadlines.start(number, |watch| {
+            if let Some(source) = watch.source() {
+                return source == topic;
             }
+            let target = targets.find(watch.target());
+            let target = target.and_then(|place| targets.get(place));
+            is_source && target.is_some_and(|target| target.has_source(topic))
         });
     }
 
