@@ -436,7 +436,7 @@ fn the_recorded_graph_survives_a_kill() {
     recorder.signal("KILL");
     drop(recorder);
     let before = talker("bag").expect("the file was not touched");
-    let run = robot.sandbox.run("recover bag -o whole");
+    let run = robot.sandbox.run("recover bag");
     assert!(matches!(run.code, 0 | 3), "{run}");
-    assert_eq!(talker("whole"), Some(before), "{run}");
+    assert_eq!(talker("bag"), Some(before), "{run}");
 }
