@@ -129,7 +129,7 @@ fn the_clock_of_the_host_is_a_table() {
     let with = record_with(
         &directory.path().join("with"),
         &info,
-        &[payload.clone()],
+        std::slice::from_ref(&payload),
         options,
     );
     let without = record_with(
