@@ -41,7 +41,7 @@ fn check_head(data: &[u8]) {
 fn check_text(text: &str) {
     let _message = parse_text(text);
     if let Ok(request) = PageRequest::parse(text) {
-        let _command = request.command(1_700_000_000_000_000_000);
+        let _control = request.control(1_700_000_000_000_000_000);
     }
 }
 

@@ -10,9 +10,7 @@ use std::fmt;
 use timeloom_time::Duration;
 
 pub use chrony::ChronyTracking;
-pub use history::{
-    HOST_CLOCK_KEY, HostClockEntry, HostClockHistory, HostClockReason, HostClockRecord,
-};
+pub use history::{HostClockEntry, HostClockHistory, HostClockReason};
 pub use probe::HostClockProbe;
 pub use ptp::PtpStatus;
 

@@ -1,4 +1,4 @@
-//! Tracked nodes: what they publish says what it was made of.
+//! Nodes that publish the inputs of their messages, and a monitor that analyses them.
 
 mod diagnostics;
 mod graph_model;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use timeloom_bag::storage::FileInfo;
-use timeloom_bag::{StorageReader as _, TopicAccount, TopicId};
+use timeloom_bag::{HostClockRecord, StorageReader as _, TopicAccount, TopicId};
 
 use crate::findings::Findings;
 use crate::{BagSource, Error, Result};
@@ -28,6 +28,8 @@ pub(crate) struct Bag {
     pub(crate) storage: String,
     pub(crate) files: u64,
     pub(crate) info: FileInfo,
+    /// The history of the clock of the recording host.
+    pub(crate) host_clock: Vec<HostClockRecord>,
     /// The account of each topic.
     accounts: Vec<Option<TopicAccount>>,
     /// Whether messages may be missing.
@@ -73,6 +75,8 @@ fn open(source: &dyn BagSource, uri: &str, name: String, findings: &Findings) ->
     for damage in info.damage.iter().filter(costly) {
         findings.add_opened(format!("{name}: {damage}"));
     }
+    let metadata = reader.bags().iter().filter_map(|bag| bag.metadata.as_ref());
+    let host_clock = metadata.flat_map(|it| HostClockRecord::history(&it.custom_data));
     let files = reader.bags().iter().flat_map(|bag| &bag.files);
     Ok(Bag {
         storage: files
@@ -85,6 +89,7 @@ fn open(source: &dyn BagSource, uri: &str, name: String, findings: &Findings) ->
         uri: uri.to_owned(),
         name,
         info,
+        host_clock: host_clock.collect(),
         accounts: reader.accounts().to_vec(),
     })
 }

@@ -1,27 +1,23 @@
-//! Where bags come from: the one place that turns what a user wrote into a reader.
+//! Opens the bags of a query.
 
 use std::path::Path;
 
-use timeloom_bag::{BagReader, TopicInfo};
-use timeloom_msg::{Schema, TypeResolver};
+use timeloom_bag::BagReader;
+use timeloom_msg::TypeResolver;
 
-/// Opens bags by name, and knows the types of their topics.
+/// Opens bags by name, and resolves types that a bag does not define.
 ///
-/// Every read of a query goes through it: bags that are not on this disk need no more than another source.
+/// All reads of a query go through it: implement it for bags that are not on this disk.
 pub trait BagSource: Send + Sync + 'static {
-    /// Opens a bag anew; each partition of a query has a reader of its own. May block.
+    /// Opens a bag; each partition of a query has its own reader. May block.
     ///
     /// # Errors
-    /// When there is no such bag, or nothing of it can be read.
+    /// When the bag does not exist or cannot be read.
     fn open(&self, bag: &str) -> timeloom_bag::Result<BagReader>;
 
-    /// The type of a topic in a bag of this distribution: what the bag itself says, else the built-in definition.
-    ///
-    /// # Errors
-    /// Why there is none, in words.
-    fn schema(&self, topic: &TopicInfo, ros_distro: &str) -> std::result::Result<Schema, String> {
-        let found = topic.schema(&TypeResolver::default().for_distro(ros_distro));
-        found.map_err(|error| error.to_string())
+    /// Where types are looked up that a bag does not define.
+    fn types(&self) -> TypeResolver {
+        TypeResolver::default()
     }
 }
 

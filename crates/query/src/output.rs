@@ -15,7 +15,7 @@ use crate::Result;
 /// The form of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
-    /// A table for people: aligned, long values cut.
+    /// An aligned text table; long values are cut.
     #[default]
     Text,
     /// One JSON object per line.
@@ -24,7 +24,7 @@ pub enum Format {
     Csv,
 }
 
-/// How wide a table for people may be.
+/// The layout of a text table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TextLayout {
     /// Columns of the terminal; `None` when it is no terminal.
@@ -50,7 +50,7 @@ impl Writer {
         })
     }
 
-    /// Writes rows. The first of a table for people are held back until it is known how wide they are.
+    /// Writes rows. A text table buffers the first rows to find the widths of its columns.
     ///
     /// # Errors
     /// When the output fails.

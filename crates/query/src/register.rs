@@ -1,34 +1,36 @@
-//! Bags become tables of a session.
+//! Registers bags as tables of a session.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use datafusion::catalog::TableProvider;
+use datafusion::error::Result as DataFusionResult;
 use datafusion::prelude::SessionContext;
 
 use crate::bag_set::BagSet;
 use crate::tables::{
-    MessageTable, bags_table, latency_table, lineage_table, loss_times_table, losses_table,
-    topic_tables, topics_table,
+    MessageTable, bags_table, host_clock_table, latency_table, lineage_table, loss_times_table,
+    losses_table, topic_tables, topics_table,
 };
 use crate::{BagSource, Error, Findings, Result};
 
-/// What [`register`] made.
+/// The result of [`register`].
 #[derive(Debug)]
 pub struct Registered {
     /// The names of the tables.
     pub tables: Vec<String>,
-    /// Topics that are several tables, since their types differ between bags.
+    /// Topics with several tables, because their types differ between bags.
     pub several: BTreeMap<String, Vec<String>>,
-    /// What of the bags cannot be read; filled while queries run.
+    /// Parts of the bags that could not be read; filled while queries run.
     pub findings: Arc<Findings>,
 }
 
-/// Makes bags tables of any `DataFusion` session: the one function that a server or a cluster needs.
+/// Registers bags as tables of any `DataFusion` session, for servers and clusters.
 ///
 /// The tables are ordinary table providers. Opens every bag, and blocks while it reads their indexes.
 ///
 /// # Errors
-/// When a bag cannot be opened, or a table of that name exists.
+/// When a bag cannot be opened, or a table of the same name exists.
 pub fn register(
     context: &SessionContext,
     source: Arc<dyn BagSource>,
@@ -40,34 +42,20 @@ pub fn register(
         several: BTreeMap::new(),
         findings: Arc::clone(&set.findings),
     };
-    let plan = |error| Error::plan(&error);
-    registered.add(context, "bags", Arc::new(bags_table(&set).map_err(plan)?))?;
-    registered.add(
-        context,
-        "topics",
-        Arc::new(topics_table(&set).map_err(plan)?),
-    )?;
-    registered.add(context, "messages", Arc::new(MessageTable::all(&set)))?;
-    registered.add(
-        context,
-        "losses",
-        Arc::new(losses_table(&set).map_err(plan)?),
-    )?;
-    registered.add(
-        context,
-        "loss_times",
-        Arc::new(loss_times_table(&set).map_err(plan)?),
-    )?;
-    registered.add(
-        context,
-        "lineage",
-        Arc::new(lineage_table(&set).map_err(plan)?),
-    )?;
-    registered.add(
-        context,
-        "latency",
-        Arc::new(latency_table(&set).map_err(plan)?),
-    )?;
+    let tables: [(&str, DataFusionResult<Arc<dyn TableProvider>>); 8] = [
+        ("bags", provider(bags_table(&set))),
+        ("topics", provider(topics_table(&set))),
+        ("messages", Ok(Arc::new(MessageTable::all(&set)))),
+        ("losses", provider(losses_table(&set))),
+        ("loss_times", provider(loss_times_table(&set))),
+        ("host_clock", provider(host_clock_table(&set))),
+        ("lineage", provider(lineage_table(&set))),
+        ("latency", provider(latency_table(&set))),
+    ];
+    for (name, table) in tables {
+        let table = table.map_err(|error| Error::plan(&error))?;
+        registered.add(context, name, table)?;
+    }
     for topic in topic_tables(&set) {
         if topic.name != topic.topic {
             let tables = registered.several.entry(topic.topic.clone()).or_default();
@@ -78,12 +66,18 @@ pub fn register(
     Ok(registered)
 }
 
+fn provider<T: TableProvider + 'static>(
+    table: DataFusionResult<T>,
+) -> DataFusionResult<Arc<dyn TableProvider>> {
+    table.map(|table| Arc::new(table) as _)
+}
+
 impl Registered {
     fn add(
         &mut self,
         context: &SessionContext,
         name: &str,
-        table: Arc<dyn datafusion::catalog::TableProvider>,
+        table: Arc<dyn TableProvider>,
     ) -> Result<()> {
         // A bare reference: the name of a topic may hold dots and quotes.
         let reference = datafusion::common::TableReference::bare(name);
@@ -92,7 +86,7 @@ impl Registered {
             .map_err(|error| Error::plan(&error))?;
         if replaced.is_some() {
             return Err(Error::Sql {
-                message: format!("there is a table {name} already"),
+                message: format!("table {name} exists already"),
             });
         }
         self.tables.push(name.to_owned());

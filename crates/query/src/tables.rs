@@ -1,11 +1,13 @@
-//! The tables that a set of bags is.
+//! The tables of a set of bags.
 
 mod catalog;
 mod lineage;
 mod message_table;
 mod topic_tables;
 
-pub(crate) use catalog::{bags_table, loss_times_table, losses_table, topics_table};
+pub(crate) use catalog::{
+    bags_table, host_clock_table, loss_times_table, losses_table, topics_table,
+};
 pub(crate) use lineage::{latency_table, lineage_table};
 pub(crate) use message_table::MessageTable;
 pub(crate) use topic_tables::topic_tables;

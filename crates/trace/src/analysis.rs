@@ -1,17 +1,18 @@
-//! One engine for live data and for bags: publications in, latencies, outcomes and missed deadlines out.
+//! The analysis of live data and of bags.
 
 mod clocks;
 mod closed_loop;
 mod deadline;
-mod deadline_check;
+mod deadlines;
+mod diff;
 mod engine;
 mod evidence;
+mod findings;
 mod flow;
 mod from_tag;
 mod graph;
 mod histogram;
 mod hop;
-mod insert;
 mod ledger;
 mod message;
 mod names;
@@ -21,16 +22,16 @@ mod path;
 mod reached;
 mod records;
 mod report;
-mod report_build;
+mod scope;
 mod sequence;
 mod store;
 mod targets;
-mod timers;
+mod topic_marks;
 mod waiting;
-mod walk;
 
 pub use clocks::{ClockDomain, Suspicion};
 pub use deadline::{Deadline, DeadlineEvent, FoundBy, SourceTiming};
+pub use diff::{PathChange, diff};
 pub use engine::Engine;
 pub use evidence::{Confidence, Evidence};
 pub use flow::{Flow, FlowStep};

@@ -1,40 +1,50 @@
-/// What can go wrong with lineage: input that is not what it says it is.
+/// Errors of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The payload has no encapsulation that we know.
+    /// The payload is not valid CDR.
     #[error(transparent)]
     Message(#[from] timeloom_msg::Error),
-    /// The payload ends too early.
-    #[error(
-        "payload ends in {what}: {needed} bytes are needed at offset {offset}, {available} are there"
-    )]
+    /// The payload is too short.
+    #[error("payload too short: {what} needs {needed} bytes at offset {offset}, {available} left")]
     Short {
-        /// What was being read.
+        /// The part that was being read.
         what: &'static str,
-        /// Where, counted from after the encapsulation header.
+        /// Offset after the encapsulation header.
         offset: usize,
-        /// How many bytes it takes.
+        /// Bytes that it needs.
         needed: usize,
-        /// How many are left.
+        /// Bytes that are left.
         available: usize,
     },
     /// A name is not UTF-8.
     #[error("{what} at offset {offset} is not UTF-8")]
     Text {
-        /// Which name.
+        /// The name that was being read.
         what: &'static str,
-        /// Where, counted from after the encapsulation header.
+        /// Offset after the encapsulation header.
         offset: usize,
     },
-    /// A file for people is not as it should be.
+    /// A plan file is invalid.
     #[error("{what}: {reason}")]
     Document {
-        /// Which file.
+        /// The kind of file.
         what: &'static str,
-        /// What is wrong with it.
+        /// The reason, with its line.
         reason: String,
     },
+    /// A bag cannot be read.
+    #[error(transparent)]
+    Bag(#[from] timeloom_bag::Error),
+    /// Links by the recorded graph were asked for, and the bag has none.
+    #[error("the bag has no recorded graph")]
+    NoGraph,
+    /// Links by tags were asked for, and the bag has none.
+    #[error("the bag has no tags")]
+    NoTags,
+    /// Links by a node model were asked for, and it is empty.
+    #[error("the node model is empty")]
+    NoModel,
 }
 
 /// The result of this crate's functions.

@@ -1,4 +1,4 @@
-//! Lineage in the forms of other tools.
+//! Exports for other tools.
 
 mod chrome;
 mod graph_text;
@@ -7,8 +7,7 @@ mod junit;
 mod messages;
 mod otlp;
 
-pub use chrome::ChromeTrace;
 pub use graph_text::{dot, mermaid};
 pub use html::html;
 pub use junit::junit;
-pub use otlp::OtlpTrace;
+pub use messages::MessageTrace;

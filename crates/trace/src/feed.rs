@@ -1,12 +1,12 @@
-//! From payloads to the analysis, the same way for bags and for the wire.
+//! Feeds payloads of bags and of the wire to the analysis.
 
+mod bag;
 mod content;
-mod recording;
 mod sink;
 mod survey;
 
+pub use bag::{BagFeed, BagObserver, Intake, LinkSearch};
 pub use content::Content;
-pub use recording::{Intake, LinkSearch, Pass, RecordedMessage, Recording, RecordingFeed};
 pub use sink::Sink;
 
 use std::collections::HashSet;
@@ -18,12 +18,12 @@ use crate::moment::Moment;
 use crate::published_time::PublishedTime;
 use crate::tag::AnyTag;
 
-/// Wild tags cannot make more names than this.
+/// Limit of topic names, against corrupt tags.
 const MOST_NAMES: usize = 1 << 16;
 
-/// Reads the payloads of tags, of Autoware's publish times and of messages, and tells a [`Sink`] what they say.
+/// Decodes tags, Autoware's publish times and messages, and feeds them to the engine of a [`Sink`].
 ///
-/// Messages that say nothing about their inputs are linked by a [`Linker`], if there is one and no tag says more.
+/// Messages without tags are linked by a [`Linker`], if there is one.
 ///
 /// ```
 /// use timeloom_time::Time;
@@ -42,9 +42,9 @@ pub struct Feed {
     linker: Option<Linker>,
     scope: LinkScope,
     plain_messages: PlainMessages,
-    /// Main topics that have tags: nothing else says more of them.
+    /// Main topics that have tags; they are not linked otherwise.
     tagged: HashSet<String>,
-    /// Main topics whose messages come themselves.
+    /// Main topics whose messages are fed themselves.
     heard: HashSet<String>,
     counts: FeedCounts,
 }
@@ -59,32 +59,32 @@ enum LinkScope {
     Modelled,
 }
 
-/// What is done with messages that have neither tags nor links.
+/// Whether messages without tags and links are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum PlainMessages {
     #[default]
     Take,
-    /// They are in another time than the tags.
+    /// The tags are in another time.
     Leave,
 }
 
-/// A payload that came.
+/// A received payload.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
-    /// The topic it came on.
+    /// Its topic.
     pub topic: &'a str,
     /// The message, with its encapsulation header.
     pub payload: &'a [u8],
-    /// When it was sent, as the transport or the bag says.
+    /// The source time of the transport, or the publish time of the bag.
     pub sent: Time<Ros>,
-    /// When it came, on the engine's own time line.
+    /// The time of reception on the engine's time line.
     pub now: i64,
 }
 
-/// What a feed could not use.
+/// Payloads that a feed could not use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FeedCounts {
-    /// Tags of `tilde_lite`: they name no inputs.
+    /// Tags of `tilde_lite`, which name no inputs.
     pub header_only: u64,
     /// Payloads that could not be decoded.
     pub broken: u64,
@@ -99,27 +99,27 @@ impl Feed {
         }
     }
 
-    /// Says that the messages of a main topic come themselves, so that Autoware's publish times only make them exact.
+    /// Declares that the messages of a main topic are fed themselves; Autoware's publish times then only refine them.
     pub fn hears(&mut self, topic: &str) {
         self.heard.insert(topic.to_owned());
     }
 
-    /// Takes another model, as when the graph has changed; messages that came are remembered.
+    /// Replaces the model, for example after a change of the graph; earlier messages are kept.
     pub fn set_model(&mut self, model: NodeModel) {
         self.linker.get_or_insert_default().set_model(model);
     }
 
-    /// Whether messages are linked.
+    /// Whether there is a linker.
     pub fn has_linker(&self) -> bool {
         self.linker.is_some()
     }
 
-    /// What could not be used so far.
+    /// Payloads that could not be used so far.
     pub fn counts(&self) -> FeedCounts {
         self.counts
     }
 
-    /// Of how many messages it could not be said which of several possible inputs they were made of.
+    /// Messages with several possible inputs, which were not linked.
     pub fn not_known(&self) -> u64 {
         self.linker.as_ref().map_or(0, Linker::not_known)
     }
@@ -135,21 +135,35 @@ impl Feed {
                 Ok(note) => self.note(main, note, arrival.now, sink),
                 Err(_) => self.counts.broken += 1,
             },
-            Content::Messages(stamp) => {
-                let plain = PlainMessage {
-                    topic: arrival.topic,
-                    stamp: stamp.as_ref().and_then(|program| {
-                        let stamp = program.read(arrival.payload).ok()?;
-                        Some(Time::from_nanos(stamp.nanos()))
-                    }),
-                    published: Moment {
-                        ros: arrival.sent,
-                        ..Moment::UNKNOWN
-                    },
-                };
-                self.plain(&plain, arrival.now, sink);
+            Content::Messages(_) => {
+                let stamp = content.stamp(arrival.payload);
+                self.message(arrival.topic, stamp, arrival.sent, arrival.now, sink);
             }
         }
+    }
+
+    /// Takes a message of a main topic whose stamp was read before, for callers that do not keep its payload.
+    pub fn message(
+        &mut self,
+        topic: &str,
+        stamp: Option<Time<Ros>>,
+        sent: Time<Ros>,
+        now: i64,
+        sink: &mut dyn Sink,
+    ) {
+        if let Some(linker) = &mut self.linker {
+            linker.at(now);
+        }
+        let published = Moment {
+            ros: sent,
+            ..Moment::UNKNOWN
+        };
+        let plain = PlainMessage {
+            topic,
+            stamp,
+            published,
+        };
+        self.plain(&plain, now, sink);
     }
 
     fn tag(&mut self, arrival: &Arrival<'_>, sink: &mut dyn Sink) {
@@ -158,7 +172,8 @@ impl Feed {
                 if !self.tagged.contains(tag.topic) && self.tagged.len() < MOST_NAMES {
                     self.tagged.insert(tag.topic.to_owned());
                 }
-                tag.with_publication(|publication| sink.tag(publication, arrival.now));
+                tag.with_publication(|it| sink.engine().tagged_publication(it, arrival.now));
+                sink.taken();
             }
             Ok(AnyTag::HeaderOnly { .. }) => self.counts.header_only += 1,
             Err(_) => self.counts.broken += 1,
@@ -168,7 +183,7 @@ impl Feed {
     fn note(&mut self, main: &str, note: PublishedTime, now: i64, sink: &mut dyn Sink) {
         let is_known = self.tagged.contains(main) || self.heard.contains(main);
         if is_known || self.linker.is_none() || self.scope == LinkScope::Modelled {
-            return sink.published_time(main, note, now);
+            return sink.engine().published_time(main, note, now);
         }
         let plain = PlainMessage {
             topic: main,
@@ -181,7 +196,7 @@ impl Feed {
         self.plain(&plain, now, sink);
     }
 
-    /// A message of a main topic, with links if anything tells them.
+    /// A message of a main topic, with links if the linker finds any.
     fn plain(&mut self, plain: &PlainMessage<'_>, now: i64, sink: &mut dyn Sink) {
         if self.plain_messages == PlainMessages::Leave {
             return;
@@ -192,12 +207,17 @@ impl Feed {
                 if !is_tagged
                     && (self.scope == LinkScope::Untagged || linker.publishes(plain.topic)) =>
             {
-                linker.publication(plain, |publication| sink.linked(publication, now));
+                linker.publication(plain, |publication| {
+                    sink.engine().publication(publication, now);
+                });
+                sink.taken();
             }
             linker => {
-                // What is made of it may be linked.
+                // Its outputs may be linked to it.
                 let _linked = linker.as_mut().map(|linker| linker.link(plain));
-                sink.message(plain.topic, plain.stamp, plain.published, now);
+                let engine = sink.engine();
+                engine.message(plain.topic, plain.stamp, plain.published, now);
+                sink.taken();
             }
         }
     }

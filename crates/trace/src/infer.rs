@@ -1,4 +1,4 @@
-//! Links without a change of anybody's code: from stamps, from times, from what is known of a node.
+//! Links without tags: by stamps, by times, and by the subscriptions and publishers of nodes.
 
 mod linker;
 mod model;

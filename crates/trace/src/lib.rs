@@ -18,18 +18,17 @@ pub use analysis::{
     AccountOf, AccountScope, ClockDifference, ClockDomain, ClockReport, ClockStep, Confidence,
     Deadline, DeadlineEvent, DeadlineReport, Engine, EngineOptions, Evidence, Flow, FlowRecord,
     FlowStep, FoundBy, Histogram, HopReport, Input, InputRecord, LinkRecord, Outcome, Outcomes,
-    PathReport, PathStep, Publication, RecordKind, RecorderAccount, Report, SourceReport,
-    SourceTiming, Summary, Suspicion, TargetReport,
+    PathChange, PathReport, PathStep, Publication, RecordKind, RecorderAccount, Report,
+    SourceReport, SourceTiming, Summary, Suspicion, TargetReport, diff,
 };
 pub use capture::{
     InputSet, MatchRule, Matched, Received, Synchronizer, TrackedInput, TrackedOutput, Tracker,
     TrackerOptions, Used,
 };
 pub use error::{Error, Result};
-pub use export::{ChromeTrace, OtlpTrace, dot, html, junit, mermaid};
+pub use export::{MessageTrace, dot, html, junit, mermaid};
 pub use feed::{
-    Arrival, Content, Feed, FeedCounts, Intake, LinkSearch, Pass, RecordedMessage, Recording,
-    RecordingFeed, Sink,
+    Arrival, BagFeed, BagObserver, Content, Feed, FeedCounts, Intake, LinkSearch, Sink,
 };
 pub use infer::{
     Direction, LinkRule, Linked, Linker, ModelNode, NodeModel, ObservedEndpoint, ObservedGraph,

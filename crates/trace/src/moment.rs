@@ -13,7 +13,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The instant that nobody knows.
+    /// An unknown time.
     pub const UNKNOWN: Self = Self {
         ros: Time::ZERO,
         steady: Time::ZERO,

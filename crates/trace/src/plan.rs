@@ -1,4 +1,4 @@
-//! What a user expects, as a file: budgets of paths, models of nodes, clocks of hosts.
+//! Plan files: budgets of paths, models of nodes, clocks of hosts.
 
 mod budget;
 mod budget_reason;
@@ -7,6 +7,8 @@ mod span;
 
 pub use budget::{Budget, Limits, Verdict};
 pub use span::{parse_span, span_text};
+
+use timeloom_time::Duration;
 
 use crate::analysis::{ClockDomain, Deadline, EngineOptions};
 use crate::error::{Error, Result};
@@ -26,13 +28,13 @@ use crate::infer::NodeModel;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// What paths may take.
+    /// Limits of paths.
     pub budgets: Vec<Budget>,
     /// How nodes that do not tag make their outputs.
     pub model: NodeModel,
     /// Hosts with clocks of their own.
     pub domains: Vec<ClockDomain>,
-    /// Hosts whose clock `timeloom sync` compared, and the file with its result; to be read by who reads the plan.
+    /// Hosts with a report of `timeloom sync fit`, and its file; see [`set_synced`](Self::set_synced).
     pub synced_hosts: Vec<(String, String)>,
     /// See [`EngineOptions::targets`].
     pub targets: Vec<String>,
@@ -59,6 +61,35 @@ impl Plan {
         })
     }
 
+    /// Sets offset and bound of a host from the JSON of `timeloom sync fit --format json`.
+    ///
+    /// # Errors
+    /// When it is not JSON, or has no offset or bound.
+    pub fn set_synced(&mut self, host: &str, report: &str) -> Result<()> {
+        let invalid = |reason: String| Error::Document {
+            what: "sync report",
+            reason,
+        };
+        let report: serde_json::Value =
+            serde_json::from_str(report).map_err(|error| invalid(error.to_string()))?;
+        let nanos = |value: &serde_json::Value, name: &str| {
+            let nanos = value.as_i64().map(Duration::from_nanos);
+            nanos.ok_or_else(|| invalid(format!("there is no {name}")))
+        };
+        let offset = nanos(&report["offset_ns"], "offset_ns")?;
+        // Older reports have no bound of the offset itself.
+        let bound = match &report["offset_bound_ns"] {
+            serde_json::Value::Null => {
+                nanos(&report["upper_bound_ns"]["max"], "upper_bound_ns.max")?
+            }
+            bound => nanos(bound, "offset_bound_ns")?,
+        };
+        for domain in self.domains.iter_mut().filter(|domain| domain.name == host) {
+            (domain.offset, domain.bound) = (Some(offset), Some(bound));
+        }
+        Ok(())
+    }
+
     /// The deadlines among the budgets.
     pub fn deadlines(&self) -> Vec<Deadline> {
         let deadlines = self.budgets.iter().filter_map(|budget| {
@@ -73,7 +104,7 @@ impl Plan {
         deadlines.collect()
     }
 
-    /// Adds what another file says of nodes, hosts and topics; budgets stay those of this one.
+    /// Adds the nodes, hosts and topics of another plan, without its budgets.
     pub fn add_surroundings(&mut self, other: Self) {
         self.model.nodes.extend(other.model.nodes);
         self.domains.extend(other.domains);
@@ -84,7 +115,7 @@ impl Plan {
         self.ignored.extend(other.ignored);
     }
 
-    /// Adds what the plan says to the options of an engine.
+    /// Adds the plan to the options of an engine.
     pub fn apply(&self, options: &mut EngineOptions) {
         options.targets.extend(self.targets.iter().cloned());
         options.sources.extend(self.sources.iter().cloned());

@@ -1,4 +1,4 @@
-//! Where to go, as people type it.
+//! Parses a time to seek to.
 
 use timeloom_time::{Duration, Ros, Time};
 

@@ -16,7 +16,7 @@ use crate::theme::Theme;
 const SMALL: Duration = Duration::from_millis(100);
 const LARGE: Duration = Duration::from_secs(1);
 const HUGE: Duration = Duration::from_secs(10);
-/// Nobody types more to name a place.
+/// Limit of a typed time.
 const LONGEST_INPUT: usize = 24;
 
 /// What a player does, and the keys to control it.

@@ -1,4 +1,4 @@
-//! Rates that a key goes through: each step is one that people ask for.
+//! The rates that a key steps through.
 
 const LADDER: [f64; 15] = [
     0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0, 8.0, 16.0, 50.0, 100.0,

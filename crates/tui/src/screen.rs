@@ -1,28 +1,28 @@
 use ratatui::Frame;
 use ratatui::crossterm::event::KeyEvent;
 
-/// What comes after a key.
+/// The effect of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Flow<C> {
-    /// Nothing but another look.
+    /// Only redraw.
     Stay,
-    /// This is asked of the machine.
+    /// Send a control.
     Ask(C),
-    /// The view is closed.
+    /// Close the view.
     Leave,
 }
 
 /// A view: it draws itself, and keys become controls.
 pub trait Screen {
-    /// What it can ask for.
+    /// The controls that its keys send.
     type Control;
 
     /// Draws the whole view.
     fn draw(&self, frame: &mut Frame<'_>);
 
-    /// A key was pressed.
+    /// Handles a key.
     fn key(&mut self, key: KeyEvent) -> Flow<Self::Control>;
 
-    /// What came of the last control, in a few words; empty if there is nothing to say.
+    /// Shows the result of the last control; empty clears it.
     fn tell(&mut self, words: String);
 }

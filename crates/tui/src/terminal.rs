@@ -1,29 +1,35 @@
 use std::io;
-use std::time::Duration as Patience;
+use std::os::fd::AsFd;
+use std::time::Duration;
 
 use ratatui::crossterm::event::{Event, KeyEventKind, poll, read};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
 
 use crate::screen::{Flow, Screen};
 
-/// How often a view is drawn anew.
-const FRAME: Patience = Patience::from_millis(100);
+/// The longest time between two drawings.
+const FRAME: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 100_000_000,
+};
 
-/// Why a view was closed.
+/// Why a view ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The user left.
     Left,
-    /// What it showed is over.
+    /// `update` ended it.
     Over,
 }
 
-/// Shows a view in the whole terminal until the user leaves or `update` says that it is over.
+/// Shows a view in the whole terminal until the user leaves or `update` returns false.
 ///
-/// `update` is called before each drawing, ten times a second and after each key; `control` does what a key asks for
-/// and says what came of it, in a few words. The terminal is as before when this returns, and when it panics.
+/// `update` is called before each drawing, ten times a second and after each key; `control` carries out the control of a
+/// key and returns a short text about the result. The terminal is restored when this returns, and when it panics.
 ///
 /// # Errors
-/// When there is no terminal, or it is gone.
+/// When there is no terminal, or it was closed.
 pub fn show<S: Screen>(
     screen: &mut S,
     mut update: impl FnMut(&mut S) -> bool,
@@ -37,22 +43,67 @@ pub fn show<S: Screen>(
             if over {
                 return Ok(Ended::Over);
             }
-            if !poll(FRAME)? {
+            if !has_input(&io::stdin())? {
                 continue;
             }
-            let Event::Key(key) = read()? else {
-                continue;
-            };
-            if key.kind == KeyEventKind::Release {
-                continue;
-            }
-            match screen.key(key) {
-                Flow::Stay => {}
-                Flow::Ask(asked) => screen.tell(control(asked)),
-                Flow::Leave => return Ok(Ended::Left),
+            // Several keys may have come at once, and crossterm has read all of them.
+            while poll(Duration::ZERO)? {
+                let Event::Key(key) = read()? else {
+                    continue;
+                };
+                if key.kind == KeyEventKind::Release {
+                    continue;
+                }
+                match screen.key(key) {
+                    Flow::Stay => {}
+                    Flow::Ask(asked) => screen.tell(control(asked)),
+                    Flow::Leave => return Ok(Ended::Left),
+                }
             }
         }
     })();
     ratatui::restore();
     result
+}
+
+/// Waits for keys, up to one frame.
+///
+/// Crossterm would wait itself, but loops forever when the terminal is closed meanwhile.
+fn has_input(terminal: &impl AsFd) -> io::Result<bool> {
+    let mut wanted = [PollFd::new(terminal, PollFlags::IN)];
+    match rustix::event::poll(&mut wanted, Some(&FRAME)) {
+        Ok(0) | Err(Errno::INTR) => return Ok(false),
+        Ok(_) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let found = wanted[0].revents();
+    if found.intersects(PollFlags::HUP | PollFlags::ERR) {
+        return Err(io::Error::new(
+            io::ErrorKind::NotConnected,
+            "the terminal was closed",
+        ));
+    }
+    Ok(found.contains(PollFlags::IN))
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::{Mode, OFlags, open};
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    use super::*;
+
+    #[test]
+    fn a_closed_terminal_is_an_error() {
+        let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&person).unwrap();
+        unlockpt(&person).unwrap();
+        let name = ptsname(&person, Vec::new()).unwrap();
+        let program = open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+        assert!(!has_input(&program).unwrap());
+        rustix::io::write(&person, b"q\n").unwrap();
+        assert!(has_input(&program).unwrap());
+        drop(person);
+        assert!(has_input(&program).is_err());
+    }
 }

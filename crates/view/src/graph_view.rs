@@ -2,6 +2,7 @@
 
 mod intake;
 mod known_topic;
+mod live_timeline;
 mod options;
 mod recorder_losses;
 mod watcher;
@@ -32,9 +33,8 @@ const MOST_PUBLISHERS: usize = 1_000;
 
 /// A ROS graph behind a server: its topics as channels, with their rates and losses; its services; publishing.
 ///
-/// What recorders of the graph say that they lost is part of the account of a topic.
-///
-/// What cannot be shown, because nobody tells its definition, is still counted.
+/// The losses of recorders in the graph are part of the account of a topic. Topics without a known definition are not
+/// shown to clients, but counted.
 pub struct GraphView {
     participant: Arc<dyn Participant>,
     node: Arc<dyn Node>,
@@ -194,7 +194,7 @@ impl Source for GraphView {
             title: self.options.name.clone(),
             kind: SnapshotKind::Graph,
             state: "live".into(),
-            timeline: None,
+            timeline: self.parts.get().and_then(|(watcher, _)| watcher.timeline()),
             topics: self.rows(),
             facts: self.facts(&self.known()),
         }

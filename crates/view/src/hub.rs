@@ -161,7 +161,7 @@ impl Hub {
         state.next_client
     }
 
-    /// Lets a client in: it is told all that there is, and from now on all that changes.
+    /// Adds a client: it gets all channels, services and notices, and later changes.
     pub(crate) fn join(&self, peer: &Arc<Peer>) {
         let mut state = lock(&self.state);
         let channels: Vec<_> = state
@@ -180,7 +180,7 @@ impl Hub {
         state.clients.insert(peer.id, Arc::clone(peer));
     }
 
-    /// Lets a client go; the channels that nobody wants any more.
+    /// Removes a client; the channels without subscribers.
     pub(crate) fn leave(&self, peer: &Peer) -> Vec<ChannelId> {
         let mut state = lock(&self.state);
         if state.clients.remove(&peer.id).is_some() {

@@ -1,4 +1,4 @@
-//! What the page shows that only messages know: clock sync from diagnostics, lineage from tracking tags.
+//! Decodes messages for the page: clock sync from diagnostics, lineage from tags.
 
 mod lineage;
 mod sync;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use serde::Serialize;
 use timeloom_msg::{Schema, StoredDefinition, TypeRequest, TypeResolver};
-use timeloom_trace::TAG_TYPE;
+use timeloom_trace::{HopReport, TAG_TYPE};
 
 use self::lineage::{Hops, Lineage};
 use self::sync::SyncPlot;
@@ -18,10 +18,10 @@ use crate::peer::lock;
 
 const DIAGNOSTICS: &str = "diagnostic_msgs/msg/DiagnosticArray";
 
-/// The most that waits to be looked at.
+/// Messages in the queue.
 const MOST_WAITING: usize = 10_000;
 
-/// Notes messages of two types as they pass, and looks at them later, on the thread that asks.
+/// Queues messages of two types, and decodes them later, on the thread that asks.
 #[derive(Default)]
 pub(crate) struct Insight {
     subjects: Mutex<BTreeMap<ChannelId, Subject>>,
@@ -117,8 +117,8 @@ impl Insight {
         });
     }
 
-    /// Looks at what was noted; all that was found.
-    pub(crate) fn found(&self) -> Found {
+    /// Processes the messages that wait; all results. `hops` replace those of the tags that passed.
+    pub(crate) fn found(&self, hops: Option<Vec<HopReport>>) -> Found {
         let waiting = std::mem::take(&mut *lock(&self.waiting));
         let mut sight = lock(&self.sight);
         for noted in waiting {
@@ -127,7 +127,7 @@ impl Insight {
         }
         Found {
             sync: sight.sync.clone(),
-            lineage: sight.lineage.hops(),
+            lineage: hops.map_or_else(|| sight.lineage.hops(), Hops),
             skipped: sight.skipped,
         }
     }
@@ -193,8 +193,8 @@ mod tests {
         insight.offer(ChannelId(1), 0, &Bytes::from_static(b"x"));
         let whole = schema.encode(&schema.default_value().unwrap()).unwrap();
         insight.offer(ChannelId(1), 0, &whole.into());
-        assert_eq!(insight.found().skipped, 1);
-        assert_eq!(insight.found().skipped, 1);
+        assert_eq!(insight.found(None).skipped, 1);
+        assert_eq!(insight.found(None).skipped, 1);
     }
 
     #[test]
@@ -209,6 +209,6 @@ mod tests {
         for _ in 0..MOST_WAITING + 3 {
             insight.offer(ChannelId(1), 0, &whole);
         }
-        assert_eq!(insight.found().skipped, 3);
+        assert_eq!(insight.found(None).skipped, 3);
     }
 }

@@ -1,11 +1,11 @@
 #![doc = include_str!("../README.md")]
 
 mod channel;
-mod command;
 mod definition_text;
 mod error;
 mod frame;
 mod graph_view;
+#[doc(hidden)]
 pub mod http;
 mod hub;
 mod insight;
@@ -14,6 +14,7 @@ mod outgoing;
 mod page;
 mod peer;
 mod player_view;
+#[doc(hidden)]
 pub mod protocol;
 mod send_queue;
 mod server;
@@ -25,11 +26,11 @@ mod stage;
 mod tap;
 
 pub use channel::{Channel, ChannelId, Retention, ServiceId, ServiceInfo};
-pub use command::Command;
 pub use error::{Error, Result};
 pub use graph_view::{GraphView, GraphViewOptions, Hidden, Listening, TakesTopic};
 pub use options::ViewOptions;
 pub use player_view::{BagContents, PlayerTap, PlayerView};
+pub use protocol::{ConnectionGraph, Level, PlaybackStatus};
 pub use server::Server;
 pub use snapshot::{Fact, Mood, Snapshot, SnapshotKind, Timeline, TopicRow, seconds_since};
 pub use source::{Ability, Demand, Description, Playback, Source};

@@ -2,7 +2,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use timeloom_time::{Duration, TimeBase};
 
-/// Where to listen, whom to let in, and how much anybody gets.
+/// The address, access rules and limits of a server.
 #[derive(Clone, Debug)]
 pub struct ViewOptions {
     /// Where to listen; 127.0.0.1:8765, the port that Foxglove expects. Port 0 is any free one.

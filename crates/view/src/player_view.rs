@@ -1,9 +1,11 @@
 //! A bag that is played, for browsers and for programs that speak the Foxglove protocol.
 
 mod bag_contents;
+mod bag_links;
 mod density;
 mod steer;
 mod tap_lanes;
+mod worker;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -12,16 +14,17 @@ use bytes::Bytes;
 use timeloom_bag::BagReader;
 use timeloom_msg::TypeResolver;
 use timeloom_node::TypeFinder;
-use timeloom_node::player::{PlayerHandle, State, Status, TopicStatus};
+use timeloom_node::player::{Control, PlayerHandle, State, Status, TopicStatus};
 use timeloom_time::{Duration, JumpHandle, JumpHandler, JumpThreshold};
+use timeloom_trace::HopReport;
 use timeloom_wire::{NodeName, Participant};
 
 pub use self::bag_contents::BagContents;
 use self::bag_contents::BagTopic;
+use self::bag_links::BagLinks;
 use self::density::Density;
 use self::tap_lanes::Lanes;
 use crate::channel::{Channel, Retention};
-use crate::command::Command;
 use crate::error::{Error, Result};
 use crate::protocol::{Level, PlaybackStatus};
 use crate::service_desk::ServiceDesk;
@@ -30,10 +33,10 @@ use crate::source::{Ability, Description, Playback, Source};
 use crate::stage::Stage;
 use crate::tap::TappedParticipant;
 
-/// A step forward of at least this much is told as a seek; smaller ones are steps from message to message.
+/// A step forward of at least this much counts as a seek; smaller ones are steps from message to message.
 const LEAP: Duration = Duration::from_secs(1);
 
-/// Hears what a player publishes: make the player's node on [`participant`](Self::participant).
+/// Taps the messages of a player: create the player's node on [`participant`](Self::participant).
 #[derive(Clone, Default)]
 pub struct PlayerTap(Arc<Lanes>);
 
@@ -55,6 +58,7 @@ pub struct PlayerView {
     bag: BagContents,
     tap: PlayerTap,
     density: Density,
+    links: BagLinks,
     seeks: Arc<AtomicU64>,
     _jumps: JumpHandle,
     /// Who calls services.
@@ -80,6 +84,7 @@ impl PlayerView {
         tap.0.follow(&player);
         Self {
             density: Density::default(),
+            links: BagLinks::default(),
             player,
             bag,
             tap,
@@ -90,13 +95,22 @@ impl PlayerView {
         }
     }
 
-    /// Counts the messages of the bag over time, for the timeline, on a thread of its own; `reader` is another
-    /// reader of the same bag.
+    /// Counts the messages of the bag over time in the background, for the timeline; `reader` is another reader of the
+    /// same bag.
     ///
     /// # Errors
-    /// When there is no thread to be had.
+    /// When no thread can be started.
     pub fn count_messages(&self, reader: BagReader) -> Result<()> {
         self.density.count(&self.viewer.time_base(), reader)
+    }
+
+    /// Finds the links of a bag without tags in the background, as `timeloom trace report` does; `reader` is another
+    /// reader of the same bag, and `types` resolves types that it does not define.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn find_links(&self, reader: BagReader, types: TypeResolver) -> Result<()> {
+        self.links.find(&self.viewer.time_base(), reader, types)
     }
 
     /// Where playing is, in the bag's time. While time stands, it is the clock's: a message that is waited for does
@@ -190,11 +204,11 @@ impl Source for PlayerView {
         })
     }
 
-    fn command(&self, command: Command) -> Result<()> {
-        if matches!(command, Command::SeekTo(_)) {
+    fn control(&self, control: Control) -> Result<()> {
+        if matches!(control, Control::Seek(_)) {
             self.seeks.fetch_add(1, Ordering::SeqCst);
         }
-        steer::obey(&self.player, command).map_err(|refusal| Error::Refused(refusal.to_string()))
+        steer::steer(&self.player, control).map_err(|refusal| Error::Refused(refusal.to_string()))
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -225,6 +239,10 @@ impl Source for PlayerView {
                 .map(|topic| row(topic, self.bag.topic(topic)))
                 .collect(),
         }
+    }
+
+    fn hops(&self) -> Option<Vec<HopReport>> {
+        self.links.hops()
     }
 
     fn call(&self, service: &str, request: Bytes) -> Result<Bytes> {

@@ -9,7 +9,7 @@ use crate::outgoing::{Class, Outgoing};
 /// How much is handed to the socket at once.
 const BATCH: usize = 256 * 1024;
 
-/// What waits for one client: bounded in bytes, so that a slow client costs neither memory nor anybody's time.
+/// The send queue of one client, bounded in bytes.
 ///
 /// When messages of channels do not fit, the oldest of them are left out and counted. All else must arrive; a client
 /// that does not even take that is cut off.

@@ -1,16 +1,16 @@
 use serde::{Serialize, Serializer};
 
-/// All that a page shows, at one moment. As JSON, it is what `/status.json` gives and what the page gets.
+/// The current state of a source, as the page and `/status.json` get it in JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Snapshot {
-    /// What is shown, for people.
+    /// The title of the page.
     pub title: String,
-    /// What kind of thing it is.
+    /// What is shown.
     pub kind: SnapshotKind,
-    /// What it does, in one word: `playing`, `paused`, `ended`, `recording`, `live`.
+    /// Its state in one word: `playing`, `paused`, `ended`, `live`.
     pub state: String,
-    /// The stretch of time that can be walked in; `None` where there is only now.
+    /// The time range of a bag, or the last minutes of a running robot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Timeline>,
     /// The topics, by name.
@@ -25,8 +25,6 @@ pub struct Snapshot {
 pub enum SnapshotKind {
     /// A bag that is played.
     Player,
-    /// A bag that is recorded.
-    Recorder,
     /// A running robot.
     #[default]
     Graph,
@@ -99,7 +97,7 @@ pub struct Fact {
     pub name: String,
     /// What it says.
     pub value: String,
-    /// Whether somebody should look at it.
+    /// Whether it needs attention.
     pub mood: Mood,
 }
 
@@ -107,15 +105,15 @@ pub struct Fact {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Mood {
-    /// As it should be.
+    /// Normal.
     #[default]
     Calm,
-    /// Look at it.
+    /// It needs attention.
     Alarm,
 }
 
 impl Fact {
-    /// One that is as it should be.
+    /// A normal fact.
     pub fn calm(name: impl Into<String>, value: impl std::fmt::Display) -> Self {
         Self {
             name: name.into(),
@@ -124,7 +122,7 @@ impl Fact {
         }
     }
 
-    /// One that somebody should look at.
+    /// A fact that needs attention.
     pub fn alarm(name: impl Into<String>, value: impl std::fmt::Display) -> Self {
         Self {
             mood: Mood::Alarm,

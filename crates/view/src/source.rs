@@ -1,21 +1,22 @@
 use bytes::Bytes;
+use timeloom_node::player::Control;
+use timeloom_trace::HopReport;
 
 use crate::channel::ChannelId;
-use crate::command::Command;
 use crate::error::{Error, Result};
 use crate::protocol::{ConnectionGraph, PlaybackStatus};
 use crate::snapshot::Snapshot;
 use crate::stage::Stage;
 
-/// What stands behind a server: a player, a recorder, a live graph.
+/// What a server shows: a player, a live graph, or your own source.
 ///
-/// The server asks and commands it from several threads, with no lock held. A slow answer delays who asked, nobody
-/// else. Messages go the other way: the source pushes them onto its [`Stage`], which never blocks.
+/// The server calls it from several threads, without holding a lock. A slow answer delays only the client that asked. The
+/// source pushes messages to its [`Stage`], which never blocks.
 pub trait Source: Send + Sync + 'static {
-    /// Who it is and what it can do; asked for each client.
+    /// Its name and capabilities; called for each client.
     fn description(&self) -> Description;
 
-    /// Called once, before the first client: here channels, messages and services go.
+    /// Called once, before the first client, with the stage for channels, messages and services.
     ///
     /// # Errors
     /// When it cannot begin; the server then does not start.
@@ -26,23 +27,28 @@ pub trait Source: Send + Sync + 'static {
         None
     }
 
-    /// How the playback goes, for what can be played.
+    /// The playback state, for sources that can be played.
     fn playback(&self) -> Option<Playback> {
         None
     }
 
-    /// Does what somebody asked for; returns when it is done.
+    /// Carries out a control of the page or of a client; returns when it is done.
     ///
     /// # Errors
-    /// When it is refused, in words for whoever asked.
-    fn command(&self, command: Command) -> Result<()> {
+    /// When it is refused; clients are shown the text.
+    fn control(&self, control: Control) -> Result<()> {
         Err(Error::Unsupported {
-            what: format!("{command:?}"),
+            what: format!("{control:?}"),
         })
     }
 
-    /// All that a page shows of it, as it is now. Asked up to ten times a second while a page is open.
+    /// The current state for the page. Called up to ten times a second while a page is open.
     fn snapshot(&self) -> Snapshot;
+
+    /// The hops of the lineage graph, if the source knows them; otherwise the page shows those of the tags that passed.
+    fn hops(&self) -> Option<Vec<HopReport>> {
+        None
+    }
 
     /// The first client wants the messages of a channel, or the last one no longer does.
     fn demand(&self, _channel: ChannelId, _demand: Demand) {}
@@ -60,23 +66,23 @@ pub trait Source: Send + Sync + 'static {
     /// A client publishes a CDR message.
     ///
     /// # Errors
-    /// When there is nobody to publish to, or the type is not known.
+    /// When publishing is not supported, or the type is not known.
     fn publish(&self, topic: &str, _type_name: &str, _payload: Bytes) -> Result<()> {
         Err(Error::Unsupported {
             what: format!("publishing on {topic}"),
         })
     }
 
-    /// Who publishes, subscribes and serves what.
+    /// The graph of publishers, subscriptions and services.
     fn graph(&self) -> Option<ConnectionGraph> {
         None
     }
 }
 
-/// Who a source is and what it can do.
+/// The name and capabilities of a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
-    /// Its name, for people: a bag's, a domain's.
+    /// Its name, for example of the bag or the domain.
     pub name: String,
     /// The first and the last moment of what can be played, in nanoseconds.
     pub range_ns: Option<(i64, i64)>,
@@ -100,16 +106,16 @@ pub enum Ability {
     Yes,
 }
 
-/// Whether anybody wants a channel's messages.
+/// Whether a channel has subscribers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// Somebody does.
+    /// It has.
     Wanted,
-    /// Nobody does.
+    /// It has none.
     Unwanted,
 }
 
-/// How a playback goes.
+/// The state of a playback.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Playback {
     /// What it does.
@@ -118,6 +124,6 @@ pub struct Playback {
     pub time_ns: i64,
     /// How fast, or how fast it will be when it goes on.
     pub rate: f64,
-    /// How often it went to another place, by whomever.
+    /// The number of seeks.
     pub seeks: u64,
 }

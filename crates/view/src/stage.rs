@@ -7,7 +7,7 @@ use crate::hub::Hub;
 use crate::insight::Insight;
 use crate::protocol::Level;
 
-/// Where a source puts what it shows. Clones are the same stage; nothing here blocks on a client.
+/// The output of a source. Clones are the same stage; no method blocks on a client.
 #[derive(Clone)]
 pub struct Stage(Arc<Hub>);
 
@@ -27,12 +27,12 @@ impl Stage {
         Insight::wants(type_name)
     }
 
-    /// Takes channels back.
+    /// Removes channels.
     pub fn unadvertise(&self, channels: &[ChannelId]) {
         self.0.unadvertise(channels);
     }
 
-    /// Hands a message to all who want it. For a client that is too slow it is left out and counted.
+    /// Sends a message to all subscribers. For a client that is too slow it is dropped and counted.
     pub fn message(&self, channel: ChannelId, log_time_ns: i64, payload: Bytes) {
         self.0.message(channel, log_time_ns, payload);
     }
@@ -42,17 +42,17 @@ impl Stage {
         self.0.advertise_services(services)
     }
 
-    /// Takes services back.
+    /// Removes services.
     pub fn unadvertise_services(&self, services: &[ServiceId]) {
         self.0.unadvertise_services(services);
     }
 
-    /// Tells everybody something, also those that come later, until it is withdrawn or replaced by its id.
+    /// Sends a notice to all clients, also to later ones, until it is withdrawn or replaced by its id.
     pub fn notice(&self, id: &str, level: Level, text: &str) {
         self.0.notice(id, level, text);
     }
 
-    /// Takes a notice back.
+    /// Removes a notice.
     pub fn withdraw(&self, id: &str) {
         self.0.withdraw(id);
     }

@@ -14,10 +14,10 @@ use self::node::TappedNode;
 /// Takes the messages of one topic; it must not block.
 pub(crate) type Listener = Arc<dyn Fn(&Bytes) + Send + Sync>;
 
-/// Who hears the messages of a topic; nobody, if `None`.
+/// The listener for the messages of a topic, if any.
 pub(crate) type Listeners = Arc<dyn Fn(&str) -> Option<Listener> + Send + Sync>;
 
-/// A participant whose publishers are listened to: what goes out is heard first hand, whoever subscribes to it.
+/// A participant that passes the messages of its publishers to listeners as well, without a subscription.
 pub(crate) struct TappedParticipant {
     inner: Arc<dyn Participant>,
     listeners: Listeners,

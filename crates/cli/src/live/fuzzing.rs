@@ -1,9 +1,9 @@
 //! Messages and keys as users type them, for `crate::fuzzing`.
 
 use timeloom_msg::Schema;
+use timeloom_tui::KeyParser;
 
 use super::json_value::{message_value, parse};
-use super::key::KeyParser;
 use crate::fuzzing::NOW;
 
 /// A message of `topic pub` or `service call`; what is taken can be sent, or is refused.

@@ -22,7 +22,7 @@ EXAMPLES
   timeloom query 'DESCRIBE \"/imu\"' my_bag
 
 TABLES
-  bags, topics, messages, losses, loss_times, lineage, latency, and one for each topic: a topic's name stands in double quotes";
+  bags, topics, messages, losses, loss_times, host_clock, lineage, latency, and one for each topic: a topic's name stands in double quotes";
 
 /// Query many bags with SQL: topics are tables, fields are columns
 #[derive(Debug, Args)]

@@ -15,11 +15,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use timeloom_node::recorder::{Control, Note, Notifier, Recorder, Services};
 use timeloom_node::{Names, RosNode, Severity};
 use timeloom_time::{Duration, Event};
+use timeloom_tui::{KeyCode, Keyboard};
 
 pub(crate) use self::arguments::Arguments;
 use self::view::View;
 use crate::context::Context;
-use crate::live::{Key, Keyboard, Live, has_terminal};
+use crate::live::{Live, has_terminal};
 use crate::outcome::Outcome;
 use crate::verbs::info::Format;
 
@@ -157,9 +158,9 @@ fn open_keyboard(
     let (recorder, notes, wake) = (recorder.clone(), notes.clone(), wake.clone());
     let keyboard = Keyboard::open(move |key| {
         let control = match key {
-            Key::Char(' ') => Control::TogglePaused,
-            Key::Char('s') if snapshot_mode => Control::Snapshot,
-            Key::Char('s') => Control::Split,
+            KeyCode::Char(' ') => Control::TogglePaused,
+            KeyCode::Char('s') if snapshot_mode => Control::Snapshot,
+            KeyCode::Char('s') => Control::Split,
             _ => return,
         };
         if let Err(error) = recorder.control(&control) {

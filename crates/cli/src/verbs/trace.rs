@@ -1,15 +1,13 @@
 //! `timeloom trace`: which inputs made an output, how late, and what broke.
 
 mod analysis;
-mod bag_input;
 mod check;
 mod diff;
 mod export;
 mod live;
 mod path;
 mod report;
-pub(crate) mod text;
-mod viewer;
+mod text;
 
 use clap::{Args, Subcommand};
 

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::json;
 use timeloom_bag::metadata::read_metadata_file;
+use timeloom_bag::{HOST_CLOCK_KEY, HostClockRecord};
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::Durability;
-use timeloom_node::host_clock::{HOST_CLOCK_KEY, HostClockRecord};
 use timeloom_node::{NodeOptions, RosNode};
 
 use crate::record_robot::{Recording, Robot, numbers, statistics, until};

@@ -7,7 +7,9 @@ use timeloom_bag::{
 };
 use timeloom_msg::{Definitions, QosProfile, Schema};
 
-use crate::support::Sandbox;
+use crate::live_node::until;
+use crate::support::{Run, Sandbox};
+use crate::view::Viewer;
 
 const MS: i64 = 1_000_000;
 const START: i64 = 1_794_729_600_000 * MS;
@@ -179,11 +181,12 @@ fn a_bag_without_any_lineage_says_so() {
 }
 
 /// The planner tags, the filter before it does not.
-fn record_partly_tagged(sandbox: &Sandbox) {
+fn record_partly_tagged(sandbox: &Sandbox, graph: &RobotGraph) {
     use timeloom_trace::{InputInfo, MessageTrackingTag, Moment, OutputInfo, TAG_TYPE};
     let header = Definitions::builtin().schema(HEADER).unwrap();
     let tags = Definitions::builtin().schema(TAG_TYPE).unwrap();
     let mut writer = BagWriter::create(&sandbox.path("bag"), BagOptions::default()).unwrap();
+    assert!(writer.update_graph(graph).is_ok());
     let plain = ["/raw", "/filtered"].map(|topic| writer.add_topic(&info(topic, &header)).unwrap());
     let tagged = info("/plan/message_tracking_tag", &tags);
     let tagged = writer.add_topic(&tagged).unwrap();
@@ -235,7 +238,7 @@ fn record_partly_tagged(sandbox: &Sandbox) {
 #[test]
 fn a_model_links_what_has_no_tags_beside_what_has() {
     let sandbox = Sandbox::new();
-    record_partly_tagged(&sandbox);
+    record_partly_tagged(&sandbox, &RobotGraph::default());
     let alone = report(&sandbox, "bag");
     assert_eq!(
         path(&alone, &["/filtered", "/plan"])["best"]["max_ns"],
@@ -291,7 +294,7 @@ fn record_chain(sandbox: &Sandbox, name: &str, graph: Option<&RobotGraph>) {
 
 fn robot_graph() -> RobotGraph {
     use EndpointRole::{Publisher, Subscription};
-    let endpoints = [
+    graph(&[
         ("/lidar", Publisher, "/scan"),
         ("/filter", Subscription, "/scan"),
         ("/filter", Publisher, "/scan_filtered"),
@@ -299,8 +302,11 @@ fn robot_graph() -> RobotGraph {
         ("/odometry", Publisher, "/odometry"),
         ("/rviz", Subscription, "/scan"),
         ("/odometry", Publisher, "/rosout"),
-    ];
-    let endpoints = endpoints.into_iter().enumerate();
+    ])
+}
+
+fn graph(endpoints: &[(&str, EndpointRole, &str)]) -> RobotGraph {
+    let endpoints = endpoints.iter().copied().enumerate();
     endpoints
         .map(|(number, (node, role, topic))| GraphEndpoint {
             id: format!("{number:032x}"),
@@ -355,7 +361,7 @@ fn the_recorded_graph_tells_which_node_made_what() {
     );
     let text = sandbox.ok("trace report bare");
     assert!(
-        text.contains("10 messages may come from several topics or nodes: which is not known"),
+        text.contains("10 messages with several possible input topics or nodes: not linked"),
         "{text}"
     );
     let none = sandbox.run("trace report bare --links graph");
@@ -369,4 +375,89 @@ fn the_recorded_graph_survives_a_conversion() {
     record_chain(&sandbox, "bag", Some(&robot_graph()));
     sandbox.ok("convert bag -o lite --storage sqlite3");
     assert_eq!(edges(&report(&sandbox, "lite")).len(), 2);
+}
+
+#[test]
+fn tags_come_first_and_the_report_says_what_the_graph_could_add() {
+    use EndpointRole::{Publisher, Subscription};
+    let sandbox = Sandbox::new();
+    let robot = graph(&[
+        ("/driver", Publisher, "/raw"),
+        ("/filter", Subscription, "/raw"),
+        ("/filter", Publisher, "/filtered"),
+        ("/planner", Subscription, "/filtered"),
+        ("/planner", Publisher, "/plan"),
+    ]);
+    record_partly_tagged(&sandbox, &robot);
+    let by_tags = report(&sandbox, "bag");
+    assert_eq!(edges(&by_tags), ["/filtered → /plan certain"]);
+    let text = sandbox.ok("trace report bag");
+    // /filtered: the driver of /raw has no inputs.
+    let note =
+        "1 topic without tags not linked; `--links graph` links all topics by the recorded graph";
+    assert!(text.contains(note), "{text}");
+    let by_graph = report(&sandbox, "bag --links graph");
+    assert_eq!(edges(&by_graph), ["/raw → /filtered likely"]);
+    assert!(
+        !sandbox
+            .ok("trace report bag --links graph")
+            .contains("not linked")
+    );
+}
+
+/// The edges of a report: from, to, how they are known, how often.
+fn counted_edges(report: &Value) -> Vec<String> {
+    let hops = report["hops"].as_array().unwrap().iter();
+    let mut edges: Vec<String> = hops
+        .flat_map(|hop| {
+            let word = |name: &str| hop[name].as_str().unwrap().to_owned();
+            let known_by = hop["known_by"].as_object().unwrap().clone();
+            known_by.into_iter().map(move |(evidence, count)| {
+                let evidence = evidence.replace('_', " ");
+                format!("{},{},{evidence},{count}", word("from"), word("to"))
+            })
+        })
+        .collect();
+    edges.sort();
+    edges
+}
+
+#[test]
+fn a_query_and_the_page_have_the_edges_of_the_report_without_tags() {
+    let sandbox = Sandbox::new();
+    record_chain(&sandbox, "bag", Some(&robot_graph()));
+    record_chain(&sandbox, "bare", None);
+    for bag in ["bag", "bare"] {
+        let report = report(&sandbox, bag);
+        let sql = "SELECT input_topic, topic, known_by, count(*) FROM lineage \
+                   WHERE input_topic IS NOT NULL GROUP BY input_topic, topic, known_by";
+        let mut command = sandbox.command("query");
+        command.args([sql, bag, "--format", "csv"]);
+        let run = Run::new(&command.output().unwrap());
+        assert_eq!(run.code, 0, "{run}");
+        let mut rows: Vec<&str> = run.stdout.lines().skip(1).collect();
+        rows.sort_unstable();
+        assert_eq!(rows, counted_edges(&report), "{bag}");
+        let viewer = Viewer::start(&mut sandbox.command(&format!("view {bag} -p")));
+        let hops = |edges: &Value, key: &str| -> Vec<String> {
+            let edges = edges.as_array().map_or(&[][..], Vec::as_slice);
+            let name = |edge: &Value| format!("{} {} {}", edge["from"], edge["to"], edge[key]);
+            edges.iter().map(name).collect()
+        };
+        let expected = hops(&report["hops"], "nodes").len();
+        until("the links are found", || {
+            hops(&viewer.status()["lineage"], "count").len() == expected
+        });
+        let shown = &viewer.status()["lineage"];
+        for (hop, edge) in report["hops"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(shown.as_array().unwrap())
+        {
+            assert_eq!((&hop["from"], &hop["to"]), (&edge["from"], &edge["to"]));
+            let median = hop["total"]["p50_ns"].as_f64().unwrap() / 1e6;
+            assert_eq!(edge["latencyMs"], json!(median), "{bag}");
+        }
+    }
 }

@@ -1,6 +1,10 @@
 //! What `trace` prints: wild names, and targets with very many paths.
 
-use timeloom_bag::{BagOptions, BagWriter, Message, TopicInfo};
+use timeloom_bag::{
+    BagOptions, BagWriter, EndpointRole, GraphEndpoint, Message, MessageDefinition, RobotGraph,
+    TopicInfo,
+};
+use timeloom_msg::{Definitions, QosProfile};
 use timeloom_time::Time;
 use timeloom_trace::{InputInfo, MessageTrackingTag, Moment, OutputInfo, TAG_TYPE};
 
@@ -131,4 +135,57 @@ fn hundreds_of_paths_are_summarised_and_listed_on_request() {
         "{text}"
     );
     assert_eq!(paths(&sandbox.ok("trace report many --all-paths")), 64);
+}
+
+/// A recorded graph comes from outside, too. (A live node with such a name is refused by `NodeName`.)
+#[test]
+fn escape_sequences_in_node_names_of_a_recorded_graph_are_printed_as_text() {
+    let sandbox = Sandbox::new();
+    sandbox.unchecked();
+    let schema = Definitions::builtin()
+        .schema("std_msgs/msg/Header")
+        .unwrap();
+    let endpoint = |number: u8, role, topic: &str| GraphEndpoint {
+        id: format!("{number:032x}"),
+        node: "/\u{9b}31mnode\u{1b}[2J".into(),
+        role,
+        topic: topic.into(),
+        type_name: schema.name().to_string(),
+        type_hash: String::new(),
+        qos: QosProfile::DEFAULT,
+        appeared_ns: 0,
+        vanished_ns: None,
+    };
+    let graph: RobotGraph = [
+        endpoint(1, EndpointRole::Subscription, "/in"),
+        endpoint(2, EndpointRole::Publisher, "/out"),
+    ]
+    .into_iter()
+    .collect();
+    let mut writer = BagWriter::create(&sandbox.path("wild"), BagOptions::default()).unwrap();
+    assert!(writer.update_graph(&graph).is_ok());
+    for (second, name) in [(1, "/in"), (2, "/out")] {
+        let mut info = TopicInfo::new(name, schema.name().to_string());
+        info.definition = MessageDefinition {
+            encoding: "ros2msg".into(),
+            text: schema.ros2msg().unwrap(),
+        };
+        let topic = writer.add_topic(&info).unwrap();
+        let message = Message {
+            topic,
+            log_time_ns: second * 1_000_000_000,
+            publish_time_ns: second * 1_000_000_000,
+            sequence: 0,
+            data: &schema.encode(&schema.default_value().unwrap()).unwrap(),
+        };
+        assert!(writer.write(&[message], 0).is_ok());
+    }
+    assert!(writer.finish().unwrap().1.is_ok());
+    for arguments in ["trace report wild", "trace path wild", "info -v wild"] {
+        let run = sandbox.run(arguments);
+        let all = format!("{}{}", run.stdout, run.stderr);
+        assert!(!all.contains(['\u{1b}', '\u{9b}']), "{arguments}\n{all:?}");
+    }
+    let path = sandbox.ok("trace path wild");
+    assert!(path.contains("31mnode\\x1b[2J"), "{path}");
 }

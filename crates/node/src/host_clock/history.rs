@@ -4,8 +4,6 @@ use timeloom_time::{Duration, Steady, System, Time};
 
 use super::HostClock;
 
-/// The key of a bag's custom data that holds the history of its host's clock.
-pub const HOST_CLOCK_KEY: &str = "timeloom.host_clock";
 /// From one regular entry to the next.
 const INTERVAL: Duration = Duration::from_secs(60);
 /// The system clock was set if it moved against the steady one by more between two looks, beyond what slewing does.
@@ -133,64 +131,11 @@ impl HostClockEntry {
     }
 }
 
-/// A line of the history, as it is read back from a bag.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct HostClockRecord {
-    /// When, in nanoseconds of the system clock.
-    pub system_ns: i64,
-    /// `start`, `minute` or `step`.
-    pub reason: String,
-    /// By how much the clock was set, of a step.
-    pub step_ns: Option<i64>,
-    /// What kept the clock right.
-    pub source: String,
-    /// Whether it was compared with something.
-    pub synchronised: bool,
-    /// What it was compared with.
-    pub reference: Option<String>,
-    /// System time minus reference time.
-    pub offset_ns: Option<i64>,
-    /// How far it could be off.
-    pub error_ns: Option<i64>,
-    /// TAI minus UTC as the kernel knew it, in seconds.
-    pub tai_s: Option<i64>,
-}
-
-impl HostClockRecord {
-    /// Reads the value of [`HOST_CLOCK_KEY`]; lines without a time are left out.
-    pub fn parse_all(text: &str) -> Vec<Self> {
-        text.lines().filter_map(Self::parse).collect()
-    }
-
-    fn parse(line: &str) -> Option<Self> {
-        let mut record = Self::default();
-        let mut has_time = false;
-        for (key, value) in line.split(' ').filter_map(|word| word.split_once('=')) {
-            let number = value.parse::<i64>().ok();
-            match key {
-                "system_ns" => {
-                    record.system_ns = number?;
-                    has_time = true;
-                }
-                "reason" => value.clone_into(&mut record.reason),
-                "step_ns" => record.step_ns = number,
-                "source" => value.clone_into(&mut record.source),
-                "synchronised" => record.synchronised = value == "true",
-                "reference" => record.reference = Some(value.replace('_', " ")),
-                "offset_ns" => record.offset_ns = number,
-                "error_ns" => record.error_ns = number,
-                "tai_s" => record.tai_s = number,
-                _ => {}
-            }
-        }
-        has_time.then_some(record)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::host_clock::{ChronyTracking, Discipline};
+    use timeloom_bag::HostClockRecord;
 
     fn steady(millis: i64) -> Time<Steady> {
         Time::from_nanos(millis * 1_000_000)
@@ -264,10 +209,6 @@ mod tests {
         assert_eq!(
             (records[1].step_ns, records[1].tai_s),
             (Some(-2_000_000), Some(0))
-        );
-        assert_eq!(
-            HostClockRecord::parse_all("nothing=here\n\nsystem_ns=x"),
-            []
         );
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use timeloom_bag::bag::BagSummary;
-use timeloom_bag::{BagWriter, LossCause, Message, TopicId, WriteOutcome};
+use timeloom_bag::{BagWriter, HOST_CLOCK_KEY, LossCause, Message, TopicId, WriteOutcome};
 use timeloom_time::Duration;
 
 use super::command::{Command, NewTopic};
@@ -15,7 +15,6 @@ use super::queued_message::QueuedMessage;
 use super::shared::{Shared, Written};
 use super::topic_input::TopicInput;
 use super::watchdog::Watchdog;
-use crate::host_clock::HOST_CLOCK_KEY;
 use crate::{Error, Result};
 
 /// How long messages gather before the writer takes them: one wake-up for many.

@@ -39,7 +39,7 @@ fn status(deadline: &DeadlineReport) -> Result<Struct> {
         (stuck, _) => (
             ERROR,
             format!(
-                "{stuck} never came, {missed} of {} missed",
+                "{stuck} never arrived, {missed} of {} missed",
                 deadline.checked
             ),
         ),

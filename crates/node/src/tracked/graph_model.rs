@@ -1,4 +1,4 @@
-//! What the graph shows of nodes that do not tag.
+//! The nodes of the live graph, for linking without tags.
 
 use timeloom_trace::{Direction, NodeModel, ObservedEndpoint, ObservedGraph};
 use timeloom_wire::{EndpointKind, Graph, NodeName};

@@ -1,5 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeloom_msg::qos::{Durability, Reliability};
 use timeloom_msg::{Definitions, QosProfile, StampProgram, TypeName};
@@ -7,41 +7,43 @@ use timeloom_trace::{
     Content, DeadlineEvent, Engine, EngineOptions, Feed, Linker, NOTIFICATION_TOPIC,
     NOTIFICATION_TYPE, NodeModel, PUBLISHED_TIME_SUFFIX, Report, is_lineage_type,
 };
-use timeloom_wire::{EndpointKind, Graph, GraphWatch, LossTracker, Subscription, TopicSpec};
+use timeloom_wire::{EndpointKind, Graph, GraphWatch, Subscription, TopicSpec};
 
 use super::diagnostics::{DIAGNOSTICS, DIAGNOSTICS_TYPE, diagnostics};
 use super::graph_model::graph_model;
-use super::monitor_feed::{Heart, State, TopicFeed};
+use super::monitor_feed::{Analysis, Inbox, TopicContent, TopicReceiver};
 use super::times::Times;
 use crate::{Result, RosNode, TypedPublisher};
 
-/// How many samples of one topic wait at most.
+/// The history depth of a subscription.
 const DEPTH: u64 = 1000;
 
-/// What a monitor looks at.
+/// Options of a [`LineageMonitor`].
 #[derive(Clone, Debug, Default)]
 pub struct MonitorOptions {
     /// Targets, deadlines, hosts.
     pub engine: EngineOptions,
-    /// Topics without tags that are listened to and linked by the graph: stamps where they are equal, else the latest.
+    /// Topics without tags that are also subscribed to and linked by the graph: by equal stamps, else the latest input.
     pub plain_topics: Vec<String>,
-    /// What is known of nodes that do not tag, in place of what the graph shows.
+    /// Declared nodes, used instead of the graph.
     pub model: NodeModel,
 }
 
-/// Listens to all lineage of a running robot, also of what comes later, and tells of missed deadlines on
-/// `/deadline_notification` and `/diagnostics`.
+/// Analyses the lineage of a running robot, and publishes missed deadlines on `/deadline_notification` and
+/// `/diagnostics`.
 ///
-/// It has no thread of its own: call [`tick`](Self::tick) some times a second.
+/// It has no thread of its own: call [`tick`](Self::tick) a few times a second. Reception only puts samples into a queue
+/// and never waits for the analysis or for a report; samples beyond 65,536 between two ticks are dropped and counted.
 pub struct LineageMonitor {
     node: RosNode,
     options: MonitorOptions,
-    heart: Arc<Heart>,
+    inbox: Arc<Inbox>,
+    analysis: Mutex<Analysis>,
     graph: Arc<Mutex<Graph>>,
     _watch: GraphWatch,
     feeds: BTreeMap<String, Box<dyn Subscription>>,
     outlets: Option<Outlets>,
-    /// What the graph showed last.
+    /// The model of the last graph.
     model: NodeModel,
 }
 
@@ -51,7 +53,7 @@ struct Outlets {
 }
 
 impl LineageMonitor {
-    /// Listens as this node; with deadlines it also publishes.
+    /// A monitor on this node; with deadlines it also publishes.
     ///
     /// # Errors
     /// When the middleware refuses a publisher.
@@ -75,17 +77,10 @@ impl LineageMonitor {
         for topic in &options.plain_topics {
             feed.hears(topic);
         }
-        let state = State {
-            engine: Engine::new(options.engine.clone()),
-            feed,
-            lost_in_transport: 0,
-        };
-        let heart = Heart {
-            engine: Mutex::new(state),
-            times: Times::of(&node),
-        };
+        let engine = Engine::new(options.engine.clone());
         Ok(Self {
-            heart: Arc::new(heart),
+            inbox: Arc::new(Inbox::new(Times::of(&node))),
+            analysis: Mutex::new(Analysis { feed, engine }),
             node,
             options,
             graph,
@@ -96,17 +91,17 @@ impl LineageMonitor {
         })
     }
 
-    /// Subscribes to what is new, lets time pass in the engine, publishes missed deadlines and gives them.
+    /// Subscribes to new topics, analyses what was received, and publishes and returns missed deadlines.
     ///
     /// # Errors
     /// When the middleware refuses a subscription or a message.
     pub fn tick(&mut self) -> Result<Vec<DeadlineEvent>> {
         self.subscribe_new()?;
-        let now = self.heart.times.now().steady.nanos();
+        let now = self.inbox.times().now().steady.nanos();
         let events = {
-            let mut state = self.heart.lock();
-            state.engine.advance(now);
-            state.engine.take_events()
+            let mut analysis = self.received();
+            analysis.engine.advance(now);
+            analysis.engine.take_events()
         };
         if let Some(outlets) = &self.outlets {
             for event in &events {
@@ -118,7 +113,7 @@ impl LineageMonitor {
         Ok(events)
     }
 
-    /// Publishes the state of all deadlines on `/diagnostics`; once a second is usual.
+    /// Publishes the state of all deadlines on `/diagnostics`; call it once a second.
     ///
     /// # Errors
     /// When the middleware refuses the message.
@@ -127,39 +122,44 @@ impl LineageMonitor {
             return Ok(());
         };
         let report = self.report();
-        let now = self.heart.times.now().ros;
+        let now = self.inbox.times().now().ros;
         let value = diagnostics(&outlets.diagnostics, &report.deadlines, now)?;
         outlets.diagnostics.publish(&value)?;
         Ok(())
     }
 
-    /// What was found so far.
+    /// The report so far. Reception goes on while it is built.
     pub fn report(&self) -> Report {
-        let mut state = self.heart.lock();
-        let mut report = state.engine.report();
+        let mut analysis = self.received();
+        let mut report = analysis.engine.report();
         let mut note = |count: u64, words: &str| {
             if count > 0 {
                 report.notes.push(format!("{count} {words}"));
             }
         };
-        let counts = state.feed.counts();
+        let (counts, losses) = (analysis.feed.counts(), self.inbox.losses());
         note(counts.header_only, "tags of tilde_lite name no inputs");
         note(counts.broken, "tags could not be decoded");
-        note(
-            state.lost_in_transport,
-            "samples were lost on their way to us",
-        );
+        note(losses.in_transport, "samples lost in transport");
+        note(losses.dropped, "samples dropped: analysis queue full");
         report
     }
 
-    /// The topics that are listened to.
+    /// The subscribed topics.
     pub fn topics(&self) -> impl Iterator<Item = &str> {
         self.feeds.keys().map(String::as_str)
     }
 
-    /// How many samples did not reach us, as gaps in the writers' numbers tell.
+    /// Samples that did not reach us, by gaps in the sequence numbers of their publishers.
     pub fn lost_in_transport(&self) -> u64 {
-        self.heart.lock().lost_in_transport
+        self.inbox.losses().in_transport
+    }
+
+    /// The analysis with everything that was received so far.
+    fn received(&self) -> MutexGuard<'_, Analysis> {
+        let mut analysis = self.analysis.lock().unwrap_or_else(PoisonError::into_inner);
+        self.inbox.drain(&mut analysis);
+        analysis
     }
 
     fn subscribe_new(&mut self) -> Result<()> {
@@ -186,20 +186,19 @@ impl LineageMonitor {
                 type_hash: endpoint.type_hash,
                 qos: listening(),
             };
-            let feed = TopicFeed {
+            let topic_content = TopicContent {
                 topic: topic.clone(),
                 content,
-                heart: Arc::clone(&self.heart),
-                losses: Mutex::new(LossTracker::default()),
             };
-            let subscription = self.node.wire().subscribe(&spec, Arc::new(feed))?;
+            let receiver = TopicReceiver::new(topic_content, &self.inbox);
+            let subscription = self.node.wire().subscribe(&spec, Arc::new(receiver))?;
             self.feeds.insert(topic.clone(), subscription);
         }
         self.renew_model(&graph);
         Ok(())
     }
 
-    /// Links topics that are listened to, and topics of which others note when they were published, as the graph shows.
+    /// Links subscribed topics, and topics with Autoware's publish times, by the current graph.
     fn renew_model(&mut self, graph: &Graph) {
         let noted = self.feeds.keys().filter_map(|topic| {
             let main = topic.strip_suffix(PUBLISHED_TIME_SUFFIX)?;
@@ -207,9 +206,9 @@ impl LineageMonitor {
         });
         let mut wanted: BTreeSet<String> = noted.collect();
         wanted.extend(self.options.plain_topics.iter().cloned());
-        // A model that somebody wrote down stays; what the graph shows changes.
+        // A declared model stays; the graph changes.
         let declared = !self.options.model.nodes.is_empty();
-        if wanted.is_empty() || declared && self.heart.lock().feed.has_linker() {
+        if wanted.is_empty() || declared && self.received().feed.has_linker() {
             return;
         }
         let model = if declared {
@@ -219,7 +218,7 @@ impl LineageMonitor {
         };
         if model != self.model {
             self.model.clone_from(&model);
-            self.heart.lock().feed.set_model(model);
+            self.received().feed.set_model(model);
         }
     }
 
@@ -235,7 +234,7 @@ impl LineageMonitor {
     }
 }
 
-/// Takes what any writer offers.
+/// Compatible with every publisher.
 fn listening() -> QosProfile {
     QosProfile {
         reliability: Reliability::BestEffort,
@@ -261,5 +260,54 @@ impl Outlets {
 impl std::fmt::Debug for LineageMonitor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "LineageMonitor({} topics)", self.feeds.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NodeOptions;
+    use timeloom_time::TimeBase;
+    use timeloom_trace::{MessageTrackingTag, OutputInfo, TAG_TYPE};
+    use timeloom_wire::PublishOptions;
+    use timeloom_wire::loopback::LoopbackNetwork;
+
+    #[test]
+    fn reception_does_not_wait_for_a_report() {
+        let network = LoopbackNetwork::new(&TimeBase::machine());
+        let node = |name: &str| {
+            let participant = network.participant(name).unwrap();
+            RosNode::new(participant, NodeOptions::new(name)).unwrap()
+        };
+        let robot = node("robot");
+        let spec = TopicSpec {
+            name: "/a/message_tracking_tag".into(),
+            type_name: TypeName::parse(TAG_TYPE).unwrap(),
+            type_hash: None,
+            qos: QosProfile::DEFAULT,
+        };
+        let tags = robot.wire().publish(&spec).unwrap();
+        let mut monitor = LineageMonitor::new(node("monitor"), MonitorOptions::default()).unwrap();
+        while tags.matched() == 0 {
+            monitor.tick().unwrap();
+        }
+        let tag = MessageTrackingTag {
+            header_stamp: timeloom_time::Time::ZERO,
+            output: OutputInfo {
+                topic: "/a".into(),
+                ..OutputInfo::default()
+            },
+            inputs: Vec::new(),
+        };
+        // A report holds the analysis for as long as it takes; this one until all is received.
+        let report = monitor.received();
+        let sent = tags.publish(tag.encode().into(), PublishOptions::default());
+        sent.unwrap();
+        while monitor.inbox.waiting() == 0 {
+            std::thread::yield_now();
+        }
+        drop(report);
+        assert_eq!(monitor.report().tags, 1);
+        assert_eq!(monitor.inbox.waiting(), 0);
     }
 }

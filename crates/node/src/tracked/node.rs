@@ -13,10 +13,10 @@ use crate::{ParameterValue, Result, RosNode};
 /// The parameter that switches tracking on and off, as in TILDE.
 const ENABLE: &str = "enable_tilde";
 
-/// A node that tells of each message it publishes which messages it was made of.
+/// A node that publishes the inputs of each of its messages.
 ///
-/// What it creates has the shape of the plain thing. Beside each topic it publishes
-/// `<topic>/message_tracking_tag`, in the form of TILDE; the parameter `enable_tilde` switches that on and off.
+/// Its publishers and subscriptions have the interface of plain ones. Beside each topic it publishes tags of TILDE on
+/// `<topic>/message_tracking_tag`; the parameter `enable_tilde` switches them on and off.
 ///
 /// ```
 /// # use timeloom_node::{NodeOptions, RosNode, TrackedNode};
@@ -42,7 +42,7 @@ pub struct TrackedNode {
 }
 
 impl TrackedNode {
-    /// Tracks a node that remembers as much as by default.
+    /// Tracks a node with the default options.
     ///
     /// # Errors
     /// When the parameter `enable_tilde` was set to something that is neither true nor false.
@@ -76,7 +76,7 @@ impl TrackedNode {
         &self.node
     }
 
-    /// What it remembers.
+    /// The tracker, which keeps the received messages.
     pub fn tracker(&self) -> &Arc<Tracker> {
         &self.tracker
     }

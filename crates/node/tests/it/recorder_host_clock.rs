@@ -3,10 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use timeloom_bag::{BagOptions, StorageId, StorageOptions};
-use timeloom_node::host_clock::{
-    ChronyTracking, Discipline, HOST_CLOCK_KEY, HostClock, HostClockRecord,
-};
+use timeloom_bag::{BagOptions, HOST_CLOCK_KEY, HostClockRecord, StorageId, StorageOptions};
+use timeloom_node::host_clock::{ChronyTracking, Discipline, HostClock};
 
 use crate::recorder_world::{RELIABLE, World, finish};
 

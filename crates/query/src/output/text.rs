@@ -1,4 +1,4 @@
-//! A table for people.
+//! Text tables.
 
 use std::io::Write;
 

@@ -25,7 +25,7 @@ pub(crate) enum Source {
     Sequence,
     /// Bytes of the payload.
     Size,
-    /// The payload itself, where nobody knows how to decode it.
+    /// The payload, for types that are not known.
     Data,
     /// A field of the message.
     Field(FieldNode),

@@ -39,7 +39,7 @@ const BATCHES_AHEAD: usize = 2;
 #[derive(Clone)]
 pub(crate) struct Scan {
     pub(crate) set: Arc<BagSet>,
-    /// The table, for people who look at plans.
+    /// The name of the table, for `EXPLAIN`.
     pub(crate) table: Arc<str>,
     pub(crate) columns: Vec<Column>,
     /// The type of all messages; `None` when no field is read.

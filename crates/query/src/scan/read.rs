@@ -13,7 +13,7 @@ use super::rows::Rows;
 use crate::bag_set::Bag;
 use crate::findings::Undecoded;
 
-/// Reads a partition to its end, or until nobody listens any more. Blocks.
+/// Reads a partition to its end, or until the query ends. Blocks.
 pub(super) fn read(
     scan: &Scan,
     partition: usize,
@@ -42,7 +42,7 @@ pub(super) fn read(
     reading.send().map(|_| ())
 }
 
-/// Whether anybody wants more rows.
+/// Whether more rows are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Listener {
     Waits,

@@ -1,16 +1,17 @@
-//! The small tables that are known once the bags are open: `bags`, `topics`, `losses` and `loss_times`.
+//! The small tables that are known once the bags are open: `bags`, `topics`, `losses`, `loss_times` and `host_clock`.
 
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    ArrayRef, BooleanArray, Float64Array, RecordBatch, StringViewArray, TimestampNanosecondArray,
-    UInt64Array,
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringViewArray,
+    TimestampNanosecondArray, UInt64Array,
 };
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::datasource::MemTable;
 use datafusion::error::Result;
 use timeloom_bag::{
-    LeftOutCause, LossCause, LossInterval, LossTimeline, TopicAccount, TopicInfo, TopicStatistics,
+    HostClockRecord, LeftOutCause, LossCause, LossInterval, LossTimeline, TopicAccount, TopicInfo,
+    TopicStatistics,
 };
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::parse_profiles;
@@ -43,6 +44,10 @@ impl Columns {
 
     fn real(&mut self, name: &str, values: impl Iterator<Item = Option<f64>>) {
         self.add(name, Arc::new(values.collect::<Float64Array>()));
+    }
+
+    fn signed(&mut self, name: &str, values: impl Iterator<Item = Option<i64>>) {
+        self.add(name, Arc::new(values.collect::<Int64Array>()));
     }
 
     fn time(&mut self, name: &str, values: impl Iterator<Item = Option<i64>>) {
@@ -252,5 +257,32 @@ pub(crate) fn loss_times_table(set: &BagSet) -> Result<MemTable> {
     let lost: BooleanArray = all().map(|(_, it)| Some(it.cause.is_loss())).collect();
     columns.add("lost", Arc::new(lost));
     columns.number("messages", all().map(|(_, it)| Some(it.messages)));
+    columns.table()
+}
+
+/// The table `host_clock`: the clock of the recording host at the start, every minute and at each step.
+pub(crate) fn host_clock_table(set: &BagSet) -> Result<MemTable> {
+    let all: Vec<(&str, &HostClockRecord)> = set
+        .bags
+        .iter()
+        .flat_map(|bag| {
+            bag.host_clock
+                .iter()
+                .map(|record| (bag.name.as_str(), record))
+        })
+        .collect();
+    let all = || all.iter().copied();
+    let mut columns = Columns::default();
+    columns.text("bag", all().map(|(bag, _)| Some(bag)));
+    columns.time("time", all().map(|(_, it)| Some(it.system_ns)));
+    columns.text("reason", all().map(|(_, it)| Some(it.reason.as_str())));
+    columns.text("source", all().map(|(_, it)| Some(it.source.as_str())));
+    let synchronised: BooleanArray = all().map(|(_, it)| Some(it.synchronised)).collect();
+    columns.add("synchronised", Arc::new(synchronised));
+    columns.text("reference", all().map(|(_, it)| it.reference.as_deref()));
+    columns.signed("offset_ns", all().map(|(_, it)| it.offset_ns));
+    columns.signed("error_ns", all().map(|(_, it)| it.error_ns));
+    columns.signed("step_ns", all().map(|(_, it)| it.step_ns));
+    columns.signed("tai_offset_s", all().map(|(_, it)| it.tai_s));
     columns.table()
 }

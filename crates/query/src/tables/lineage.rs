@@ -1,4 +1,4 @@
-//! The tables of lineage, from the analysis of a bag's tags: `lineage` link by link, `latency` from end to end.
+//! The tables `lineage` (one row per link) and `latency` (one row per flow), by the analysis of `trace`.
 
 mod analysis;
 mod latency_rows;
@@ -21,7 +21,7 @@ use self::link_rows::LinkColumns;
 use crate::bag_set::{Bag, BagSet};
 use crate::field::time_type;
 
-/// The table `lineage`: one row for each input of each tagged message.
+/// The table `lineage`: one row for each input of each message.
 pub(crate) fn lineage_table(set: &Arc<BagSet>) -> Result<StreamingTable> {
     let schema = schema(&[
         ("bag", DataType::Utf8View),

@@ -55,11 +55,12 @@ pub(crate) fn topic_tables(set: &Arc<BagSet>) -> Vec<TopicTable> {
 fn variants(set: &BagSet) -> BTreeMap<String, Vec<Variant>> {
     let mut all: BTreeMap<String, Vec<Variant>> = BTreeMap::new();
     for (place, bag) in set.bags.iter().enumerate() {
+        let types = set.source.types().for_distro(&bag.info.ros_distro);
         for (index, topic) in bag.info.topics.iter().enumerate() {
             let Some(id) = TopicId::from_index(index) else {
                 continue;
             };
-            let schema = set.source.schema(topic, &bag.info.ros_distro).ok();
+            let schema = topic.schema(&types).ok();
             let variants = all.entry(topic.name.clone()).or_default();
             let same = variants.iter().position(|known| {
                 known.type_name == topic.type_name
@@ -81,7 +82,7 @@ fn variants(set: &BagSet) -> BTreeMap<String, Vec<Variant>> {
     all
 }
 
-/// Names that tell the types of a topic apart, and the layouts of a type.
+/// Table names that distinguish the types of a topic, and the layouts of a type.
 fn names(topic: &str, variants: &[Variant]) -> Vec<String> {
     let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
     let mut names = Vec::new();

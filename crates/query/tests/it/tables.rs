@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use timeloom_bag::{BagInfo, BagOptions, BagWriter, LeftOutCause, Message};
+use timeloom_bag::{BagInfo, BagOptions, BagWriter, HOST_CLOCK_KEY, LeftOutCause, Message};
 use timeloom_query::Format;
 use timeloom_testkit::mcap::BagScratch;
 
-use crate::support::{GOLDEN, csv, float, golden, open, topic, written};
+use crate::support::{GOLDEN, csv, float, golden, open, record_with, topic, written};
 
 #[test]
 fn counts_of_all_kinds_equal_those_of_info() {
@@ -112,4 +112,38 @@ fn losses_obey_the_law() {
             "/n,1970-01-01T00:00:05Z,1970-01-01T00:00:06Z,paused,false,2"
         ]
     );
+}
+
+#[test]
+fn the_clock_of_the_host_is_a_table() {
+    let directory = BagScratch::new();
+    let (info, schema) = topic("/x", "std_msgs/msg/Float64", None);
+    let history = "system_ns=1000000000 reason=start source=none synchronised=false tai_s=0\n\
+        system_ns=2000000000 reason=step step_ns=-5 source=chrony synchronised=true \
+        reference=10.0.0.1_(stratum_2) offset_ns=-3 error_ns=250 tai_s=37\n";
+    let options = BagOptions {
+        custom_data: vec![(HOST_CLOCK_KEY.to_owned(), history.to_owned())],
+        ..BagOptions::default()
+    };
+    let payload = float(&schema, 1.0);
+    let with = record_with(
+        &directory.path().join("with"),
+        &info,
+        std::slice::from_ref(&payload),
+        options,
+    );
+    let without = record_with(
+        &directory.path().join("without"),
+        &info,
+        &[payload],
+        BagOptions::default(),
+    );
+    let session = open(&[with, without]);
+    let sql = "SELECT bag, time::bigint AS ns, reason, source, synchronised, reference, offset_ns, error_ns, step_ns, \
+               tai_offset_s FROM host_clock ORDER BY time";
+    let expected = [
+        "with,1000000000,start,none,false,,,,,0",
+        "with,2000000000,step,chrony,true,10.0.0.1 (stratum 2),-3,250,-5,37",
+    ];
+    assert_eq!(csv(&session, sql), expected);
 }

@@ -112,7 +112,9 @@ fn every_value_is_that_of_the_whole_message() {
         let mut reader = BagReader::open(golden(bag).as_ref()).unwrap();
         let info = reader.info().clone();
         for topic in &info.topics {
-            let schema = LocalBags.schema(topic, &info.ros_distro).unwrap();
+            let schema = topic
+                .schema(&LocalBags.types().for_distro(&info.ros_distro))
+                .unwrap();
             let batches = rows(&session, &format!("SELECT * FROM \"{}\"", topic.name));
             let mut cells = batches
                 .iter()

@@ -1,4 +1,4 @@
-//! Whose clock a time comes from, and what may be subtracted from what.
+//! The clocks of hosts, and durations between their times.
 
 mod place;
 
@@ -12,7 +12,7 @@ pub(super) use self::place::{Placed, Step};
 use super::names::index;
 use crate::moment::Moment;
 
-/// What two hosts' clocks differ by is looked at anew after so long: clocks drift.
+/// The window of a clock comparison: clocks drift.
 const WINDOW: i64 = 30_000_000_000;
 
 /// A host with a clock of its own.
@@ -28,11 +28,11 @@ pub struct ClockDomain {
     pub bound: Option<Duration>,
 }
 
-/// Why a latency is not a number.
+/// Why a latency is not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Suspicion {
-    /// The effect was before its cause: the clocks differ.
+    /// The latency is negative: the clocks differ.
     Negative,
     /// A clock jumped in between.
     Jump,
@@ -40,11 +40,11 @@ pub enum Suspicion {
     Unknown,
 }
 
-/// A latency that can be believed.
+/// A latency with consistent clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Elapsed {
     pub(super) nanos: u64,
-    /// How far it may be off; none when nobody knows how the two hosts' clocks differ.
+    /// Its error bound; none if the clocks of the two hosts were not compared.
     pub(super) bound: Option<u64>,
 }
 
@@ -76,7 +76,7 @@ struct Least {
     since: i64,
 }
 
-/// What the clocks of two hosts differ by, as messages both ways tell.
+/// The difference of two hosts' clocks, estimated from messages in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Difference {
     /// How far the second is ahead of the first.
@@ -85,7 +85,7 @@ pub(super) struct Difference {
 }
 
 impl Clocks {
-    pub(super) fn new(declared: &[ClockDomain]) -> Self {
+    pub(super) fn new(declared: Vec<ClockDomain>) -> Self {
         let nanos = |duration: Option<Duration>| duration.map(Duration::nanos);
         let domains = declared.iter().map(|declared| {
             let mut domain = Domain::new(declared.name.clone());
@@ -95,7 +95,7 @@ impl Clocks {
         });
         Self {
             domains: domains.collect(),
-            declared: declared.to_vec(),
+            declared,
             ..Self::default()
         }
     }
@@ -186,7 +186,7 @@ impl Clocks {
         found
     }
 
-    /// The same; what cannot be is counted against the two hosts.
+    /// The same; negative latencies are counted for the two hosts.
     pub(super) fn judged(&mut self, from: Point, to: Point) -> Result<Elapsed, Suspicion> {
         let elapsed = self.elapsed(from, to);
         if elapsed == Err(Suspicion::Negative) {
@@ -195,7 +195,7 @@ impl Clocks {
         elapsed
     }
 
-    /// Counts an effect that was before its cause.
+    /// Counts a negative latency.
     pub(super) fn count_negative(&mut self, from: u32, to: u32) {
         *self.negative.entry((from, to)).or_default() += 1;
     }
@@ -210,7 +210,7 @@ impl Clocks {
         &self.steps
     }
 
-    /// Between which hosts an effect was before its cause, and how often.
+    /// Negative latencies by pair of hosts.
     pub(super) fn negative(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
         let negative = self.negative.iter();
         negative.map(|((from, to), count)| (*from, *to, *count))
@@ -222,7 +222,7 @@ impl Clocks {
             .map_or("", |domain| domain.name.as_str())
     }
 
-    /// The hosts that somebody published from.
+    /// Hosts with publications.
     pub(super) fn used(&self) -> Vec<u32> {
         let mut used: Vec<u32> = self.of_node.values().copied().collect();
         used.sort_unstable();
@@ -308,7 +308,10 @@ mod tests {
             offset: Some(Duration::from_millis(offset_ms)),
             bound: Some(Duration::from_millis(bound_ms)),
         };
-        let mut clocks = Clocks::new(&[domain("car", "/car", 0, 0), domain("arm", "/arm", 30, 2)]);
+        let mut clocks = Clocks::new(vec![
+            domain("car", "/car", 0, 0),
+            domain("arm", "/arm", 30, 2),
+        ]);
         let moment = Moment::from_nanos(1000 * S, S);
         let car = point(clocks.place(1, "/car/x", moment, 0), moment);
         let late = Moment::from_nanos(1000 * S - 20_000_000, 9 * S);

@@ -4,6 +4,50 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::graph::TopicGraph;
 
+/// Up to so many links between topics, loops are searched at each new one; beyond, after every eighth part more.
+const FEW_LINKS: u64 = 1024;
+
+/// The ends of loops that nothing leaves, and the topics of each.
+#[derive(Debug, Default)]
+pub(super) struct LoopEnds {
+    ends: BTreeMap<u32, Vec<u32>>,
+    version: u64,
+}
+
+/// How thoroughly to search at every new link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// Not at each of very many.
+    Bounded,
+    /// Always.
+    Full,
+}
+
+impl LoopEnds {
+    /// Searches again if the graph has changed.
+    pub(super) fn refresh(&mut self, graph: &TopicGraph, effort: Effort) {
+        let (version, last) = (graph.version(), self.version);
+        let is_due = version < FEW_LINKS || version >= last + last / 8;
+        if version == last || (effort == Effort::Bounded && !is_due) {
+            return;
+        }
+        self.version = version;
+        let loops = closed_loops(graph).into_iter();
+        self.ends = loops.map(|one| (one.end, one.topics)).collect();
+    }
+
+    pub(super) fn contains(&self, topic: u32) -> bool {
+        self.ends.contains_key(&topic)
+    }
+
+    /// The end and the topics of each loop.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &[u32])> {
+        self.ends
+            .iter()
+            .map(|(end, topics)| (*end, topics.as_slice()))
+    }
+}
+
 /// Topics that are made of each other, and of which nothing else is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ClosedLoop {

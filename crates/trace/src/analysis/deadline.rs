@@ -10,7 +10,7 @@ use crate::notification::{DeadlineNotification, NotifiedSource};
 /// How long a target may take after its sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadline {
-    /// What people call it.
+    /// Its name.
     pub name: String,
     /// The source; none means all sources of the target.
     pub source: Option<String>,
@@ -22,7 +22,7 @@ pub struct Deadline {
     pub limit: Duration,
 }
 
-/// How it was found out that a deadline was missed.
+/// How a missed deadline was detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FoundBy {
@@ -87,7 +87,7 @@ impl DeadlineEvent {
     }
 }
 
-/// So many sources wait for a target at most; the oldest is given up.
+/// Sources that wait for a target; beyond, the oldest is dropped.
 const MOST_WAITING: usize = 10_000;
 
 /// A deadline at work.
@@ -98,7 +98,7 @@ pub(super) struct Watch {
     via: Vec<u32>,
     target: u32,
     limit: u64,
-    /// Sources that nothing was heard of yet.
+    /// Sources without a target so far.
     waiting: VecDeque<u64>,
     /// Sources whose time ran out and whose target may still come.
     given_up: BTreeSet<u64>,

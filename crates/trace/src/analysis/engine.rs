@@ -1,37 +1,42 @@
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+mod deadline_check;
+mod insert;
+mod judge;
+mod report_build;
+mod timers;
+mod walk;
 
-use timeloom_time::{Duration, Ros, Time};
+use timeloom_time::{Ros, Time};
 
 use super::clocks::Clocks;
-use super::closed_loop::closed_loops;
-use super::deadline::{DeadlineEvent, Watch};
+use super::closed_loop::{Effort, LoopEnds};
+use super::deadline::DeadlineEvent;
+use super::deadlines::Deadlines;
+use super::findings::{Finding, Findings};
 use super::graph::TopicGraph;
 use super::ledger::Ledger;
-use super::message::{Message, Publication, Told};
-use super::names::{Names, index};
+use super::message::{Message, Publication, SeenAs};
+use super::names::Names;
 use super::options::{AccountOf, AccountScope, EngineOptions, RecorderAccount};
 use super::outcome::Occasion;
 use super::path::Known;
 use super::records::{FlowRecord, LinkRecord, Records};
+use super::scope::Scope;
 use super::sequence::Sequences;
 use super::store::Store;
-use super::targets::{Target, Targets};
+use super::targets::Targets;
+use super::topic_marks::TopicMarks;
 use super::waiting::Waiting;
 use crate::moment::Moment;
 use crate::published_time::PublishedTime;
 use crate::tag::TagView;
 
-/// Events that nobody takes are dropped beyond this, and counted.
-const MOST_EVENTS: usize = 10_000;
-/// Old messages are looked through each time so many were added.
+/// Old messages are swept each time so many were added.
 const SWEEP: u64 = 1024;
-/// Up to so many links between topics, closed loops are looked for at each new one; beyond, at every eighth part more.
-const FEW_LINKS: u64 = 1024;
 
-/// The analysis: publications in, in any order; a report, deadlines and outcomes out.
+/// The analysis: takes publications in any order, and computes latencies, outcomes and missed deadlines.
 ///
-/// It holds a bounded number of messages, whatever comes. Times "on our own time line" are nanoseconds of any clock
-/// that goes forward: the steady clock when live, the log time of a bag.
+/// It keeps a bounded number of messages. `now` is the engine's time line: nanoseconds of any monotonic clock, such as
+/// the steady clock, or the log time of a bag.
 ///
 /// ```
 /// use timeloom_time::{Duration, Time};
@@ -52,140 +57,84 @@ const FEW_LINKS: u64 = 1024;
 /// ```
 #[derive(Debug)]
 pub struct Engine {
-    pub(super) options: EngineOptions,
-    pub(super) topics: Names,
-    pub(super) nodes: Names,
-    pub(super) clocks: Clocks,
-    pub(super) store: Store,
-    pub(super) graph: TopicGraph,
-    pub(super) sequences: Sequences,
-    /// Topics that something was published on.
-    pub(super) seen: Vec<bool>,
-    /// Topics that have tags.
-    pub(super) tagged: Vec<bool>,
-    /// Topics that paths do not go through.
-    pub(super) ends: HashSet<u32>,
-    /// What a topic without tags is made of, by equal stamps.
-    pub(super) skips: HashMap<u32, u32>,
-    pub(super) ignored: HashSet<u32>,
-    pub(super) wanted: HashSet<u32>,
-    /// Segments that are wanted: from, to.
-    pub(super) segments: Vec<(u32, u32)>,
-    /// Topics from which wanted segments begin.
-    pub(super) begins: HashSet<u32>,
-    /// The ends of loops that nothing leaves, and the topics of each.
-    pub(super) loop_ends: BTreeMap<u32, Vec<u32>>,
-    loops_version: u64,
-    pub(super) targets: Targets,
-    /// The places of targets at which paths really end, as of this version of the graph and number of targets.
-    ends_at: Vec<usize>,
-    ends_version: (u64, usize),
-    pub(super) waiting: Waiting,
-    pub(super) ledger: Ledger,
-    pub(super) watches: Vec<Watch>,
-    events: VecDeque<DeadlineEvent>,
-    pub(super) records: Records,
-    pub(super) counters: Counters,
-    pub(super) now: i64,
-    pub(super) started: Option<i64>,
-    pub(super) walks: u64,
+    scope: Scope,
+    /// How long messages are kept after their last use, in nanoseconds.
+    keep: i64,
+    most_messages: usize,
+    topics: Names,
+    nodes: Names,
+    clocks: Clocks,
+    store: Store,
+    graph: TopicGraph,
+    marks: TopicMarks,
+    sequences: Sequences,
+    loops: LoopEnds,
+    targets: Targets,
+    waiting: Waiting,
+    ledger: Ledger,
+    deadlines: Deadlines,
+    records: Records,
+    findings: Findings,
+    /// Tags and messages so far.
+    received: Received,
+    now: i64,
+    started: Option<i64>,
 }
 
-/// What happened, in numbers.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Counters {
-    pub(super) tags: u64,
-    pub(super) messages: u64,
-    pub(super) expired: u64,
-    pub(super) events_dropped: u64,
-    pub(super) repeated: u64,
-    pub(super) unnamed: u64,
-    pub(super) assumed: u64,
-    pub(super) duplicates: u64,
-    pub(super) unwatched: u64,
+#[derive(Debug, Default)]
+struct Received {
+    tags: u64,
+    messages: u64,
 }
 
 impl Engine {
-    /// An engine that has heard nothing yet.
+    /// An engine without messages.
     pub fn new(options: EngineOptions) -> Self {
         let mut topics = Names::default();
-        let mut numbers = |names: &[String]| -> HashSet<u32> {
-            names.iter().map(|name| topics.number(name)).collect()
-        };
-        let mut ends = numbers(&options.sources);
-        ends.extend(numbers(&options.stops));
-        let (ignored, wanted) = (numbers(&options.ignored), numbers(&options.targets));
-        let segments = options.segments.iter();
-        let segments: Vec<(u32, u32)> = segments
-            .map(|(from, to)| (topics.number(from), topics.number(to)))
-            .collect();
-        let skips = options.skips.iter();
-        let skips: HashMap<u32, u32> = skips
-            .map(|(output, input)| (topics.number(output), topics.number(input)))
-            .collect();
-        let real = options
-            .deadlines
-            .iter()
-            .filter(|deadline| deadline.limit > Duration::ZERO);
-        let watches = real.map(|deadline| {
-            let source = deadline.source.as_deref().map(|name| topics.number(name));
-            let via = deadline.via.iter().map(|name| topics.number(name));
-            let via = via.collect();
-            Watch::new(deadline, source, via, topics.number(&deadline.target))
-        });
         Self {
-            watches: watches.collect(),
-            clocks: Clocks::new(&options.domains),
+            scope: Scope::new(&options, &mut topics),
+            deadlines: Deadlines::new(&options.deadlines, &mut topics),
             topics,
-            ends,
-            skips,
-            ignored,
-            wanted,
-            begins: segments.iter().map(|(from, _)| *from).collect(),
-            segments,
+            keep: options.keep.nanos(),
+            most_messages: options.messages,
+            clocks: Clocks::new(options.domains),
             records: Records::new(options.records),
-            options,
             nodes: Names::default(),
             store: Store::default(),
             graph: TopicGraph::default(),
+            marks: TopicMarks::default(),
             sequences: Sequences::default(),
-            seen: Vec::new(),
-            tagged: Vec::new(),
-            loop_ends: BTreeMap::new(),
-            loops_version: 0,
+            loops: LoopEnds::default(),
             targets: Targets::default(),
-            ends_at: Vec::new(),
-            ends_version: (0, 0),
             waiting: Waiting::default(),
             ledger: Ledger::default(),
-            events: VecDeque::new(),
-            counters: Counters::default(),
+            findings: Findings::default(),
+            received: Received::default(),
             now: i64::MIN,
             started: None,
-            walks: 0,
         }
     }
 
-    /// Takes a tag that came at `now` on our own time line.
+    /// Takes a tag that was received at `now`.
     pub fn tag(&mut self, tag: &TagView<'_>, now: i64) {
         tag.with_publication(|publication| self.tagged_publication(publication, now));
     }
 
-    /// The same for a tag that was made a publication already.
+    /// Takes the publication of a tag.
     pub fn tagged_publication(&mut self, publication: &Publication<'_>, now: i64) {
-        self.counters.tags += 1;
+        self.received.tags += 1;
         self.publication(publication, now);
     }
 
-    /// Takes what was published, with its links, at `now` on our own time line.
+    /// Takes a publication with its links.
     pub fn publication(&mut self, publication: &Publication<'_>, now: i64) {
         self.advance(now);
-        self.insert(publication, Told::Tag);
+        self.insert(publication, SeenAs::Tag);
     }
 
-    /// Takes a message of a main topic that is known by itself only: it may have a tag, or not.
+    /// Takes a message of a main topic, which may have a tag or not.
     pub fn message(&mut self, topic: &str, stamp: Option<Time<Ros>>, published: Moment, now: i64) {
-        self.counters.messages += 1;
+        self.received.messages += 1;
         self.advance(now);
         let publication = Publication {
             topic,
@@ -195,10 +144,10 @@ impl Engine {
             published,
             inputs: &[],
         };
-        self.insert(&publication, Told::Message);
+        self.insert(&publication, SeenAs::Message);
     }
 
-    /// Takes Autoware's note of when a message of a main topic was published.
+    /// Takes Autoware's publish time of a message of a main topic.
     pub fn published_time(&mut self, topic: &str, note: PublishedTime, now: i64) {
         self.advance(now);
         let publication = Publication {
@@ -212,17 +161,17 @@ impl Engine {
             },
             inputs: &[],
         };
-        self.insert(&publication, Told::Note);
+        self.insert(&publication, SeenAs::PublishTime);
     }
 
-    /// Says that something of a topic will come: what is made of it before then waits for it. Without, a topic that
-    /// only ever appears as an input counts from its reception.
+    /// Declares that messages or tags of a topic will follow: outputs that name them wait. A topic that only appears as
+    /// an input counts from its reception.
     pub fn expect_topic(&mut self, topic: &str) {
         let topic = self.topics.number(topic);
-        set(&mut self.seen, topic);
+        self.marks.publish(topic);
     }
 
-    /// Says that a subscriber did not get a message, as sequence gaps tell.
+    /// Reports a message that a subscriber did not receive, by a sequence gap.
     pub fn lost_in_transport(&mut self, topic: &str, stamp: Time<Ros>) {
         let topic = self.topics.number(topic);
         let found = self.store.with_stamp(topic, stamp.nanos()).next();
@@ -231,7 +180,7 @@ impl Engine {
         }
     }
 
-    /// Says what a recorder noted of a main topic: of its messages, or of its tags.
+    /// Adds the account of a recorder for the messages or the tags of a main topic.
     pub fn recorder_account(
         &mut self,
         topic: &str,
@@ -243,7 +192,7 @@ impl Engine {
         self.ledger.set_account(topic, of, account, scope);
     }
 
-    /// Says what time it is on our own time line: deadlines run out, and old messages are forgotten.
+    /// Advances the time line: deadlines expire, and old messages are dropped.
     pub fn advance(&mut self, now: i64) {
         self.started.get_or_insert(now);
         self.now = self.now.max(now);
@@ -253,16 +202,16 @@ impl Engine {
 
     /// Takes the deadlines that were missed since the last call.
     pub fn take_events(&mut self) -> Vec<DeadlineEvent> {
-        self.events.drain(..).collect()
+        self.deadlines.take_events()
     }
 
-    /// Says that the data has ended: flows that wait for late tags are counted, and links that were not found are
-    /// recorded. A report needs no such end; records do.
+    /// Ends the data: flows that wait for late tags are counted, and links that were not found are recorded. Records need
+    /// it, a report does not.
     pub fn finish(&mut self) {
-        self.find_closed_loops(Effort::Full);
+        self.loops.refresh(&self.graph, Effort::Full);
         for place in 0..self.targets.len() {
             self.refresh(place);
-            let topic = self.targets.get(place).map(Target::topic);
+            let topic = self.targets.get(place).map(super::targets::Target::topic);
             if topic.is_some_and(|topic| self.is_target(topic)) {
                 self.finish_target(place);
             }
@@ -294,79 +243,50 @@ impl Engine {
         self.records.take_flows()
     }
 
-    /// How many messages are remembered now.
+    /// Messages in memory.
     pub fn remembered(&self) -> usize {
         self.store.len()
     }
 
-    pub(super) fn emit(&mut self, event: DeadlineEvent) {
-        if self.events.len() >= MOST_EVENTS {
-            self.events.pop_front();
-            self.counters.events_dropped += 1;
-        }
-        self.events.push_back(event);
+    fn is_source(&self, topic: u32) -> bool {
+        self.scope.ends().contains(&topic) || self.graph.inputs(topic).is_empty()
     }
 
-    pub(super) fn is_source(&self, topic: u32) -> bool {
-        self.ends.contains(&topic) || self.graph.inputs(topic).is_empty()
+    fn is_target(&self, topic: u32) -> bool {
+        is_target(
+            &self.scope,
+            &self.deadlines,
+            &self.graph,
+            &self.loops,
+            topic,
+        )
     }
 
-    pub(super) fn is_target(&self, topic: u32) -> bool {
-        if !self.wanted.is_empty() {
-            return self.wanted.contains(&topic);
-        }
-        let watched = self.watches.iter().any(|watch| watch.target() == topic);
-        let is_end = !self.graph.is_used(topic) && !self.graph.inputs(topic).is_empty();
-        watched || is_end || self.loop_ends.contains_key(&topic)
+    fn refresh_ends(&mut self) {
+        let (scope, deadlines) = (&self.scope, &self.deadlines);
+        let (graph, loops) = (&self.graph, &self.loops);
+        let is_target = |topic| is_target(scope, deadlines, graph, loops, topic);
+        self.targets.refresh_ends(graph.version(), is_target);
     }
 
-    /// The places of the targets at which paths end; others were only taken for ends until something was made of them.
-    pub(super) fn ends_at(&mut self) -> Vec<usize> {
-        let version = (self.graph.version, self.targets.len());
-        if self.ends_version != version {
-            self.ends_version = version;
-            let all = self.targets.iter().enumerate();
-            let ends = all.filter(|(_, target)| self.is_target(target.topic()));
-            self.ends_at = ends.map(|(place, _)| place).collect();
-        }
-        std::mem::take(&mut self.ends_at)
-    }
-
-    /// Gives the places back.
-    pub(super) fn keep_ends(&mut self, ends: Vec<usize>) {
-        self.ends_at = ends;
-    }
-
-    /// Looks for loops that nothing leaves, if the graph has changed: paths end in them.
-    pub(super) fn find_closed_loops(&mut self, effort: Effort) {
-        let (version, last) = (self.graph.version, self.loops_version);
-        let is_due = version < FEW_LINKS || version >= last + last / 8;
-        if version == last || (effort == Effort::Bounded && !is_due) {
-            return;
-        }
-        self.loops_version = version;
-        let loops = closed_loops(&self.graph).into_iter();
-        self.loop_ends = loops.map(|one| (one.end, one.topics)).collect();
-    }
-
-    /// Forgets what is old and not in use, or too much; each message is judged once, before it goes.
+    /// Drops messages that are old and not in use, or too many; the outcome of each is decided before.
     fn retire(&mut self) {
-        let keep = self.options.keep.nanos();
+        let keep = self.keep;
         let is_old = |message: &Message, now: i64| {
             let used = message.arrived.max(message.used_at);
             now.saturating_sub(used) > keep
         };
         while let Some((number, message)) = self.store.oldest() {
-            let too_many = self.store.len() > self.options.messages;
+            let too_many = self.store.len() > self.most_messages;
             let old = self.now.saturating_sub(message.arrived) > keep;
             if !old && !too_many {
                 break;
             }
             let newest = self.store.newest(message.topic) == Some(number);
             let in_use = newest || (old && !is_old(message, self.now));
-            let room = self.store.old_len() < self.options.messages / 4;
+            let room = self.store.old_len() < self.most_messages / 4;
             if !old {
-                self.counters.expired += 1;
+                self.findings.add(Finding::Expired);
             }
             let occasion = if old { Occasion::Old } else { Occasion::NoRoom };
             self.judge(number, occasion);
@@ -381,7 +301,7 @@ impl Engine {
         }
     }
 
-    /// Forgets old messages that nothing is made of any more, and what waits for nothing.
+    /// Drops old messages that are no longer used, and waits for dropped targets.
     fn sweep(&mut self, is_old: &dyn Fn(&Message, i64) -> bool) {
         let gone: Vec<u64> = self
             .store
@@ -397,7 +317,7 @@ impl Engine {
         self.waiting.sweep();
     }
 
-    /// Remembers a message that was judged without having come itself: its tag may come later than all that is kept.
+    /// Remembers a message that is known only by its outputs: its tag may still arrive.
     fn remember_stand_in(&mut self, number: u64) {
         let message = self.store.get(number);
         let stand_in = message.filter(|it| it.is_named_only() || it.is_assumed());
@@ -407,22 +327,16 @@ impl Engine {
     }
 }
 
-/// How hard to look for something at every new link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effort {
-    /// Not at each of very many.
-    Bounded,
-    /// Always.
-    Full,
-}
-
-/// Sets the mark of a topic.
-pub(super) fn set(marks: &mut Vec<bool>, topic: u32) {
-    let place = index(topic);
-    if marks.len() <= place {
-        marks.resize(place + 1, false);
-    }
-    if let Some(mark) = marks.get_mut(place) {
-        *mark = true;
-    }
+/// Whether paths end at a topic.
+fn is_target(
+    scope: &Scope,
+    deadlines: &Deadlines,
+    graph: &TopicGraph,
+    loops: &LoopEnds,
+    topic: u32,
+) -> bool {
+    scope.is_target(topic).unwrap_or_else(|| {
+        let is_end = !graph.is_used(topic) && !graph.inputs(topic).is_empty();
+        is_end || deadlines.has_target(topic) || loops.contains(topic)
+    })
 }

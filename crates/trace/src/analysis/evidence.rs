@@ -14,16 +14,16 @@ pub enum Evidence {
     EqualStamp,
     /// The newest message, when the node published, of the only topic that it takes.
     OnlyInput,
-    /// A node model that somebody declared says so.
+    /// A declared node model.
     Declared,
     /// The newest message, when the node published, of one of several topics that it takes.
     LatestBefore,
-    /// Both messages carry the same stamp; nobody knows who made them.
+    /// Both messages have the same stamp; their nodes are not known.
     StampAlone,
 }
 
 impl Evidence {
-    /// All kinds, the surest first.
+    /// All kinds, the most certain first.
     pub const ALL: [Self; 7] = [
         Self::Tag,
         Self::TagAndTime,
@@ -34,7 +34,7 @@ impl Evidence {
         Self::StampAlone,
     ];
 
-    /// The word for people.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tag => "tag",
@@ -65,7 +65,7 @@ impl Evidence {
 pub enum Confidence {
     /// The node itself said so.
     Certain,
-    /// Who made what is known, and the messages fit.
+    /// The node is known, and the messages fit.
     Likely,
     /// Nothing contradicts it.
     Guess,
@@ -82,7 +82,7 @@ impl Confidence {
         most.map_or(Self::Guess, |(confidence, _)| *confidence)
     }
 
-    /// The word for people.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Certain => "certain",

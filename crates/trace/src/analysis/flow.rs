@@ -3,11 +3,32 @@ use serde::Serialize;
 use super::evidence::Evidence;
 use crate::moment::Moment;
 
-/// One message on its way from a source to a target.
+/// The messages from a source to a target along one path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Flow {
-    /// The messages, the source's first.
+    /// The messages, starting at the source.
     pub steps: Vec<FlowStep>,
+}
+
+impl Flow {
+    /// The time from the publication of the source to that of each step: by the steady clock if all steps have one, else
+    /// by ROS time. None if it is negative, because clocks differ.
+    pub fn elapsed_ns(&self) -> Vec<Option<u64>> {
+        let has_steady = self
+            .steps
+            .iter()
+            .all(|step| !step.published.steady.is_zero());
+        let nanos = |step: &FlowStep| {
+            if has_steady {
+                step.published.steady.nanos()
+            } else {
+                step.published.ros.nanos()
+            }
+        };
+        let start = self.steps.first().map_or(0, nanos);
+        let since = |step| u64::try_from(nanos(step).saturating_sub(start)).ok();
+        self.steps.iter().map(since).collect()
+    }
 }
 
 /// A message of a flow.

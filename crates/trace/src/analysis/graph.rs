@@ -1,34 +1,109 @@
-//! Which topic is made of which, and the ways through that graph.
+//! The graph of topics and its paths.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::evidence::Evidence;
+use super::clocks::Suspicion;
+use super::evidence::{Confidence, Evidence};
 use super::histogram::Histogram;
+use super::hop::{Part, Parts};
 use super::names::index;
+use super::report::HopReport;
 
 /// A path has so many topics at most.
 const DEPTH: usize = 1024;
-/// A search for paths looks at so many topics at most: graphs of wild input are dense.
+/// Topics that a search for paths visits at most: graphs of corrupt input are dense.
 const EFFORT: usize = 40_000;
 
-/// So many pairs of topics have statistics of their own: names of wild input are many.
+/// Pairs of topics with statistics, against corrupt input.
 const MOST_EDGES: usize = 1 << 15;
 
 /// All links from one topic to another.
 #[derive(Debug, Default)]
 pub(super) struct Edge {
-    pub(super) evidence: BTreeMap<Evidence, u64>,
+    evidence: BTreeMap<Evidence, u64>,
     /// From publication to publication.
-    pub(super) total: Histogram,
+    total: Histogram,
     /// From publication to arrival; to the callback where the arrival is not known.
-    pub(super) transport: Histogram,
+    transport: Histogram,
     /// From arrival to callback, where both are known.
-    pub(super) queue: Histogram,
+    queue: Histogram,
     /// From callback to publication of what was made of it.
-    pub(super) node: Histogram,
-    pub(super) negative: u64,
-    pub(super) unresolved: u64,
-    pub(super) nodes: BTreeSet<u32>,
+    node: Histogram,
+    negative: u64,
+    unresolved: u64,
+    nodes: BTreeSet<u32>,
+}
+
+impl Edge {
+    /// Counts a link that a node's message names.
+    pub(super) fn add_link(&mut self, evidence: Evidence, node: u32) {
+        *self.evidence.entry(evidence).or_default() += 1;
+        self.nodes.insert(node);
+    }
+
+    /// Adds the time in the node; false if it is negative.
+    pub(super) fn add_node_time(&mut self, time: Part) -> bool {
+        add(&mut self.node, time)
+    }
+
+    /// Adds the times of a hop whose input was found; how many of them are negative.
+    pub(super) fn add_hop(&mut self, parts: &Parts) -> u64 {
+        let mut negative = 0;
+        for (part, histogram) in [
+            (parts.total, &mut self.total),
+            (parts.transport, &mut self.transport),
+            (parts.queue, &mut self.queue),
+        ] {
+            negative += u64::from(!add(histogram, part));
+        }
+        self.negative += negative;
+        negative
+    }
+
+    /// Counts a link whose input was not found yet.
+    pub(super) fn add_unresolved(&mut self) {
+        self.unresolved += 1;
+    }
+
+    /// The input of a link that was counted as not found came.
+    pub(super) fn resolve_late(&mut self) {
+        self.unresolved = self.unresolved.saturating_sub(1);
+    }
+
+    /// The report of the edge; `name` gives the name of a node.
+    pub(super) fn report(
+        &self,
+        from: String,
+        to: String,
+        name: impl Fn(u32) -> String,
+    ) -> HopReport {
+        let names = self.nodes.iter().map(|node| name(*node));
+        let mut nodes: Vec<String> = names.filter(|node| !node.is_empty()).collect();
+        nodes.sort();
+        HopReport {
+            from,
+            to,
+            nodes,
+            known_by: self.evidence.clone(),
+            confidence: Confidence::of(&self.evidence),
+            total: self.total.summary(),
+            transport: self.transport.summary(),
+            queue: self.queue.summary(),
+            node: self.node.summary(),
+            negative: self.negative,
+            unresolved: self.unresolved,
+        }
+    }
+}
+
+/// False if the time is negative.
+fn add(histogram: &mut Histogram, part: Part) -> bool {
+    match part {
+        Some(Ok(elapsed)) => histogram.add(elapsed.nanos),
+        Some(Err(Suspicion::Negative)) => return false,
+        Some(Err(_)) | None => {}
+    }
+    true
 }
 
 #[derive(Debug, Default)]
@@ -37,13 +112,13 @@ pub(super) struct TopicGraph {
     inputs: Vec<Vec<u32>>,
     /// How many topics are made of each.
     outputs: Vec<usize>,
-    pub(super) edges: HashMap<(u32, u32), Edge>,
+    edges: HashMap<(u32, u32), Edge>,
     /// Changes when a link between two topics is seen for the first time.
-    pub(super) version: u64,
+    version: u64,
     /// What is beyond the limit.
     rest: Edge,
     /// How many links went there.
-    pub(super) dropped: u64,
+    dropped: u64,
 }
 
 /// The way from sources to one target.
@@ -84,6 +159,21 @@ impl TopicGraph {
             }
             Edge::default()
         })
+    }
+
+    pub(super) fn edges(&self) -> impl Iterator<Item = (u32, u32, &Edge)> {
+        let edges = self.edges.iter();
+        edges.map(|((from, to), edge)| (*from, *to, edge))
+    }
+
+    /// Changes when a link between two topics is seen for the first time.
+    pub(super) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Links beyond the limit of pairs of topics.
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped
     }
 
     pub(super) fn inputs(&self, topic: u32) -> &[u32] {

@@ -1,12 +1,12 @@
-//! What one hop took: the only place where it is computed.
+//! The durations of a hop. They are computed only here.
 
 use super::clocks::{Clocks, Elapsed, Point, Suspicion};
 use super::message::{Link, Message};
 
-/// A part of a hop; none when nobody read the clock at one of its ends.
-type Part = Option<Result<Elapsed, Suspicion>>;
+/// The duration of a part of a hop; none if the time at one of its ends is not known.
+pub(super) type Part = Option<Result<Elapsed, Suspicion>>;
 
-/// The parts of a hop.
+/// The durations of a hop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parts {
     /// From publication to publication.
@@ -15,12 +15,12 @@ pub(super) struct Parts {
     pub(super) transport: Part,
     /// From arrival to callback, where both are known.
     pub(super) queue: Part,
-    /// From callback to publication of what was made of it.
+    /// From callback to publication of the output.
     pub(super) node: Part,
 }
 
 impl Link {
-    /// What the hop of a link took; `from` is the input, if it was found.
+    /// The durations of the hop of a link; `from` is the input, if it was found.
     pub(super) fn parts(
         &self,
         message: &Message,
@@ -31,7 +31,7 @@ impl Link {
         let at = |moment| Point { moment, ..reader };
         let callback = (!self.received.is_unknown()).then(|| at(self.received));
         let arrived = callback.and(self.arrived).map(at);
-        // Of a topic that nobody tells of, only the reception is known.
+        // For a topic without tags and messages, only the reception is known.
         let sent = from.filter(|from| !from.is_assumed()).map(Message::point);
         let between = |from: Option<Point>, to: Option<Point>| {
             let (from, to) = from.zip(to)?;
@@ -46,7 +46,7 @@ impl Link {
     }
 }
 
-/// The nanoseconds of a part that can be believed.
+/// The nanoseconds of a part whose clocks are consistent.
 pub(super) fn nanos(part: Part) -> Option<u64> {
     Some(part?.ok()?.nanos)
 }

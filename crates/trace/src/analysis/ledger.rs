@@ -1,4 +1,4 @@
-//! The account of every message of every source: what became of it, and what others say was published.
+//! The outcomes of every message of every source, and the counts of recorders.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -6,26 +6,26 @@ use super::names::index;
 use super::options::{AccountOf, AccountScope, RecorderAccount};
 use super::outcome::{Outcome, Outcomes};
 
-/// So many messages that were judged without having come themselves are remembered, in case they come late.
+/// Messages that are kept although only their outputs are known, in case they arrive late.
 const MOST_STAND_INS: usize = 1 << 14;
 
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     verdicts: Verdicts,
-    /// How many messages of each topic are known of, each once.
+    /// Known messages of each topic.
     heard: Vec<u64>,
-    /// How often something named a message of a topic after that was forgotten.
+    /// Links to messages that were no longer in memory, by topic.
     named_too_late: HashMap<u32, u64>,
-    /// Topic and stamp of messages that were judged by what was made of them.
+    /// Topic and stamp of messages whose outcome was decided by their outputs.
     stand_ins: HashSet<(u32, i64)>,
     stand_ins_by_age: VecDeque<(u32, i64)>,
     /// Messages that a subscriber reported as lost.
     lost: HashSet<u64>,
-    /// What a recorder says.
+    /// The accounts of recorders.
     accounts: HashMap<(u32, AccountOf), (RecorderAccount, AccountScope)>,
 }
 
-/// What was judged so far.
+/// The outcomes so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Verdicts {
     outcomes: HashMap<(u32, usize), Outcomes>,
@@ -57,7 +57,7 @@ impl Ledger {
         }
     }
 
-    /// What was judged so far, to be given back after a report.
+    /// The outcomes so far, to be restored after a report.
     pub(super) fn verdicts(&self) -> Verdicts {
         self.verdicts.clone()
     }
@@ -66,7 +66,7 @@ impl Ledger {
         self.verdicts = verdicts;
     }
 
-    /// Notes that a message of a topic is known of.
+    /// Counts a message of a topic.
     pub(super) fn hear(&mut self, topic: u32) {
         let place = index(topic);
         if self.heard.len() <= place {
@@ -77,17 +77,17 @@ impl Ledger {
         }
     }
 
-    /// Notes that something names a message that must have been forgotten.
+    /// Counts a link to a message that is no longer in memory.
     pub(super) fn name_too_late(&mut self, topic: u32) {
         *self.named_too_late.entry(topic).or_default() += 1;
     }
 
-    /// How often that was.
+    /// Links to messages that were no longer in memory.
     pub(super) fn named_too_late(&self) -> u64 {
         self.named_too_late.values().sum()
     }
 
-    /// Remembers that a message was judged although it never came itself.
+    /// Remembers a message whose outcome was decided before it arrived.
     pub(super) fn remember_stand_in(&mut self, topic: u32, stamp: i64) {
         if self.stand_ins.insert((topic, stamp)) {
             self.stand_ins_by_age.push_back((topic, stamp));
@@ -99,7 +99,7 @@ impl Ledger {
         }
     }
 
-    /// Whether a message that comes now was judged already.
+    /// Whether the outcome of a message was decided before it arrived.
     pub(super) fn is_judged(&self, topic: u32, stamp: i64) -> bool {
         !self.stand_ins.is_empty() && self.stand_ins.contains(&(topic, stamp))
     }

@@ -5,7 +5,7 @@ use super::evidence::Evidence;
 use super::reached::Reached;
 use crate::moment::Moment;
 
-/// A message that was published, and what it was made of as far as that is known.
+/// A published message and its known inputs.
 #[derive(Clone, Debug)]
 pub struct Publication<'a> {
     /// The full name of the topic.
@@ -18,7 +18,7 @@ pub struct Publication<'a> {
     pub stamp: Option<Time<Ros>>,
     /// When it was published.
     pub published: Moment,
-    /// What it was made of.
+    /// Its inputs.
     pub inputs: &'a [Input<'a>],
 }
 
@@ -29,16 +29,16 @@ pub struct Input<'a> {
     pub topic: &'a str,
     /// The message's stamp, if it has one.
     pub stamp: Option<Time<Ros>>,
-    /// When the callback for it began; unknown if nobody said.
+    /// The start of its callback; may be unknown.
     pub received: Moment,
-    /// When it came out of the transport, if that is known apart from the callback.
+    /// Its arrival from the transport, if it is known apart from the callback.
     pub arrived: Option<Moment>,
     /// How the link is known.
     pub evidence: Evidence,
 }
 
-/// No message.
-pub(super) const NOBODY: u64 = u64::MAX;
+/// The number of no message.
+pub(super) const NO_MESSAGE: u64 = u64::MAX;
 
 /// The place of a message among those of its topic: when it was published on our own time line, then its number.
 pub(super) type Key = (i64, u64);
@@ -54,13 +54,13 @@ pub(super) struct Message {
     /// The publisher's number; [`UNNUMBERED`] where it does not count.
     pub(super) sequence: i64,
     pub(super) published: Moment,
-    /// When it was published, on our own time line.
+    /// When it was published, on the engine's time line.
     pub(super) order: i64,
-    /// When we heard of it, on our own time line.
+    /// When the engine received it, on its time line.
     pub(super) arrived: i64,
     pub(super) links: Box<[Link]>,
-    /// Who told of it: the bits of [`Told`].
-    pub(super) told: u8,
+    /// How it is known: the bits of [`SeenAs`].
+    pub(super) seen_as: u8,
     /// The last message that was made of this one.
     pub(super) child: u64,
     /// Which targets it reached.
@@ -76,31 +76,31 @@ pub(super) struct Message {
 /// The number of a message whose publisher does not count.
 pub(super) const UNNUMBERED: i64 = i64::MIN;
 
-/// How a message is known.
+/// How a message is known. The values are bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Told {
-    /// By its tag, or by somebody who knows its links.
+pub(super) enum SeenAs {
+    /// By its tag, or with inferred links.
     Tag = 1,
     /// By itself.
     Message = 2,
-    /// By Autoware's note of when it was published.
-    Note = 4,
+    /// By Autoware's publish time.
+    PublishTime = 4,
 }
 
-impl Told {
+impl SeenAs {
     pub(super) fn bit(self) -> u8 {
         self as u8
     }
 }
 
-/// Nobody told of a message itself; something was made of it.
+/// Known only as an input of another message.
 pub(super) const NAMED_ONLY: u8 = 0;
-/// A message of a topic that nobody tells of: it is taken to be published when it was first received.
+/// Of a topic without tags and messages: its publish time is that of its first reception.
 pub(super) const ASSUMED: u8 = 8;
 
 impl Message {
-    /// A message that nothing was made of yet.
+    /// A message without outputs.
     pub(super) fn new(topic: u32, placed: Placed, published: Moment, arrived: i64) -> Self {
         Self {
             topic,
@@ -113,16 +113,16 @@ impl Message {
             order: placed.order,
             arrived,
             links: Box::default(),
-            told: NAMED_ONLY,
-            child: NOBODY,
+            seen_as: NAMED_ONLY,
+            child: NO_MESSAGE,
             reached: Reached::default(),
             used_at: i64::MIN,
-            namesake: NOBODY,
+            namesake: NO_MESSAGE,
             walk: 0,
         }
     }
 
-    /// Takes what another account of the same message says. Its order is the store's.
+    /// Takes the data of another record of the same message, except its order, which the store keeps.
     pub(super) fn take_over(&mut self, other: Self) {
         self.published = other.published;
         self.node = other.node;
@@ -141,17 +141,17 @@ impl Message {
         }
     }
 
-    /// Whether its time of publication is only that of its first reception.
+    /// Whether its publish time is that of its first reception.
     pub(super) fn is_assumed(&self) -> bool {
-        self.told & ASSUMED != 0
+        self.seen_as & ASSUMED != 0
     }
 
     pub(super) fn is_named_only(&self) -> bool {
-        self.told == NAMED_ONLY
+        self.seen_as == NAMED_ONLY
     }
 
     pub(super) fn is_tagged(&self) -> bool {
-        self.told & Told::Tag.bit() != 0
+        self.seen_as & SeenAs::Tag.bit() != 0
     }
 }
 

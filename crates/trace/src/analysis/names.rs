@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-/// Wild input cannot make more names than this; all others share one.
+/// Limit of names, against corrupt input; all others share one.
 const MOST: usize = 1 << 16;
 
 /// Names as small numbers.

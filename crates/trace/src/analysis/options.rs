@@ -4,7 +4,7 @@ use super::clocks::ClockDomain;
 use super::deadline::Deadline;
 use super::records::RecordKind;
 
-/// What an engine looks at, and how much it remembers.
+/// Options of an [`Engine`](super::Engine).
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
     /// The topics at which paths end; empty means all that nothing else is made of.
@@ -54,7 +54,7 @@ impl Default for EngineOptions {
     }
 }
 
-/// What a recorder says about one topic: together, all that was published while it listened.
+/// The counts of a recorder for one topic; the sum is the number of published messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecorderAccount {
     /// Messages in the bag.
@@ -65,7 +65,7 @@ pub struct RecorderAccount {
     pub in_recorder: u64,
 }
 
-/// What an account is about.
+/// What an account counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AccountOf {
     /// The messages of a main topic.
@@ -74,12 +74,12 @@ pub enum AccountOf {
     Tags,
 }
 
-/// How much of a recording is looked at.
+/// The part of a recording that is analysed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountScope {
-    /// All of it: the account says how much was published.
+    /// All of it: the account is the number of published messages.
     Whole,
-    /// A part: nobody knows when something was lost, so the account explains gaps, and no more.
+    /// A part: the account explains gaps only, because it has no times of losses.
     Part,
 }
 

@@ -43,7 +43,7 @@ pub(super) struct Path {
     pub(super) age_at_end: Histogram,
     /// The largest known doubt of a latency between hosts.
     pub(super) bound: u64,
-    /// How many latencies are between hosts whose clocks nobody compared.
+    /// Latencies between hosts without a clock comparison.
     pub(super) unbounded: u64,
     /// How many latencies were negative or across a jump.
     pub(super) suspicious: u64,

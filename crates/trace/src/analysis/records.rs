@@ -1,4 +1,4 @@
-//! Single links and flows, for those who want rows instead of statistics.
+//! Single links and flows, for tables and exports.
 
 use serde::Serialize;
 
@@ -20,7 +20,10 @@ pub enum RecordKind {
 /// One input of a message, with what the hop took: the same numbers as in the statistics of the hop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LinkRecord {
-    /// When the engine heard of the message, on its own time line.
+    /// The engine's number of the message; none if the message came too late to be kept.
+    #[serde(skip)]
+    pub message: Option<u64>,
+    /// When the engine received the message, on its time line.
     pub heard_ns: i64,
     /// The topic of the message.
     pub topic: String,
@@ -39,6 +42,9 @@ pub struct LinkRecord {
 /// The input of a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InputRecord {
+    /// The engine's number of the input; none if it was not found.
+    #[serde(skip)]
+    pub message: Option<u64>,
     /// Its topic.
     pub topic: String,
     /// Its stamp.
@@ -97,6 +103,18 @@ impl Records {
     pub(super) fn link(&mut self, make: impl FnOnce() -> LinkRecord) {
         if self.kind == RecordKind::Links {
             self.links.push(make());
+        }
+    }
+
+    /// How many links are kept.
+    pub(super) fn links(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Sets the message of the links that were kept since there were `first`.
+    pub(super) fn set_message(&mut self, first: usize, number: u64) {
+        for link in self.links.iter_mut().skip(first) {
+            link.message = Some(number);
         }
     }
 

@@ -24,7 +24,7 @@ pub struct Report {
     pub hops: Vec<HopReport>,
     /// Circles of topics; paths are cut there.
     pub loops: Vec<Vec<String>>,
-    /// All topics that something is known of.
+    /// All known topics.
     pub topics: Vec<String>,
     /// The deadlines and how often they were missed.
     pub deadlines: Vec<DeadlineReport>,
@@ -90,7 +90,7 @@ pub struct PathReport {
     pub histogram: Vec<(u64, u64)>,
     /// The largest doubt of a latency between hosts whose clocks were compared.
     pub bound_ns: u64,
-    /// How many latencies are between hosts whose clocks nobody compared.
+    /// Latencies between hosts without a clock comparison.
     pub unbounded: u64,
     /// How many latencies were negative or across a jump of a clock; they are in no number above.
     pub suspicious: u64,
@@ -174,7 +174,7 @@ pub struct DeadlineReport {
 /// The clocks of the hosts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ClockReport {
-    /// The hosts that somebody published from.
+    /// Hosts with publications.
     pub hosts: Vec<String>,
     /// How often ROS time went back.
     pub jumps: u64,
@@ -195,7 +195,7 @@ pub struct ClockStep {
     pub by_ns: i64,
 }
 
-/// What the clocks of two hosts differ by, as messages both ways tell.
+/// The difference of two hosts' clocks, estimated from messages in both directions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ClockDifference {
     /// One host.

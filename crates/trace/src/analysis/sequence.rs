@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-/// More publishers of one topic and node are not told apart.
+/// Publishers of one topic and node that are distinguished.
 const STREAMS: usize = 16;
-/// So many stretches of missing numbers are remembered per publisher, in case they come late.
+/// Gaps that are kept for each publisher, in case the messages arrive late.
 const STRETCHES: usize = 256;
 
 #[derive(Debug, Default)]
@@ -94,7 +94,7 @@ impl Sequences {
         seen.saturating_add(self.missing(topic))
     }
 
-    /// How many publishers a topic has, as far as their numbers tell.
+    /// The publishers of a topic, by their sequence numbers.
     pub(super) fn publishers(&self, topic: u32) -> usize {
         let of_topic = self.streams.iter().filter(|((of, _), _)| *of == topic);
         of_topic.map(|(_, streams)| streams.len()).sum()

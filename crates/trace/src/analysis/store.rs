@@ -1,8 +1,8 @@
-//! The messages that may still matter, bounded in number and age.
+//! The messages in memory, bounded in number and age.
 
 use std::collections::{HashMap, VecDeque};
 
-use super::message::{Key, Message, NOBODY};
+use super::message::{Key, Message, NO_MESSAGE};
 use super::names::index;
 
 /// Messages by number; numbers count up and are never used twice.
@@ -14,11 +14,13 @@ pub(super) struct Store {
     /// Old messages that are still in use: the map that was sent once.
     old: HashMap<u64, Message>,
     by_stamp: HashMap<(u32, i64), u64>,
-    /// The messages of each topic in the order in which they were published, whenever we heard of them.
+    /// The messages of each topic in the order of publication.
     by_topic: Vec<VecDeque<Key>>,
+    /// The number of the current walk.
+    walk: u64,
 }
 
-/// So many messages of one topic and stamp are looked at; a robot that leaves its stamps zero has no end of them.
+/// Messages of one topic and stamp that are searched: stamps may all be zero.
 const NAMESAKES: usize = 64;
 
 impl Store {
@@ -40,6 +42,21 @@ impl Store {
         }
     }
 
+    /// Starts a walk that visits each message once.
+    pub(super) fn start_walk(&mut self) {
+        self.walk += 1;
+    }
+
+    /// The message, unless the current walk has visited it.
+    pub(super) fn visit(&mut self, number: u64) -> Option<&Message> {
+        let walk = self.walk;
+        let message = self
+            .get_mut(number)
+            .filter(|message| message.walk != walk)?;
+        message.walk = walk;
+        Some(message)
+    }
+
     pub(super) fn push(&mut self, mut message: Message) -> u64 {
         let number = self.base + self.young.len() as u64;
         let topic = index(message.topic);
@@ -51,7 +68,7 @@ impl Store {
         }
         if let Some(stamp) = message.stamp {
             let before = self.by_stamp.insert((message.topic, stamp), number);
-            message.namesake = before.unwrap_or(NOBODY);
+            message.namesake = before.unwrap_or(NO_MESSAGE);
         }
         self.young.push_back(message);
         number
@@ -117,7 +134,7 @@ impl Store {
         Some(*number)
     }
 
-    /// The oldest young message, to look at before it is taken out.
+    /// The oldest young message.
     pub(super) fn oldest(&self) -> Option<(u64, &Message)> {
         Some((self.base, self.young.front()?))
     }

@@ -1,12 +1,13 @@
 //! The topics at which paths end.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use super::graph::{TopicGraph, Upstream};
 use super::path::{Known, Path};
 use super::records::Records;
+use super::scope::Scope;
 
-/// Wild input cannot make more targets than this.
+/// Limit of targets, against corrupt input.
 const MOST_TARGETS: usize = 4096;
 
 /// All targets, each with a place of its own.
@@ -15,6 +16,10 @@ pub(super) struct Targets {
     all: Vec<Target>,
     places: HashMap<u32, usize>,
     dropped: u64,
+    /// The places at which paths end, for this version of the graph and number of targets. Others were ends only until
+    /// something was made of them.
+    ends: Vec<usize>,
+    ends_version: (u64, usize),
 }
 
 /// A topic at which paths end.
@@ -72,6 +77,22 @@ impl Targets {
         self.all.iter()
     }
 
+    /// Finds the places at which paths end again, if the graph or the targets have changed.
+    pub(super) fn refresh_ends(&mut self, graph_version: u64, is_target: impl Fn(u32) -> bool) {
+        let version = (graph_version, self.all.len());
+        if self.ends_version != version {
+            self.ends_version = version;
+            let all = self.all.iter().enumerate();
+            let ends = all.filter(|(_, target)| is_target(target.topic));
+            self.ends = ends.map(|(place, _)| place).collect();
+        }
+    }
+
+    /// The places at which paths end.
+    pub(super) fn ends(&self) -> &[usize] {
+        &self.ends
+    }
+
     /// How many messages of targets beyond the limit were not looked at.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped
@@ -100,17 +121,12 @@ impl Target {
     }
 
     /// Finds loops and paths again, if the graph has changed. Paths that were found before keep their statistics.
-    pub(super) fn refresh(
-        &mut self,
-        graph: &TopicGraph,
-        ends: &HashSet<u32>,
-        segments: &[(u32, u32)],
-        most: usize,
-    ) {
-        if self.version == graph.version && self.version != 0 {
+    pub(super) fn refresh(&mut self, graph: &TopicGraph, scope: &Scope) {
+        if self.version == graph.version() && self.version != 0 {
             return;
         }
-        self.version = graph.version;
+        self.version = graph.version();
+        let (ends, most) = (scope.ends(), scope.most_paths());
         self.upstream = graph.upstream(self.topic, ends, most);
         self.sources.clear();
         self.inner.clear();
@@ -121,14 +137,13 @@ impl Target {
             }
         }
         let mut paths = self.upstream.paths.clone();
-        let wanted = segments.iter().filter(|(_, to)| *to == self.topic);
-        for (from, _) in wanted {
-            if self.sources.contains(from) || self.inner.contains(from) {
+        for from in scope.segments_to(self.topic) {
+            if self.sources.contains(&from) || self.inner.contains(&from) {
                 continue;
             }
-            let found = graph.segments(*from, self.topic, ends, most);
+            let found = graph.segments(from, self.topic, ends, most);
             if !found.is_empty() {
-                self.inner.insert(*from);
+                self.inner.insert(from);
             }
             for (topic, next) in found
                 .iter()

@@ -1,4 +1,4 @@
-//! Targets whose upstream is not whole yet.
+//! Targets with missing inputs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ pub(super) struct Waiting {
     pending: HashMap<u64, Pending>,
 }
 
-/// What is known of a target whose upstream is not whole.
+/// The state of a target with missing inputs.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     /// The sources that were found.

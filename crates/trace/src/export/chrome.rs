@@ -2,23 +2,12 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::messages::{Messages, Note};
-use crate::analysis::Publication;
+use super::messages::{MessageTrace, Note};
 
-/// A slice has some width, so that arrows have something to stand on.
+/// The minimum width of a slice: arrows need one.
 const LEAST: i64 = 1_000;
 
-/// A trace for Perfetto and `chrome://tracing`: a track for each node, a slice for each message it makes, an arrow for
-/// each link.
-///
-/// Times are ROS time, so that hosts stand side by side; they count from the first event, whose time is in `otherData`.
-/// A node that works on several messages at once has as many tracks.
-#[derive(Debug, Default)]
-pub struct ChromeTrace {
-    messages: Messages,
-}
-
-/// Where the slice of a message stands, in nanoseconds from the first event.
+/// The slice of a message, in nanoseconds since the first event.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slice {
     track: usize,
@@ -26,35 +15,25 @@ struct Slice {
     end: i64,
 }
 
-/// The tracks of one node, by when their last slice ends.
+/// The tracks of one node, and the end of the last slice of each.
 type Lanes = Vec<(usize, i64)>;
 
-impl ChromeTrace {
-    /// Adds a message and its links.
-    pub fn add(&mut self, publication: &Publication<'_>) {
-        self.messages.add(publication);
-    }
-
-    /// How many messages there are.
-    pub fn len(&self) -> usize {
-        self.messages.all.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.messages.all.is_empty()
-    }
-
-    /// The JSON of the trace.
-    pub fn finish(self) -> String {
-        let first = self.messages.all.iter().map(|note| note.start).min();
+impl MessageTrace {
+    /// The JSON of a trace for Perfetto and `chrome://tracing`: a track for each node, a slice for each message that it
+    /// publishes, an arrow for each link.
+    ///
+    /// Times are ROS time since the first event, whose time is in `otherData`. A node that works on several messages at
+    /// once has several tracks.
+    pub fn chrome(mut self) -> String {
+        self.finish();
+        let first = self.all.iter().map(|note| note.start).min();
         let first = first.unwrap_or(0);
         let mut events = Events::default();
         events.add(
             &json!({"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "lineage"}}),
         );
         let slices = self.slices(first, &mut events);
-        for (note, slice) in self.messages.all.iter().zip(&slices) {
+        for (note, slice) in self.all.iter().zip(&slices) {
             events.add(&self.slice(note, slice));
         }
         self.arrows(&slices, &mut events);
@@ -65,9 +44,9 @@ impl ChromeTrace {
         )
     }
 
-    /// Finds a track for each message on which nothing else is at that time, and names the tracks.
+    /// Assigns each message to a track that is free at that time, and names the tracks.
     fn slices(&self, first: i64, events: &mut Events) -> Vec<Slice> {
-        let notes = &self.messages.all;
+        let notes = &self.all;
         let mut order: Vec<usize> = (0..notes.len()).collect();
         order.sort_by_key(|place| notes.get(*place).map(|note| note.start));
         let mut slices = vec![Slice::default(); notes.len()];
@@ -96,10 +75,10 @@ impl ChromeTrace {
         slices
     }
 
-    /// TILDE does not say who it is: then the topic stands for the node.
+    /// Tags of TILDE have no node name: their track is named after the topic.
     fn track_name(&self, note: &Note) -> &str {
-        match self.messages.node(note) {
-            "" => self.messages.topic(note),
+        match self.node(note) {
+            "" => self.topic(note),
             node => node,
         }
     }
@@ -107,25 +86,24 @@ impl ChromeTrace {
     fn slice(&self, note: &Note, slice: &Slice) -> Value {
         json!({
             "ph": "X", "pid": 1, "tid": slice.track, "ts": micros(slice.start), "dur": micros(slice.end - slice.start),
-            "name": self.messages.topic(note), "cat": "node",
+            "name": self.topic(note), "cat": "node",
             "args": {"stamp_ns": note.stamp, "sequence": note.sequence, "inputs": note.inputs.len()},
         })
     }
 
-    /// One arrow for each link whose both ends are there: out of the end of a slice, into the start of another.
+    /// An arrow for each link with both messages: from the end of a slice to the start of another.
     fn arrows(&self, slices: &[Slice], events: &mut Events) {
-        let index = self.messages.index();
         let mut id = 0_u64;
-        for (note, to) in self.messages.all.iter().zip(slices) {
+        for (note, to) in self.all.iter().zip(slices) {
             for input in &note.inputs {
-                let from = index.find(input).and_then(|place| slices.get(place));
+                let from = self.find(input).and_then(|place| slices.get(place));
                 // Within its slice, and not after the arrow's end.
                 let leaves = from.map(|from| (from, (from.end - LEAST / 2).min(to.start)));
                 let Some((from, at)) = leaves.filter(|(from, at)| *at >= from.start) else {
                     continue;
                 };
                 id += 1;
-                let topic = self.messages.input_topic(input);
+                let topic = self.input_topic(input);
                 events.add(&json!({
                     "ph": "s", "pid": 1, "tid": from.track, "ts": micros(at), "id": id, "name": topic, "cat": "message",
                 }));
@@ -138,7 +116,7 @@ impl ChromeTrace {
     }
 }
 
-/// The text of the events so far: a tree of them would be many times as large.
+/// The events as text: a JSON tree would need much more memory.
 #[derive(Debug, Default)]
 struct Events(String);
 

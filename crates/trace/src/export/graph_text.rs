@@ -49,7 +49,7 @@ pub fn dot(report: &Report) -> String {
     text
 }
 
-/// What stands on an arrow: the node, and what it takes.
+/// The label of an arrow: the node and the median latency.
 fn label(hop: &crate::analysis::HopReport) -> String {
     let node = hop.nodes.join(", ");
     if hop.total.count == 0 {

@@ -8,7 +8,7 @@ const PLACE: &str = "\"REPORT\"";
 /// The report as one page that needs nothing else: graph, paths, hops as stacked bars, the slowest flow as a sequence.
 pub fn html(report: &Report, title: &str) -> String {
     let data = json!({"title": title, "report": report}).to_string();
-    // Nothing in the data can end the script that it stands in.
+    // The data must not end the script element.
     let data = data.replace('<', "\\u003c").replace('\u{2028}', "\\u2028");
     PAGE.replacen(PLACE, &data, 1)
 }

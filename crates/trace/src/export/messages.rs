@@ -1,63 +1,102 @@
-//! What an export remembers of each message, and which message each link means.
+//! The messages of an export and their links, as the analysis finds them.
 
 use std::collections::HashMap;
 
-use crate::analysis::{Evidence, Names, Publication};
+use crate::analysis::{Engine, EngineOptions, Evidence, LinkRecord, Names, RecordKind};
+use crate::feed::Sink;
 
-/// Messages in the order in which they came.
-#[derive(Debug, Default)]
-pub(super) struct Messages {
+/// Messages and their links, for Perfetto and OpenTelemetry: give it to a [`Feed`](crate::Feed) or a
+/// [`BagFeed`](crate::BagFeed), then write it with [`chrome`](Self::chrome) or [`otlp`](Self::otlp).
+///
+/// Links are those of the analysis: an arrow is drawn where the report counts a hop.
+#[derive(Debug)]
+pub struct MessageTrace {
+    engine: Engine,
     names: Names,
     pub(super) all: Vec<Note>,
+    /// Where the message of a number is in `all`.
+    places: HashMap<u64, usize>,
 }
 
-/// One message. Times are nanoseconds of ROS time, so that hosts stand side by side.
+/// One message. Times are nanoseconds of ROS time, so that hosts share one axis.
 #[derive(Debug)]
 pub(super) struct Note {
     topic: u32,
     node: u32,
     pub(super) stamp: Option<i64>,
     pub(super) sequence: Option<i64>,
-    /// The callback that published: that of the input that came last.
+    /// The start of the callback that published: that of the last input.
     pub(super) start: i64,
     pub(super) published: i64,
-    pub(super) inputs: Box<[NotedInput]>,
+    pub(super) inputs: Vec<NotedInput>,
 }
 
 /// One input of a message.
 #[derive(Debug)]
 pub(super) struct NotedInput {
     topic: u32,
-    stamp: Option<i64>,
-    /// Zero when nobody knows.
+    message: Option<u64>,
+    /// Zero when it is not known.
     pub(super) received: i64,
     pub(super) evidence: Evidence,
 }
 
-impl Messages {
-    pub(super) fn add(&mut self, publication: &Publication<'_>) {
-        let published = publication.published.ros.nanos();
-        let inputs: Box<[NotedInput]> = publication
-            .inputs
-            .iter()
-            .map(|input| NotedInput {
-                topic: self.names.number(input.topic),
-                stamp: input.stamp.map(timeloom_time::Time::nanos),
-                received: input.received.ros.nanos(),
-                evidence: input.evidence,
-            })
-            .collect();
-        let received = inputs.iter().map(|input| input.received);
-        let start = received.filter(|received| *received != 0).max();
-        self.all.push(Note {
-            topic: self.names.number(publication.topic),
-            node: self.names.number(publication.node),
-            stamp: publication.stamp.map(timeloom_time::Time::nanos),
-            sequence: publication.sequence,
-            start: start.map_or(published, |start| start.min(published)),
-            published,
-            inputs,
+impl Default for MessageTrace {
+    fn default() -> Self {
+        Self::new(EngineOptions::default())
+    }
+}
+
+impl MessageTrace {
+    /// An empty trace whose links are found with these options.
+    pub fn new(options: EngineOptions) -> Self {
+        Self {
+            engine: Engine::new(EngineOptions {
+                records: RecordKind::Links,
+                ..options
+            }),
+            names: Names::default(),
+            all: Vec::new(),
+            places: HashMap::new(),
+        }
+    }
+
+    /// Ends the analysis: messages without inputs and links that were not found are added.
+    pub(super) fn finish(&mut self) {
+        self.engine.finish();
+        self.taken();
+    }
+
+    fn add(&mut self, record: &LinkRecord) {
+        let published = record.published.ros.nanos();
+        let next = self.all.len();
+        let place = match record.message {
+            Some(number) => *self.places.entry(number).or_insert(next),
+            None => next,
+        };
+        if place == next {
+            self.all.push(Note {
+                topic: self.names.number(&record.topic),
+                node: self.names.number(&record.node),
+                stamp: record.stamp_ns,
+                sequence: record.sequence,
+                start: published,
+                published,
+                inputs: Vec::new(),
+            });
+        }
+        let (Some(note), Some(input)) = (self.all.get_mut(place), &record.input) else {
+            return;
+        };
+        note.inputs.push(NotedInput {
+            topic: self.names.number(&input.topic),
+            message: input.message,
+            received: input.received.ros.nanos(),
+            evidence: input.evidence,
         });
+        let received = note.inputs.iter().map(|input| input.received);
+        let start = received.filter(|received| *received != 0).max();
+        note.start = start.map_or(published, |start| start.min(published));
     }
 
     pub(super) fn topic(&self, note: &Note) -> &str {
@@ -72,46 +111,27 @@ impl Messages {
         self.names.name(input.topic)
     }
 
-    /// The places of all messages, in the order in which they were published.
+    /// The indices of all messages in the order of publication.
     pub(super) fn by_publication(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.all.len()).collect();
         order.sort_by_key(|place| self.all.get(*place).map(|note| note.published));
         order
     }
 
-    /// For finding messages by topic and stamp; those without stamp by topic alone.
-    pub(super) fn index(&self) -> Index<'_> {
-        let mut places: HashMap<(u32, Option<i64>), Vec<usize>> = HashMap::new();
-        for place in self.by_publication() {
-            if let Some(note) = self.all.get(place) {
-                let key = (note.topic, note.stamp);
-                places.entry(key).or_default().push(place);
-            }
-        }
-        Index {
-            messages: self,
-            places,
-        }
+    /// The index of the message of an input.
+    pub(super) fn find(&self, input: &NotedInput) -> Option<usize> {
+        self.places.get(&input.message?).copied()
     }
 }
 
-/// Messages by topic and stamp, each in the order of publication.
-pub(super) struct Index<'a> {
-    messages: &'a Messages,
-    places: HashMap<(u32, Option<i64>), Vec<usize>>,
-}
+impl Sink for MessageTrace {
+    fn engine(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
 
-impl Index<'_> {
-    /// The place of the message that an input means: of several, the newest that was there already.
-    pub(super) fn find(&self, input: &NotedInput) -> Option<usize> {
-        let places = self.places.get(&(input.topic, input.stamp))?;
-        let before = places.partition_point(|place| {
-            let note = self.messages.all.get(*place);
-            note.is_some_and(|note| note.published <= input.received)
-        });
-        // One with that stamp is meant even if clocks disagree; one without stamp is known by its time only.
-        let fallback = input.stamp.and(places.first());
-        let found = before.checked_sub(1).and_then(|last| places.get(last));
-        found.or(fallback).copied()
+    fn taken(&mut self) {
+        for record in self.engine.take_links() {
+            self.add(&record);
+        }
     }
 }

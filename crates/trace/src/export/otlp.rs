@@ -2,48 +2,27 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::messages::{Messages, Note};
-use crate::analysis::Publication;
+use super::messages::{MessageTrace, Note};
 
-/// Spans for OpenTelemetry, as the JSON of OTLP: one for each message that a node makes.
-///
-/// A span's parent is the message that came last, other inputs are span links; a trace begins at a source. The same
-/// messages have the same ids in every export.
-#[derive(Debug, Default)]
-pub struct OtlpTrace {
-    messages: Messages,
-}
-
-/// Who a span is: the id of its trace, and its own.
+/// The id of a span and that of its trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
     trace: u128,
     span: u64,
 }
 
-impl OtlpTrace {
-    /// Adds a message and its links.
-    pub fn add(&mut self, publication: &Publication<'_>) {
-        self.messages.add(publication);
-    }
-
-    /// How many spans there are.
-    pub fn len(&self) -> usize {
-        self.messages.all.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.messages.all.is_empty()
-    }
-
-    /// The JSON of an `ExportTraceServiceRequest`.
-    pub fn finish(self) -> String {
+impl MessageTrace {
+    /// The JSON of an `ExportTraceServiceRequest` of OpenTelemetry: one span for each message.
+    ///
+    /// The parent of a span is the last input, other inputs are span links; a trace begins at a source. The same messages
+    /// have the same ids in every export.
+    pub fn otlp(mut self) -> String {
+        self.finish();
         let (identities, links) = self.identities();
         let mut services: BTreeMap<&str, String> = BTreeMap::new();
-        let notes = self.messages.all.iter().zip(identities.iter().zip(&links));
+        let notes = self.all.iter().zip(identities.iter().zip(&links));
         for (note, (identity, links)) in notes {
-            let service = match self.messages.node(note) {
+            let service = match self.node(note) {
                 "" => "unknown",
                 node => node,
             };
@@ -66,21 +45,20 @@ impl OtlpTrace {
         format!("{{\"resourceSpans\":[{}]}}", resources.join(",\n"))
     }
 
-    /// Who each message is, and which messages its inputs are, the last to come first.
+    /// The identity of each message, and its inputs, the last to come first.
     fn identities(&self) -> (Vec<Identity>, Vec<Vec<usize>>) {
-        let notes = &self.messages.all;
-        let index = self.messages.index();
+        let notes = &self.all;
         let mut identities = vec![Identity { trace: 0, span: 0 }; notes.len()];
         let mut links = vec![Vec::new(); notes.len()];
         let mut taken = HashSet::new();
-        for place in self.messages.by_publication() {
+        for place in self.by_publication() {
             let Some(note) = notes.get(place) else {
                 continue;
             };
             let mut inputs: Vec<_> = note.inputs.iter().collect();
             inputs.sort_by_key(|input| std::cmp::Reverse(input.received));
-            let found = inputs.into_iter().filter_map(|input| index.find(input));
-            // What is made of itself, or of something later, is a clock's fault.
+            let found = inputs.into_iter().filter_map(|input| self.find(input));
+            // An input that was published later has a wrong clock and cannot be a parent.
             let found = found.filter(|other| identities.get(*other).is_some_and(|id| id.span != 0));
             let found: Vec<usize> = found.collect();
             let span = self.unused(note, &mut taken);
@@ -99,10 +77,10 @@ impl OtlpTrace {
         (identities, links)
     }
 
-    /// A number of its own for a message, which depends on nothing but the message.
+    /// A unique id that depends only on the message.
     fn unused(&self, note: &Note, taken: &mut HashSet<u64>) -> u64 {
-        let mut id = hash(hash(SEED, self.messages.node(note).as_bytes()), &[0]);
-        id = hash(id, self.messages.topic(note).as_bytes());
+        let mut id = hash(hash(SEED, self.node(note).as_bytes()), &[0]);
+        id = hash(id, self.topic(note).as_bytes());
         for number in [note.stamp.unwrap_or(0), note.published] {
             id = hash(id, &number.to_le_bytes());
         }
@@ -114,7 +92,7 @@ impl OtlpTrace {
     }
 
     fn span(&self, note: &Note, id: Identity, found: &[usize], all: &[Identity]) -> Value {
-        let topic = self.messages.topic(note);
+        let topic = self.topic(note);
         let of = |place: &usize| all.get(*place).copied();
         let links = found.iter().skip(1).filter_map(of);
         let links = links
@@ -123,7 +101,7 @@ impl OtlpTrace {
             text("messaging.system", "ros2"),
             text("messaging.operation.type", "send"),
             text("messaging.destination.name", topic),
-            text("ros.node", self.messages.node(note)),
+            text("ros.node", self.node(note)),
         ];
         if let Some(stamp) = note.stamp {
             attributes.push(number("ros.stamp_ns", stamp));

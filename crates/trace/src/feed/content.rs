@@ -1,21 +1,22 @@
 use timeloom_msg::StampProgram;
+use timeloom_time::{Ros, Time};
 
 use crate::tag::TAG_TYPE;
 use crate::topics::{PUBLISHED_TIME_TYPE, main_topic};
 
-/// What a topic means to lineage.
+/// The content of a topic, for lineage.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// Tags of any main topic.
     Tags,
     /// Autoware's publish times of this main topic.
     PublishedTimes(String),
-    /// Messages, and how their stamps are found, if they have any.
+    /// Messages, and the program that reads their stamps, if they have any.
     Messages(Option<StampProgram>),
 }
 
 impl Content {
-    /// The content of a topic of lineage by its type; none for any other, and for publish times of no main topic.
+    /// The content of a lineage topic, by its type; none for other topics.
     pub fn of_lineage(topic: &str, type_name: &str) -> Option<Self> {
         match type_name {
             TAG_TYPE => Some(Self::Tags),
@@ -24,7 +25,16 @@ impl Content {
         }
     }
 
-    /// The main topic that it tells of, where the name says so.
+    /// The stamp of a message, if it has one.
+    pub fn stamp(&self, payload: &[u8]) -> Option<Time<Ros>> {
+        let Self::Messages(Some(program)) = self else {
+            return None;
+        };
+        let stamp = program.read(payload).ok()?;
+        Some(Time::from_nanos(stamp.nanos()))
+    }
+
+    /// The main topic that it belongs to, if the name says so.
     pub fn main_topic<'a>(&'a self, topic: &'a str) -> Option<&'a str> {
         match self {
             Self::Tags => main_topic(topic),

@@ -2,12 +2,12 @@ use std::collections::BTreeSet;
 
 use crate::tag::AnyTag;
 
-/// Tags that are this far from when they were recorded do not show the time of the machine.
+/// Tags that differ more from their log time are in simulated time.
 const SIM_TIME: u64 = 60_000_000_000;
-/// So many tags are asked for their time.
+/// Tags whose time is checked.
 const ASKED: usize = 1000;
 
-/// What the tags of a recording say all together, to be known before the first message is read.
+/// A first pass over all tags of a bag, before messages are read.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     /// How many tags there are.
@@ -16,7 +16,7 @@ pub(super) struct Survey {
     pub(super) named: BTreeSet<String>,
     /// The topics that have tags.
     pub(super) tagged: BTreeSet<String>,
-    /// How far the first tags are from when they were recorded.
+    /// Differences between the time in the tag and the log time.
     distances: Vec<u64>,
 }
 

@@ -8,10 +8,10 @@ use super::stamps::{Sharing, Stamps};
 use crate::analysis::{Engine, Evidence, Input, Publication};
 use crate::moment::Moment;
 
-/// So many messages of each topic are remembered.
+/// Messages that are kept for each topic.
 const REMEMBERED: usize = 256;
 
-/// A message that says nothing about its inputs.
+/// A message without a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlainMessage<'a> {
     /// The full name of the topic.
@@ -24,18 +24,18 @@ pub struct PlainMessage<'a> {
 
 /// Finds the inputs of plain messages.
 ///
-/// With a model or a graph, a message's inputs are among those of the node that publishes its topic, and nothing else
-/// is. Where several nodes publish the topic, only a stamp that it shares with an input of one of them tells whose it is.
-/// Without either, a message belongs to the one topic that had its stamp before; where several had, it is not known.
+/// With a model or a graph, the inputs of a message are among the subscriptions of the node that publishes its topic. If
+/// several nodes publish the topic, a stamp that it shares with an input of one of them identifies the node. Without
+/// either, a message is linked to the one topic that had its stamp before; if several had, it is not linked.
 #[derive(Debug, Default)]
 pub struct Linker {
-    /// What somebody declared.
+    /// Declared nodes.
     declared: NodeModel,
-    /// What somebody saw.
+    /// The recorded graph.
     observed: ObservedGraph,
-    /// How many changes of what was seen are in the model.
+    /// Changes of the graph that are in the model.
     changes: usize,
-    /// Both together, at the moment.
+    /// Both together, at the current time.
     model: NodeModel,
     /// The nodes that publish a topic, by place in the model.
     publishers: HashMap<String, Vec<usize>>,
@@ -56,7 +56,7 @@ struct Seen {
 /// The topic and stamp of an input, and how the link is known.
 type LinkedInput = (String, Option<Time<Ros>>, Evidence);
 
-/// What was found for one message.
+/// The links of one message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Linked {
     /// The node that published it; empty when it is not known.
@@ -71,9 +71,9 @@ impl Linker {
         Self::with_graph(model, ObservedGraph::default())
     }
 
-    /// A linker by what somebody declared, and for all other topics by what somebody saw of the graph.
+    /// A linker by declared nodes, and by the graph for all other topics.
     ///
-    /// It begins with the graph as it was at first; [`at`](Self::at) moves it on.
+    /// It starts with the first state of the graph; [`at`](Self::at) advances it.
     pub fn with_graph(declared: NodeModel, observed: ObservedGraph) -> Self {
         let mut linker = Self {
             declared,
@@ -101,7 +101,7 @@ impl Linker {
         }
     }
 
-    /// Takes the graph as it was at this log time for the messages that follow.
+    /// Uses the graph of this log time for the messages that follow.
     pub fn at(&mut self, log_time_ns: i64) {
         let changes = self.observed.changes_until(log_time_ns);
         if changes != self.changes {
@@ -110,7 +110,7 @@ impl Linker {
         }
     }
 
-    /// Puts together what was declared and what was seen; for its outputs, a declared node is the only one.
+    /// Merges declared nodes and the graph; a declared node is the only publisher of its outputs.
     fn renew(&mut self, log_time_ns: i64) {
         let mut model = self.declared.clone();
         let mut seen = self.observed.at(log_time_ns);
@@ -151,7 +151,7 @@ impl Linker {
         self.publishes(topic) || self.observed.mentions(topic) || inputs.any(|input| input == topic)
     }
 
-    /// Of how many messages it could not be said which of several possible inputs they were made of.
+    /// Messages with several possible inputs, which were not linked.
     pub fn not_known(&self) -> u64 {
         self.not_known
     }
@@ -189,12 +189,12 @@ impl Linker {
             && !linked.inputs.iter().any(is_by_stamp)
     }
 
-    /// Links a message and tells an engine.
+    /// Links a message and feeds it to an engine.
     pub fn feed(&mut self, message: &PlainMessage<'_>, engine: &mut Engine, now: i64) {
         self.publication(message, |publication| engine.publication(publication, now));
     }
 
-    /// Links a message and tells it as the publication that a tag of its node would have told.
+    /// Links a message and passes it on as a publication, as a tag of its node would.
     pub fn publication<T>(
         &mut self,
         message: &PlainMessage<'_>,
@@ -222,7 +222,7 @@ impl Linker {
         })
     }
 
-    /// None when it is not known which of several topics it was made of.
+    /// None if several topics are possible.
     fn link_by_stamp(&mut self, message: &PlainMessage<'_>) -> Option<Linked> {
         let mut linked = Linked::default();
         // A zero is no stamp but the lack of one.
@@ -240,7 +240,7 @@ impl Linker {
         Some(linked)
     }
 
-    /// None when it is not known which of several nodes published it.
+    /// None if several nodes are possible.
     fn link_by_model(&self, message: &PlainMessage<'_>) -> Option<Linked> {
         let places = self
             .publishers

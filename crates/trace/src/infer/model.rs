@@ -1,13 +1,13 @@
 use serde::Deserialize;
 
-/// Which nodes make what of what.
+/// The nodes of a system with their inputs and outputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeModel {
     /// The nodes.
     pub nodes: Vec<ModelNode>,
 }
 
-/// A node, and how its outputs come from its inputs.
+/// A node, and how its outputs are linked to its inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelNode {
     /// Its full name.
@@ -18,7 +18,7 @@ pub struct ModelNode {
     pub outputs: Vec<String>,
     /// How an output's inputs are found.
     pub rule: LinkRule,
-    /// Who says so.
+    /// Where the node is known from.
     pub origin: Origin,
 }
 
@@ -35,11 +35,11 @@ pub enum LinkRule {
     Latest,
 }
 
-/// Who knows of a node.
+/// Where a node is known from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Somebody wrote it down.
+    /// A plan declares it.
     Declared,
-    /// The graph shows its subscriptions and publishers.
+    /// The graph has its subscriptions and publishers.
     Graph,
 }

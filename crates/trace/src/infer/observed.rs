@@ -1,5 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use timeloom_bag::{EndpointRole, RobotGraph};
+
 use super::model::{LinkRule, ModelNode, NodeModel, Origin};
 use crate::topics::main_topic;
 
@@ -12,7 +14,7 @@ pub enum Direction {
     Subscribes,
 }
 
-/// A publisher or a subscription that somebody saw in the graph, and when.
+/// A publisher or a subscription in the graph, and when it existed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedEndpoint {
     /// The full name of its node; empty when it is not known.
@@ -27,11 +29,11 @@ pub struct ObservedEndpoint {
     pub vanished_ns: Option<i64>,
 }
 
-/// The graph of the nodes over time, as an observer saw it.
+/// The graph of the nodes over time, as an observer discovered it.
 ///
-/// Whoever joins a graph needs a while to see all of it, and sees later than others who comes and who goes. Endpoints
-/// that are seen within [`ObservedGraph::FIRST_LOOK_NS`] of the first one count as there from the beginning on, and all
-/// others from [`ObservedGraph::DELAY_NS`] before they were seen until as long after they went.
+/// Discovery takes a while and is late. Endpoints that are discovered within [`ObservedGraph::FIRST_LOOK_NS`] of the
+/// first one count as present from the beginning, all others from [`ObservedGraph::DELAY_NS`] before their discovery
+/// until as long after they vanished.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObservedGraph {
     endpoints: Vec<ObservedEndpoint>,
@@ -39,13 +41,13 @@ pub struct ObservedGraph {
     changes: Vec<i64>,
 }
 
-/// Every node has these, and nothing is made of them.
+/// Topics of every node, which are no data.
 const INFRASTRUCTURE: [&str; 3] = ["/rosout", "/parameter_events", "/clock"];
 
 impl ObservedGraph {
-    /// How long an observer needs to see a graph that was there before.
+    /// The time to discover an existing graph.
     pub const FIRST_LOOK_NS: i64 = 10_000_000_000;
-    /// How much later an observer may see a change.
+    /// The delay of the discovery of a change.
     pub const DELAY_NS: i64 = 2_000_000_000;
 
     /// The graph of these endpoints; those of logging, parameters and tags are left out.
@@ -77,12 +79,24 @@ impl ObservedGraph {
         }
     }
 
-    /// Whether nothing was seen.
+    /// Whether there are no endpoints.
     pub fn is_empty(&self) -> bool {
         self.endpoints.is_empty()
     }
 
-    /// Whether somebody published or took a topic at any time.
+    /// Whether a node that publishes a topic has subscriptions, now or at another time.
+    pub(crate) fn at_any_time_makes(&self, topic: &str) -> bool {
+        let of = |direction| {
+            let all = self.endpoints.iter();
+            all.filter(move |it| it.direction == direction && !it.node.is_empty())
+        };
+        let makers = of(Direction::Publishes).filter(|it| it.topic == topic);
+        makers
+            .into_iter()
+            .any(|maker| of(Direction::Subscribes).any(|it| it.node == maker.node))
+    }
+
+    /// Whether a topic has any endpoint at any time.
     pub(super) fn mentions(&self, topic: &str) -> bool {
         self.endpoints
             .iter()
@@ -94,7 +108,7 @@ impl ObservedGraph {
         self.changes.partition_point(|change| *change <= time_ns)
     }
 
-    /// The nodes that were there at a time.
+    /// The nodes at a time.
     pub fn at(&self, time_ns: i64) -> NodeModel {
         let there = self.endpoints.iter().filter(|endpoint| {
             endpoint.appeared_ns <= time_ns
@@ -115,13 +129,32 @@ impl ObservedGraph {
             .into_iter()
             .filter(|(_, (_, outputs))| !outputs.is_empty())
             .map(|(name, (inputs, outputs))| node(name, inputs, outputs));
-        // Somebody publishes it of whom nothing else is known: its messages may be made of anything.
+        // A publisher of an unknown node: its messages may be made of anything.
         let nameless = nameless
             .into_iter()
             .map(|topic| node("", BTreeSet::new(), [topic].into()));
         NodeModel {
             nodes: named.chain(nameless).collect(),
         }
+    }
+}
+
+impl From<&RobotGraph> for ObservedGraph {
+    fn from(graph: &RobotGraph) -> Self {
+        Self::new(graph.endpoints().filter_map(|endpoint| {
+            let direction = match endpoint.role {
+                EndpointRole::Publisher => Direction::Publishes,
+                EndpointRole::Subscription => Direction::Subscribes,
+                EndpointRole::Server | EndpointRole::Client => return None,
+            };
+            Some(ObservedEndpoint {
+                node: endpoint.node.clone(),
+                topic: endpoint.topic.clone(),
+                direction,
+                appeared_ns: endpoint.appeared_ns,
+                vanished_ns: endpoint.vanished_ns,
+            })
+        }))
     }
 }
 

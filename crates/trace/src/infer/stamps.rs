@@ -1,30 +1,30 @@
 use std::collections::{HashMap, VecDeque};
 
-/// So many stamps are remembered.
+/// Stamps that are kept.
 const STAMPS: usize = 4096;
-/// So many topics of one stamp are remembered: more than one cannot be told apart anyway.
+/// Topics that are kept for one stamp; with more than one, a message is not linked anyway.
 const TOPICS: usize = 3;
 
-/// Which topics had messages of which stamp.
+/// The topics of each stamp.
 #[derive(Debug, Default)]
 pub(super) struct Stamps {
     topics: HashMap<i64, Vec<String>>,
     order: VecDeque<i64>,
 }
 
-/// What a stamp says of where a message comes from.
+/// The topics that had a stamp before.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Sharing {
     /// No topic had that stamp before, or only this one.
     First,
     /// One other topic had it before.
     One(String),
-    /// Several topics had it before: which of them it was made of cannot be said.
+    /// Several topics had it before: the input is ambiguous.
     Several,
 }
 
 impl Stamps {
-    /// Who had the stamp before this message.
+    /// The topics that had the stamp before this message.
     pub(super) fn see(&mut self, stamp: i64, topic: &str) -> Sharing {
         let Some(topics) = self.topics.get_mut(&stamp) else {
             self.topics.insert(stamp, vec![topic.to_owned()]);

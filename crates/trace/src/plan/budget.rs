@@ -8,7 +8,7 @@ use crate::analysis::{PathReport, Report, Summary};
 /// What a path may take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// What people call it.
+    /// Its name.
     pub name: String,
     /// The source.
     pub from: String,
@@ -158,9 +158,10 @@ impl Budget {
             }
         }
         if path.suspicious > 0 {
-            let reason = "an effect was before its cause, or a clock jumped: `timeloom trace report` names the hosts";
+            let reason =
+                "negative latencies or a clock jump: `timeloom trace report` names the hosts";
             verdicts.push(self.verdict(
-                "latencies that no clock explains",
+                "suspicious latencies",
                 "0",
                 path.suspicious.to_string(),
                 Some(reason.to_owned()),
@@ -183,10 +184,7 @@ impl Budget {
     ) -> Verdict {
         let most = u64::try_from(limit.nanos()).unwrap_or(0);
         if summary.count == 0 {
-            let reason = format!(
-                "it needs 2 flows, there is {}",
-                counted(path.best.count, "flow")
-            );
+            let reason = format!("needs 2 flows, found {}", counted(path.best.count, "flow"));
             return self.verdict(what, &allowed(limit), "-".to_owned(), Some(reason));
         }
         let actual = match name {

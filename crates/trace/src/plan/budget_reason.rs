@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Budget, span_text};
 use crate::analysis::{DeadlineReport, Outcomes, PathReport, Report};
 
-/// So many paths are named at most.
+/// Paths that are named at most.
 const NAMED_PATHS: usize = 3;
 
 impl Budget {
@@ -32,12 +32,12 @@ impl Budget {
         let unknown = unknown.filter(|topic| !report.topics.contains(topic));
         let unknown: Vec<&str> = unknown.map(String::as_str).collect();
         if !unknown.is_empty() {
-            return format!("unknown topic: nothing is known of {}", unknown.join(", "));
+            return format!("unknown topic: {}", unknown.join(", "));
         }
         let mut targets = report.targets.iter();
         let target = targets.find(|target| target.topic == self.to);
         let Some(target) = target.filter(|target| !target.sources.is_empty()) else {
-            return format!("nothing says what {} is made of", self.to);
+            return format!("the inputs of {} are not known", self.to);
         };
         let mut sources = target.sources.iter().chain(&target.segment_sources);
         if !sources.any(|source| source.topic == self.from) {
@@ -56,10 +56,10 @@ impl Budget {
         if !self.via.is_empty() && !covered && !others.is_empty() {
             let some: Vec<_> = others.iter().take(NAMED_PATHS).cloned().collect();
             let via = self.via.join(", ");
-            return format!("no path goes via {via}: there is {}", some.join("; "));
+            return format!("no path via {via}; found {}", some.join("; "));
         }
         format!(
-            "no message of {} is known to have reached {}: {} of {} complete",
+            "no message of {} reached {}: {} of {} complete",
             self.from, self.to, target.complete, target.messages
         )
     }
@@ -70,7 +70,7 @@ pub(super) fn slowest_hop(path: &PathReport) -> String {
     let slowest = path.steps.iter().max_by_key(|step| step.total_ns);
     slowest.map_or_else(String::new, |step| {
         format!(
-            "most of it is {} → {}, {} on average",
+            "slowest hop: {} → {}, {} on average",
             step.from,
             step.to,
             span_text(step.total_ns)
@@ -83,10 +83,10 @@ pub(super) fn miss_causes(deadline: &DeadlineReport) -> String {
     let mut causes = causes([
         ("too late", deadline.missed),
         ("too late by a late tag", deadline.missed_by_late_link),
-        ("never came", deadline.missed_by_timer),
+        ("never arrived", deadline.missed_by_timer),
     ]);
     if deadline.missed_by_timer > 0 {
-        causes += &hops(&deadline.ended_before, "nothing followed in time on");
+        causes += &hops(&deadline.ended_before, "missing on");
     }
     causes
 }

@@ -188,7 +188,7 @@ fn check_topics(name: &str, entry: &PathEntry) -> Result<(), String> {
     for topic in [&entry.from, &entry.to].into_iter().chain(&entry.via) {
         let text = topic.value.as_str();
         let error = if !text.starts_with('/') || text.len() < 2 {
-            format!("{text:?} is not the full name of a topic: it begins with a slash")
+            format!("{text:?} is not the full name of a topic: it must begin with a slash")
         } else if seen.contains(&text) {
             format!("{text} is named twice: a path meets each topic once")
         } else {
@@ -250,7 +250,7 @@ fn positive(text: &Text) -> Result<Duration, String> {
     let span = not_negative(text)?;
     if span == Duration::ZERO {
         return Err(format!(
-            "{:?} is no limit: it must be more than 0",
+            "{:?} is not a valid limit: it must be greater than 0",
             text.value
         ));
     }
@@ -278,7 +278,7 @@ mod tests {
         assert!(error("path: []").contains("path"), "{}", error("path: []"));
         let wrong = "paths: [{from: /a, to: /b, latency: {p99: soon}}]";
         assert!(
-            error(wrong).contains("path \"/a → /b\": latency: \"soon\" is no duration"),
+            error(wrong).contains("path \"/a → /b\": latency: \"soon\" is not a duration"),
             "{}",
             error(wrong)
         );
@@ -292,7 +292,7 @@ mod tests {
     fn nonsense_is_refused_with_its_line() {
         for (entry, words) in [
             ("deadline: -5ms", "\"-5ms\" is negative"),
-            ("latency: {max: 0}", "\"0\" is no limit"),
+            ("latency: {max: 0}", "\"0\" is not a valid limit"),
             ("reaction: {p99: -1s}", "reaction: \"-1s\" is negative"),
             ("worst: {}", "`worst` has no limit"),
             ("count: 0", "`count` must be at least 1"),

@@ -1,12 +1,12 @@
 use timeloom_time::Duration;
 
-/// A duration as people write it: `80ms`, `1.5s`, `200us`, `2min`, `7ns`, `0`.
+/// Parses a duration: `80ms`, `1.5s`, `200us`, `2min`, `7ns`, `0`.
 ///
 /// # Errors
 /// What is wrong with it, in words.
 pub fn parse_span(text: &str) -> Result<Duration, String> {
     let text = text.trim();
-    let wrong = || format!("{text:?} is no duration: 80ms, 1.5s and 200us are");
+    let wrong = || format!("{text:?} is not a duration (examples: 80ms, 1.5s, 200us)");
     if text == "0" {
         return Ok(Duration::ZERO);
     }
@@ -26,7 +26,7 @@ pub fn parse_span(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * seconds).ok_or_else(wrong)
 }
 
-/// Nanoseconds as people read them: three digits and a unit.
+/// Formats nanoseconds with three digits and a unit.
 pub fn span_text(nanos: u64) -> String {
     let value = nanos as f64;
     let (value, unit) = match nanos {

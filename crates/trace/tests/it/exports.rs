@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value;
 use timeloom_trace::{
-    ChromeTrace, Engine, EngineOptions, MessageTrackingTag, OtlpTrace, TagView, dot, html, mermaid,
+    Engine, EngineOptions, MessageTrace, MessageTrackingTag, Sink as _, TagView, dot, html, mermaid,
 };
 
 use crate::world::{World, tag};
@@ -32,13 +32,15 @@ fn tags() -> Vec<MessageTrackingTag> {
     tags
 }
 
-fn each(tags: &[MessageTrackingTag], mut take: impl FnMut(&timeloom_trace::Publication<'_>)) {
+fn trace(tags: &[MessageTrackingTag]) -> MessageTrace {
+    let mut trace = MessageTrace::default();
     for tag in tags {
         let payload = tag.encode();
-        TagView::parse(&payload)
-            .unwrap()
-            .with_publication(&mut take);
+        let now = tag.output.published.ros.nanos();
+        trace.engine().tag(&TagView::parse(&payload).unwrap(), now);
+        trace.taken();
     }
+    trace
 }
 
 fn number(value: &Value, key: &str) -> f64 {
@@ -49,10 +51,7 @@ fn number(value: &Value, key: &str) -> f64 {
 
 #[test]
 fn slices_of_a_chrome_trace_never_overlap_on_a_track() {
-    let mut trace = ChromeTrace::default();
-    each(&tags(), |publication| trace.add(publication));
-    assert_eq!(trace.len(), 82);
-    let json: Value = serde_json::from_str(&trace.finish()).unwrap();
+    let json: Value = serde_json::from_str(&trace(&tags()).chrome()).unwrap();
     assert!(json["otherData"]["start_ns"].is_string());
     let events = json["traceEvents"].as_array().unwrap();
     let mut tracks: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
@@ -77,6 +76,7 @@ fn slices_of_a_chrome_trace_never_overlap_on_a_track() {
             other => panic!("{other}"),
         }
     }
+    assert_eq!(tracks.values().map(Vec::len).sum::<usize>(), 82);
     for (track, slices) in &mut tracks {
         slices.sort_by(|a, b| a.0.total_cmp(&b.0));
         assert!(names.contains_key(track));
@@ -98,9 +98,7 @@ fn slices_of_a_chrome_trace_never_overlap_on_a_track() {
 
 #[test]
 fn arrows_of_a_chrome_trace_have_two_ends_within_slices() {
-    let mut trace = ChromeTrace::default();
-    each(&tags(), |publication| trace.add(publication));
-    let json: Value = serde_json::from_str(&trace.finish()).unwrap();
+    let json: Value = serde_json::from_str(&trace(&tags()).chrome()).unwrap();
     let events = json["traceEvents"].as_array().unwrap();
     let of = |kind: &'static str| events.iter().filter(move |event| event["ph"] == kind);
     let within = |arrow: &Value| {
@@ -129,6 +127,28 @@ fn arrows_of_a_chrome_trace_have_two_ends_within_slices() {
     }
 }
 
+#[test]
+fn there_is_an_arrow_for_each_hop_that_the_report_counts() {
+    let mut tags = tags();
+    // A repeated tag, and a stamp that two messages share.
+    tags.push(tags[2].clone());
+    tags.push(tag("/c", 100, 330, &[]));
+    tags.push(tag("/d", 300, 350, &[("/c", 100, 340)]));
+    let mut world = World::new(EngineOptions::default());
+    for tag in &tags {
+        let now = tag.output.published.ros.nanos();
+        let payload = tag.encode();
+        world.engine.tag(&TagView::parse(&payload).unwrap(), now);
+    }
+    let hops = world.engine.report().hops;
+    let tagged = hops.iter().filter(|hop| hop.from != "/gone");
+    let counted: u64 = tagged.map(|hop| hop.total.count).sum();
+    let json: Value = serde_json::from_str(&trace(&tags).chrome()).unwrap();
+    let events = json["traceEvents"].as_array().unwrap().iter();
+    let arrows = events.filter(|event| event["ph"] == "s").count();
+    assert_eq!((counted, arrows), (63, 63));
+}
+
 fn hex(value: &Value, digits: usize) -> String {
     let text = value.as_str().unwrap().to_owned();
     assert!(
@@ -145,11 +165,9 @@ fn hex(value: &Value, digits: usize) -> String {
 #[test]
 fn spans_of_otlp_are_whole_and_joined() {
     let mut twice = tags();
-    // The same tag twice, as in a merged bag: two spans, two ids.
+    // The same tag twice, as in a merged bag, is one span.
     twice.push(twice[0].clone());
-    let mut trace = OtlpTrace::default();
-    each(&twice, |publication| trace.add(publication));
-    let json: Value = serde_json::from_str(&trace.finish()).unwrap();
+    let json: Value = serde_json::from_str(&trace(&twice).otlp()).unwrap();
     let mut spans = BTreeMap::new();
     for resource in json["resourceSpans"].as_array().unwrap() {
         let service = &resource["resource"]["attributes"][0];
@@ -159,7 +177,7 @@ fn spans_of_otlp_are_whole_and_joined() {
             assert!(spans.insert(id, span).is_none(), "{span}");
         }
     }
-    assert_eq!(spans.len(), 83);
+    assert_eq!(spans.len(), 82);
     let (mut children, mut links) = (0, 0);
     for span in spans.values() {
         let trace = hex(&span["traceId"], 32);
@@ -252,9 +270,9 @@ fn a_page_needs_nothing_else_and_no_name_ends_its_script() {
 
 #[test]
 fn an_export_of_nothing_is_valid_too() {
-    let json: Value = serde_json::from_str(&ChromeTrace::default().finish()).unwrap();
+    let json: Value = serde_json::from_str(&MessageTrace::default().chrome()).unwrap();
     assert_eq!(json["traceEvents"].as_array().unwrap().len(), 1);
-    let json: Value = serde_json::from_str(&OtlpTrace::default().finish()).unwrap();
+    let json: Value = serde_json::from_str(&MessageTrace::default().otlp()).unwrap();
     assert_eq!(json["resourceSpans"].as_array().unwrap().len(), 0);
     let report = Engine::new(EngineOptions::default()).report();
     assert_eq!(mermaid(&report), "graph LR\n");

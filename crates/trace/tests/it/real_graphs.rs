@@ -67,7 +67,7 @@ fn a_loop_that_nothing_leaves_has_a_named_end() {
     let path = path(target, &["/lidar", "/ndt", "/ekf"]);
     assert_eq!((path.best.count, path.best.max_ns), (20, 50_000_000));
     assert_eq!(report.loops, [["/ekf", "/ndt"]]);
-    let hint = "/ekf is taken as its end; --to names another";
+    let hint = "its paths end at /ekf; choose another end with --to";
     assert!(
         report.notes.iter().any(|note| note.contains(hint)),
         "{:?}",
@@ -120,7 +120,7 @@ fn tags_that_come_twice_count_once() {
     let outcomes = &source(target, "/a").outcomes;
     assert_eq!((outcomes.completed, outcomes.total()), (200, 200));
     assert_eq!(path(target, &["/a", "/b", "/c"]).best.count, 200);
-    assert_eq!(report.notes, ["60 tags came twice and count once"]);
+    assert_eq!(report.notes, ["60 tags received twice, counted once"]);
 }
 
 /// The same report whatever the order inside the topics.

@@ -3,3 +3,4 @@
 mod player;
 mod recorder;
 mod stage;
+mod text;

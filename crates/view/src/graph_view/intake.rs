@@ -1,18 +1,20 @@
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use timeloom_time::{Clock, Ros};
 use timeloom_wire::{LossTracker, Receiver, Sample, SequenceStep};
 
+use super::live_timeline::LiveTimeline;
 use crate::channel::ChannelId;
 use crate::peer::lock;
 use crate::stage::Stage;
 
-/// Takes the messages of a topic: counts them, and hands them to whoever looks.
+/// Receives the messages of a topic, counts them, and sends them to clients.
 pub(super) struct Intake {
     counts: Mutex<Counts>,
     /// The channel that is shown, and its stage; changes when the topic goes and comes again.
     target: Mutex<Option<ChannelId>>,
     stage: Stage,
+    timeline: Arc<LiveTimeline>,
     clock: Option<Clock<Ros>>,
 }
 
@@ -25,26 +27,31 @@ struct Counts {
 }
 
 impl Counts {
-    /// Counts a sample; false if it was there before, as latched ones are that a new subscription gets again.
-    fn take(&mut self, sample: &Sample) -> bool {
+    /// Counts a sample; none if it is a duplicate, such as a latched message for a new subscription.
+    fn take(&mut self, sample: &Sample) -> Option<SequenceStep> {
         let step = sample
             .sequence
             .map(|sequence| self.losses.sample(sample.writer, sequence));
         if step == Some(SequenceStep::Duplicate) {
-            return false;
+            return None;
         }
         self.received += 1;
         self.bytes += sample.payload.len() as u64;
-        true
+        Some(step.unwrap_or(SequenceStep::Next))
     }
 }
 
 impl Intake {
-    pub(super) fn new(stage: &Stage, clock: Option<Clock<Ros>>) -> Self {
+    pub(super) fn new(
+        stage: &Stage,
+        timeline: &Arc<LiveTimeline>,
+        clock: Option<Clock<Ros>>,
+    ) -> Self {
         Self {
             counts: Mutex::default(),
             target: Mutex::default(),
             stage: stage.clone(),
+            timeline: Arc::clone(timeline),
             clock,
         }
     }
@@ -67,8 +74,16 @@ impl Intake {
 
 impl Receiver for Intake {
     fn sample(&self, sample: Sample) {
-        if !lock(&self.counts).take(&sample) {
+        let Some(step) = lock(&self.counts).take(&sample) else {
             return;
+        };
+        let received_ns = sample.receive_time.nanos();
+        match step {
+            SequenceStep::Late => self.timeline.late_message(received_ns),
+            SequenceStep::Gap(lost) | SequenceStep::Earlier(lost) => {
+                self.timeline.message(received_ns, lost);
+            }
+            _ => self.timeline.message(received_ns, 0),
         }
         if let Some(channel) = self.channel() {
             let time = self.clock.as_ref().filter(|clock| clock.started());

@@ -24,12 +24,12 @@ pub(super) struct KnownTopic {
 
 /// How far the search for a definition is.
 pub(super) enum Definition {
-    /// Nobody publishes it.
+    /// It has no publisher.
     Idle,
     /// It is looked for.
     Sought,
     Found(Arc<String>),
-    /// Nobody tells it; why.
+    /// It was not found; why.
     Missing(String),
 }
 

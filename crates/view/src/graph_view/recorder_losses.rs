@@ -5,16 +5,17 @@ use timeloom_msg::value::Array;
 use timeloom_msg::{Definitions, QosProfile, Schema, Value};
 use timeloom_wire::{EndpointKind, Graph, Node, Receiver, Sample, Subscription, TopicSpec};
 
+use super::live_timeline::LiveTimeline;
 use crate::peer::lock;
 
 /// The service that every recorder of ours has: its node is a recorder.
 const RECORDER: &str = "rosbag2_interfaces/srv/GetRecorderStatistics";
-/// Where a recorder tells its losses where the distribution has the type, in its namespace.
+/// The notifier topic in the namespace of a recorder, where the distribution has the type.
 const STANDARD: (&str, &str) = (
     "events/rosbag2_messages_lost",
     "rosbag2_interfaces/msg/MessagesLostEvent",
 );
-/// Where it tells them elsewhere, once a subscription asks for it.
+/// The notifier topic elsewhere; it is published once it is subscribed to.
 const HIDDEN: (&str, &str) = (
     "_timeloom/rosbag2_messages_lost",
     "timeloom_interfaces/msg/MessagesLostEvent",
@@ -25,20 +26,31 @@ const MOST_RECORDERS: usize = 100;
 /// Subscriptions by topic and type.
 type Subscriptions = BTreeMap<(String, &'static str), Box<dyn Subscription>>;
 
-/// What the recorders of the graph say that they lost, by topic.
-#[derive(Default)]
+/// The losses of recorders in the graph, by topic.
 pub(super) struct RecorderLosses {
-    told: Arc<Told>,
+    totals: Arc<Totals>,
     subscriptions: Mutex<Subscriptions>,
 }
 
 /// The sum of all events.
 #[derive(Default)]
-struct Told {
+struct Totals {
     lost: Mutex<BTreeMap<String, u64>>,
+    timeline: Arc<LiveTimeline>,
 }
 
 impl RecorderLosses {
+    pub(super) fn new(timeline: &Arc<LiveTimeline>) -> Self {
+        let totals = Totals {
+            timeline: Arc::clone(timeline),
+            ..Totals::default()
+        };
+        Self {
+            totals: Arc::new(totals),
+            subscriptions: Mutex::default(),
+        }
+    }
+
     /// Listens to the recorders of the graph, but not to those that are gone; says why it cannot.
     pub(super) fn follow(&self, graph: &Graph, node: &dyn Node) -> Result<(), String> {
         let wanted = event_topics(graph);
@@ -72,7 +84,7 @@ impl RecorderLosses {
         };
         let listener = Arc::new(Listener {
             schema,
-            told: Arc::clone(&self.told),
+            totals: Arc::clone(&self.totals),
         });
         node.subscribe(&spec, listener)
             .map_err(|error| words(&error))
@@ -82,7 +94,7 @@ impl RecorderLosses {
     pub(super) fn of(&self, topic: &str) -> Option<u64> {
         // One lock after the other: a subscription that is being made may call the listener.
         let listening = !lock(&self.subscriptions).is_empty();
-        let lost = lock(&self.told.lost);
+        let lost = lock(&self.totals.lost);
         (listening || !lost.is_empty()).then(|| lost.get(topic).copied().unwrap_or(0))
     }
 }
@@ -112,7 +124,7 @@ fn event_topics(graph: &Graph) -> BTreeSet<(String, &'static str)> {
 /// Adds up the events of a recorder: each has what was lost since the one before.
 struct Listener {
     schema: Schema,
-    told: Arc<Told>,
+    totals: Arc<Totals>,
 }
 
 impl Receiver for Listener {
@@ -124,11 +136,14 @@ impl Receiver for Listener {
         else {
             return;
         };
-        let mut lost = lock(&self.told.lost);
+        let mut lost = lock(&self.totals.lost);
         for topic in &topics {
             let name = topic.get("topic_name").and_then(Value::as_str);
             let messages = topic.get("messages_lost_in_recorder");
             if let (Some(name), Some(messages)) = (name, messages.and_then(Value::as_u64)) {
+                self.totals
+                    .timeline
+                    .lost(sample.receive_time.nanos(), messages);
                 let sum = lost.entry(name.to_owned()).or_default();
                 *sum = sum.saturating_add(messages);
             }

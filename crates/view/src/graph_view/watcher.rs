@@ -3,11 +3,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use timeloom_node::TypeFinder;
-use timeloom_time::{BaseThread, Clock, Duration, Event, Steady};
+use timeloom_time::{BaseThread, Clock, Duration, Event, Steady, System};
 use timeloom_wire::{EndpointInfo, EndpointKind, Graph, GraphEvent, GraphWatch, Node, Participant};
 
 use super::intake::Intake;
 use super::known_topic::{Definition, KnownTopic, retention};
+use super::live_timeline::LiveTimeline;
 use super::options::{GraphViewOptions, Listening};
 use super::recorder_losses::RecorderLosses;
 use crate::channel::{Channel, ChannelId};
@@ -15,7 +16,7 @@ use crate::definition_text::definition_text;
 use crate::error::{Error, Result};
 use crate::peer::lock;
 use crate::protocol::Level;
-use crate::snapshot::TopicRow;
+use crate::snapshot::{Timeline, TopicRow};
 use crate::source::Demand;
 use crate::stage::Stage;
 
@@ -41,6 +42,8 @@ struct Shared {
     graph: Mutex<Graph>,
     topics: Mutex<BTreeMap<Key, KnownTopic>>,
     recorders: RecorderLosses,
+    timeline: Arc<LiveTimeline>,
+    system: Clock<System>,
     news: Event,
     steady: Clock<Steady>,
     stop: AtomicBool,
@@ -55,6 +58,7 @@ impl Watcher {
         options: GraphViewOptions,
     ) -> Result<Self> {
         let base = participant.time_base();
+        let timeline = Arc::new(LiveTimeline::default());
         let shared = Arc::new(Shared {
             node: Arc::clone(node),
             finder,
@@ -62,7 +66,9 @@ impl Watcher {
             options,
             graph: Mutex::default(),
             topics: Mutex::default(),
-            recorders: RecorderLosses::default(),
+            recorders: RecorderLosses::new(&timeline),
+            timeline,
+            system: Clock::on(&base),
             news: Event::new(&base),
             steady: Clock::on(&base),
             stop: AtomicBool::new(false),
@@ -92,6 +98,12 @@ impl Watcher {
         let recorders = &self.shared.recorders;
         let row = |topic: &KnownTopic| topic.row(recorders.of(&topic.name));
         topics.values().map(row).collect()
+    }
+
+    /// Messages and losses of the last minutes.
+    pub(super) fn timeline(&self) -> Option<Timeline> {
+        let now = self.shared.system.now();
+        self.shared.timeline.timeline(now.nanos())
     }
 
     /// Remembers who is wanted; the thread does the rest.
@@ -153,7 +165,7 @@ impl Shared {
         let mut topics = lock(&self.topics);
         for key in published.keys() {
             if !topics.contains_key(key) && topics.len() < MOST_TOPICS {
-                let intake = Intake::new(&self.stage, self.options.clock.clone());
+                let intake = Intake::new(&self.stage, &self.timeline, self.options.clock.clone());
                 topics.insert(key.clone(), KnownTopic::new(&key.0, &key.1, intake));
             }
         }
@@ -248,7 +260,7 @@ impl Shared {
 
     fn listen(&self, topic: &mut KnownTopic, publishers: &[EndpointInfo]) {
         if matches!(topic.definition, Definition::Sought) {
-            // What comes before there is a channel is shown to nobody: a latched message would be missed for good.
+            // Without a channel, a latched message would be missed.
             return;
         }
         let always = self.options.listening == Listening::Always;
@@ -262,7 +274,7 @@ impl Shared {
         }
     }
 
-    /// Nobody publishes it any more; its counts stay.
+    /// Unsubscribes from a topic without publishers; its counts stay.
     fn hide(&self, topic: &mut KnownTopic) {
         topic.deafen();
         if let Some(channel) = topic.intake.channel() {
@@ -272,7 +284,7 @@ impl Shared {
         }
         if matches!(topic.definition, Definition::Missing(_)) {
             self.stage.withdraw(&notice_id(topic));
-            // Whoever publishes it next may tell.
+            // The next publisher may have a definition.
             topic.definition = Definition::Idle;
         }
     }

@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::host::{authority_of, host_of, is_address, is_local};
 
-/// Pages that people use Foxglove and Lichtblick from, besides those of this machine.
+/// The pages of Foxglove and Lichtblick.
 const KNOWN_PAGES: [&str; 4] = [
     "https://app.foxglove.dev",
     "https://studio.foxglove.dev",
@@ -21,7 +21,7 @@ pub struct Doorman {
     allowed: Vec<String>,
 }
 
-/// Why somebody may not come in.
+/// Why a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The name under which the server was reached.

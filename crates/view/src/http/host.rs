@@ -14,7 +14,7 @@ pub(super) fn authority_of(url: &str) -> Option<&str> {
     rest.split('/').next()
 }
 
-/// Whether it can only be an address: nobody can make a name system answer for it.
+/// Whether it is an address, which DNS rebinding cannot forge.
 pub(super) fn is_address(host: &str) -> bool {
     host.parse::<IpAddr>().is_ok()
 }

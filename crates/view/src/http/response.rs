@@ -21,7 +21,7 @@ impl Response {
         }
     }
 
-    /// A sentence for whoever reads it.
+    /// A plain text response.
     pub(crate) fn text(status: &'static str, sentence: impl std::fmt::Display) -> Self {
         Self::new(status, "text/plain; charset=utf-8", format!("{sentence}\n"))
     }

@@ -2,10 +2,10 @@ use serde::{Serialize, Serializer};
 use timeloom_time::Time;
 use timeloom_trace::{Arrival, Content, Engine, EngineOptions, Feed, HopReport, Summary};
 
-/// So many messages are remembered: the page shows hops, which need the latest only.
+/// Messages in memory: the page shows hops, which need only the latest.
 const REMEMBERED: usize = 50_000;
 
-/// Which topics are made of which, by tracking tags: the same analysis as `timeloom trace`.
+/// The lineage graph by tags, with the analysis of `timeloom trace`.
 pub(super) struct Lineage {
     feed: Feed,
     engine: Engine,
@@ -46,7 +46,7 @@ impl Lineage {
 
 /// The links as the page draws them. Times are medians, as in `timeloom trace report`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Hops(Vec<HopReport>);
+pub(super) struct Hops(pub(super) Vec<HopReport>);
 
 impl Serialize for Hops {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

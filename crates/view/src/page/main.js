@@ -1,4 +1,4 @@
-// What belongs together: snapshots to the page, buttons and keys to the server.
+// Snapshots to the page; buttons and keys to the server.
 
 const RATES = [0.1, 0.25, 0.5, 1, 2, 4, 8];
 const PLAY = "M7 4v16l13-8z", PAUSE = "M7 4h3v16H7zM15 4h3v16h-3z";
@@ -17,7 +17,7 @@ function showSnapshot(snapshot) {
   const clients = snapshot.server.clients - 1;
   const facts = [...snapshot.facts];
   if (clients > 0) facts.push({ name: "other clients", value: String(clients), mood: "calm" });
-  if (snapshot.server.dropped > 0) facts.push({ name: "not sent to slow clients", value: countText(snapshot.server.dropped), mood: "alarm" });
+  if (snapshot.server.dropped > 0) facts.push({ name: "dropped for slow clients", value: countText(snapshot.server.dropped), mood: "alarm" });
   byId("facts").replaceChildren(...facts.map((fact) =>
     make("li", { className: fact.mood }, fact.name, make("b", {}, fact.value))));
   showTransport(snapshot);
@@ -31,9 +31,13 @@ function showState(state) {
   if (pill.textContent !== state) { pill.textContent = state; pill.dataset.state = state; }
 }
 
-function showTransport({ timeline: data, state }) {
+function showTransport({ timeline: data, state, kind }) {
   byId("transport").hidden = !data;
+  // A running robot has a timeline of its last minutes, and no controls.
+  byId("controls").hidden = kind !== "player";
+  timeline.canSeek = kind === "player";
   if (!data) return;
+  if (kind !== "player") return timeline.show(data);
   const going = state === "playing" || state === "buffering";
   byId("play-shape").setAttribute("d", going ? PAUSE : PLAY);
   byId("play").setAttribute("aria-label", going ? "Pause" : "Play");
@@ -41,7 +45,7 @@ function showTransport({ timeline: data, state }) {
   byId("now").textContent = clockText(data.now);
   byId("duration").textContent = clockText(data.duration);
   byId("absolute").textContent = absoluteText(data.startNs, data.now);
-  byId("real-rate").textContent = data.realRate !== undefined && going ? `really ×${data.realRate.toFixed(2)}` : "";
+  byId("real-rate").textContent = data.realRate !== undefined && going ? `actual ×${data.realRate.toFixed(2)}` : "";
   byId("clear-marks").disabled = data.markA === undefined && data.markB === undefined;
   showRate(data.rate);
   timeline.show(data);
@@ -58,7 +62,7 @@ function showRate(rate) {
 
 /** The next rate of the ladder, up or down. */
 function changeRate(direction) {
-  const rate = latest?.timeline?.rate;
+  const rate = latest?.kind === "player" ? latest.timeline?.rate : undefined;
   if (rate === undefined) return;
   const next = direction > 0 ? RATES.find((value) => value > rate + 1e-9) : RATES.findLast((value) => value < rate - 1e-9);
   if (next !== undefined) ask("rate", { value: next });
@@ -103,7 +107,7 @@ function onKey(event) {
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
   // A focused button is pressed by space; it must not toggle as well.
   if (event.key === " " && event.target.matches("button")) return;
-  const duration = latest?.timeline?.duration;
+  const duration = latest?.kind === "player" ? latest.timeline?.duration : undefined;
   if (/^[0-9]$/.test(event.key) && duration !== undefined) ask("seek", { seconds: (duration * Number(event.key)) / 10 });
   else if (Object.hasOwn(KEYS, event.key)) KEYS[event.key](event);
   else return;

@@ -1,4 +1,4 @@
-// The timeline: what there is, where we are, what is repeated; a click goes there.
+// The timeline: messages and losses over time, the current time, the loop; a click seeks.
 
 class Timeline {
   constructor(element, seek) {
@@ -8,6 +8,7 @@ class Timeline {
     this.seek = seek;
     this.data = null;
     this.dragging = false;
+    this.canSeek = true;
     element.addEventListener("pointerdown", (event) => this.press(event));
     element.addEventListener("pointermove", (event) => this.move(event));
     element.addEventListener("pointerup", () => { this.dragging = false; });
@@ -35,7 +36,7 @@ class Timeline {
   }
 
   press(event) {
-    if (!this.data || event.button !== 0) return;
+    if (!this.data || !this.canSeek || event.button !== 0) return;
     this.dragging = true;
     this.element.setPointerCapture(event.pointerId);
     this.seek(this.at(event));

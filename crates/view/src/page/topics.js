@@ -149,7 +149,7 @@ class Topics {
     byId("loss-empty").firstChild.className = none ? "" : "good";
     if (bag && !none) this.drawBars(known);
     else if (!none) this.drawLossPlot();
-    const legend = none || (bag && wire + recorder === 0) ? [] : [[`lost on the wire: ${countText(wire)}`, colorOf(2)]];
+    const legend = none || (bag && wire + recorder === 0) ? [] : [[`lost in transport: ${countText(wire)}`, colorOf(2)]];
     if (legend.length && known.some((topic) => topic.lostRecorder !== undefined)) legend.push([`lost in the recorder: ${countText(recorder)}`, colorOf(4)]);
     if (legend.length && bag) legend.push([`a full bar is ${axisText(100 * this.barScale(known))} %`, styleOf("--line")]);
     showLegend(byId("loss-legend"), legend);

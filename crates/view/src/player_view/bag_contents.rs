@@ -6,7 +6,7 @@ use timeloom_node::player::TopicStatus;
 use crate::channel::Retention;
 use crate::definition_text::definition_text;
 
-/// What is known of a bag before it is played: its topics with their definitions, counts and losses.
+/// The topics of a bag with their definitions, counts and losses.
 #[derive(Clone, Debug)]
 pub struct BagContents {
     pub(super) title: String,

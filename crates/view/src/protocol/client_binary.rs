@@ -33,7 +33,7 @@ pub fn parse_binary(data: Bytes) -> Result<ClientMessage> {
             }))
         }
         PLAYBACK => PlaybackRequest::parse(reader).map(ClientMessage::Playback),
-        opcode => Err(reader.wrong(format!("there is no opcode {opcode}"))),
+        opcode => Err(reader.wrong(format!("unknown opcode {opcode}"))),
     }
 }
 
@@ -75,14 +75,14 @@ mod tests {
         let error = parse_binary(Bytes::from_static(data)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "a binary message of 16 bytes is malformed: encoding is cut off"
+            "a binary message of 16 bytes is malformed: encoding is truncated"
         );
     }
 
     #[test]
     fn unknown_opcodes_are_named() {
         let error = parse_binary(Bytes::from_static(&[9])).unwrap_err();
-        assert!(error.to_string().contains("no opcode 9"), "{error}");
+        assert!(error.to_string().contains("unknown opcode 9"), "{error}");
         assert!(parse_binary(Bytes::new()).is_err());
     }
 }

@@ -11,7 +11,7 @@ pub enum Level {
     Error,
 }
 
-/// The message that tells a person something; one with the same id replaces the former.
+/// A status message for the user; it replaces one with the same id.
 pub fn status(level: Level, message: &str, id: Option<&str>) -> String {
     let level = match level {
         Level::Info => 0,

@@ -1,90 +1,90 @@
 use serde::Deserialize;
+use timeloom_node::player::{Control, Mark};
+use timeloom_time::{Duration, Time};
 
-use crate::command::Command;
 use crate::error::{Error, Result};
 
-/// What our own page asks for: JSON with an `op`. Times are seconds since the beginning of the data.
+/// A request of our own page: JSON with an `op`. Times are seconds since the beginning of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(tag = "op", rename_all = "camelCase")]
 pub enum PageRequest {
-    /// Stop time.
+    /// Pauses.
     Pause,
-    /// Let it go on.
+    /// Resumes.
     Resume,
-    /// The other of the two.
+    /// Pauses or resumes.
     Toggle,
-    /// Another rate.
+    /// Sets the rate.
     Rate {
         /// The rate, 1 is real time.
         value: f64,
     },
-    /// Another place.
+    /// Seeks to a time.
     Seek {
         /// Seconds since the beginning.
         seconds: f64,
     },
-    /// A place relative to this one.
+    /// Seeks relative to the current time.
     SeekBy {
         /// Seconds; back if negative.
         seconds: f64,
     },
-    /// The next message.
+    /// Publishes the next message.
     StepForward,
-    /// The message before.
+    /// Publishes the previous message.
     StepBack,
-    /// Repeat from here.
+    /// Starts the loop here.
     MarkA,
-    /// Repeat up to here.
+    /// Ends the loop here.
     MarkB,
-    /// Repeat no more.
+    /// Clears the loop.
     ClearMarks,
-    /// A new file.
-    Split,
-    /// Write what is in memory.
-    Snapshot,
 }
 
 /// Farther than any bag: about thirty years.
 const FARTHEST_SECONDS: f64 = 1e9;
 
 impl PageRequest {
-    /// Understands a text of the page.
+    /// Parses a text of the page.
     ///
     /// # Errors
-    /// When it is no JSON object with a known `op` and its fields.
+    /// When it is not a JSON object with a known `op` and its fields.
     pub fn parse(text: &str) -> Result<Self> {
         serde_json::from_str(text)
             .map_err(|error| Error::malformed("request of the page", text.len(), error))
     }
 
-    /// The command, for data that begins at `start_ns`.
+    /// The control, for data that begins at `start_ns`.
     ///
     /// # Errors
-    /// When a number of seconds is none, or absurd.
-    pub fn command(self, start_ns: i64) -> Result<Command> {
+    /// When a number of seconds is out of range.
+    pub fn control(self, start_ns: i64) -> Result<Control> {
         Ok(match self {
-            Self::Pause => Command::Pause,
-            Self::Resume => Command::Resume,
-            Self::Toggle => Command::Toggle,
-            Self::Rate { value } => Command::SetRate(value),
+            Self::Pause => Control::Pause,
+            Self::Resume => Control::Resume,
+            Self::Toggle => Control::TogglePaused,
+            Self::Rate { value } => Control::SetRate(value),
             Self::Seek { seconds } => {
-                Command::SeekTo(start_ns.saturating_add(nanoseconds(seconds)?))
+                let time = start_ns.saturating_add(nanoseconds(seconds)?);
+                Control::Seek(Time::from_nanos(time))
             }
-            Self::SeekBy { seconds } => Command::SeekBy(nanoseconds(seconds)?),
-            Self::StepForward => Command::StepForward,
-            Self::StepBack => Command::StepBack,
-            Self::MarkA => Command::MarkA,
-            Self::MarkB => Command::MarkB,
-            Self::ClearMarks => Command::ClearMarks,
-            Self::Split => Command::Split,
-            Self::Snapshot => Command::Snapshot,
+            Self::SeekBy { seconds } => {
+                Control::SeekBy(Duration::from_nanos(nanoseconds(seconds)?))
+            }
+            Self::StepForward => Control::PlayNext,
+            Self::StepBack => Control::StepBack,
+            Self::MarkA => Control::Mark(Mark::A),
+            Self::MarkB => Control::Mark(Mark::B),
+            Self::ClearMarks => Control::SetLoop(None),
         })
     }
 }
 
 fn nanoseconds(seconds: f64) -> Result<i64> {
     if !seconds.is_finite() || seconds.abs() > FARTHEST_SECONDS {
-        return Err(Error::Refused(format!("{seconds} s is no place in a bag")));
+        return Err(Error::Refused(format!(
+            "seek time out of range: {seconds} s"
+        )));
     }
     #[expect(
         clippy::cast_possible_truncation,
@@ -97,32 +97,35 @@ fn nanoseconds(seconds: f64) -> Result<i64> {
 mod tests {
     use super::*;
 
-    fn command(text: &str) -> Result<Command> {
-        PageRequest::parse(text)?.command(1_000)
+    fn control(text: &str) -> Result<Control> {
+        PageRequest::parse(text)?.control(1_000)
     }
 
     #[test]
     fn seconds_become_times_of_the_bag() {
         assert_eq!(
-            command(r#"{"op":"seek","seconds":1.5}"#).unwrap(),
-            Command::SeekTo(1_500_001_000)
+            control(r#"{"op":"seek","seconds":1.5}"#).unwrap(),
+            Control::Seek(Time::from_nanos(1_500_001_000))
         );
         assert_eq!(
-            command(r#"{"op":"seekBy","seconds":-0.1}"#).unwrap(),
-            Command::SeekBy(-100_000_000)
+            control(r#"{"op":"seekBy","seconds":-0.1}"#).unwrap(),
+            Control::SeekBy(Duration::from_nanos(-100_000_000))
         );
-        assert_eq!(command(r#"{"op":"markA"}"#).unwrap(), Command::MarkA);
+        assert_eq!(
+            control(r#"{"op":"markA"}"#).unwrap(),
+            Control::Mark(Mark::A)
+        );
     }
 
     #[test]
-    fn absurd_places_are_refused() {
+    fn times_out_of_range_are_refused() {
         for text in [
             r#"{"op":"seek","seconds":1e300}"#,
             r#"{"op":"seekBy","seconds":-1e10}"#,
         ] {
-            assert!(command(text).is_err(), "{text}");
+            assert!(control(text).is_err(), "{text}");
         }
-        assert!(command(r#"{"op":"format"}"#).is_err());
-        assert!(command("x").is_err());
+        assert!(control(r#"{"op":"format"}"#).is_err());
+        assert!(control("x").is_err());
     }
 }

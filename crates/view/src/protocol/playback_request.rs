@@ -31,7 +31,7 @@ impl PlaybackRequest {
         let command = match reader.u8("command")? {
             0 => PlaybackCommand::Play,
             1 => PlaybackCommand::Pause,
-            other => return Err(reader.wrong(format!("there is no playback command {other}"))),
+            other => return Err(reader.wrong(format!("unknown playback command {other}"))),
         };
         let speed = reader.f32("speed")?;
         let seeks = reader.u8("seek mark")? != 0;
@@ -87,7 +87,7 @@ mod tests {
         bytes.extend([0; 17]);
         let error = parse_binary(Bytes::from(bytes)).unwrap_err();
         assert!(
-            error.to_string().contains("no playback command 2"),
+            error.to_string().contains("unknown playback command 2"),
             "{error}"
         );
     }

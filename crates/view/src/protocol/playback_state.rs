@@ -1,4 +1,4 @@
-/// How the playback goes, as clients are told.
+/// The playback state for clients.
 ///
 /// Opcode 5, then: status `u8`, time `u64`, speed `f32`, whether time jumped `u8`, length of the id `u32`, id.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,7 +9,7 @@ pub struct PlaybackState {
     pub time_ns: u64,
     /// How fast, relative to real time.
     pub speed: f32,
-    /// Whether this is told because of a seek: clients then clear what they drew.
+    /// Whether a seek caused this message: clients then clear their plots.
     pub did_seek: bool,
     /// The id of the request that this answers.
     pub id: Option<String>,

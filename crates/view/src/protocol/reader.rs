@@ -20,7 +20,7 @@ impl Reader {
 
     fn need(&self, bytes: usize, field: &str) -> Result<()> {
         if self.rest.len() < bytes {
-            return Err(self.wrong(format!("{field} is cut off")));
+            return Err(self.wrong(format!("{field} is truncated")));
         }
         Ok(())
     }
@@ -56,7 +56,7 @@ impl Reader {
         let bytes = self.rest.split_to(length);
         match std::str::from_utf8(&bytes) {
             Ok(text) => Ok(text.to_owned()),
-            Err(error) => Err(self.wrong(format!("{field} is no UTF-8: {error}"))),
+            Err(error) => Err(self.wrong(format!("{field} is not UTF-8: {error}"))),
         }
     }
 

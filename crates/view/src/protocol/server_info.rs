@@ -6,13 +6,13 @@ use serde::Serialize;
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "op", rename = "serverInfo", rename_all = "camelCase")]
 pub struct ServerInfo {
-    /// Its name, for people.
+    /// Its name.
     pub name: String,
     /// What it can do.
     pub capabilities: Vec<Capability>,
     /// How clients may encode what they send.
     pub supported_encodings: Vec<&'static str>,
-    /// Facts, for people and programs.
+    /// Metadata.
     pub metadata: BTreeMap<String, String>,
     /// Changes when the server starts anew, so that a client that comes back forgets the old channels.
     pub session_id: String,
@@ -28,7 +28,7 @@ pub struct ServerInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Capability {
-    /// It tells the time.
+    /// It sends the time.
     Time,
     /// Its playback can be steered.
     PlaybackControl,
@@ -36,7 +36,7 @@ pub enum Capability {
     Services,
     /// It takes messages.
     ClientPublish,
-    /// It tells who publishes and subscribes to what.
+    /// It sends the connection graph.
     ConnectionGraph,
 }
 

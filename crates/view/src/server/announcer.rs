@@ -6,7 +6,7 @@ use crate::peer::lock;
 use crate::protocol::PlaybackState;
 use crate::source::Playback;
 
-/// Tells clients how the playback goes: once per change, whoever made it.
+/// Sends the playback state to clients: once for each change.
 ///
 /// Whoever changes something holds the lock from before the change until it is told, so that the pulse does not tell
 /// the same in between, without the id that the client waits for.
@@ -25,7 +25,7 @@ impl Announcer {
         Turn(lock(&self.0))
     }
 
-    /// The turn, unless somebody has it.
+    /// The turn, if it is free.
     pub(super) fn try_turn(&self) -> Option<Turn<'_>> {
         match self.0.try_lock() {
             Ok(guard) => Some(Turn(guard)),
@@ -42,7 +42,7 @@ impl Turn<'_> {
         *self.0 = Some(playback);
     }
 
-    /// Tells what has changed since the last time, if anything has.
+    /// Sends the state if it has changed.
     pub(super) fn notice(&mut self, hub: &Hub, playback: Playback) {
         let told = self.0.replace(playback);
         let Some(told) = told else {

@@ -1,10 +1,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use timeloom_node::player::Control;
+use timeloom_time::Time;
 
 use super::Shared;
 use crate::channel::ChannelId;
-use crate::command::Command;
 use crate::error::{Error, Result};
 use crate::hub::Change;
 use crate::outgoing::Outgoing;
@@ -46,7 +47,7 @@ impl Shared {
         }
     }
 
-    /// A command of the page. What came of it is in the next snapshot, and clients are told by the pulse.
+    /// Carries out a request of the page. The result is in the next snapshot, and the pulse notifies clients.
     fn hear_page(&self, text: &str) -> Result<()> {
         let start = self
             .source
@@ -54,7 +55,7 @@ impl Shared {
             .range_ns
             .map_or(0, |range| range.0);
         self.source
-            .command(PageRequest::parse(text)?.command(start)?)
+            .control(PageRequest::parse(text)?.control(start)?)
     }
 
     fn hear(self: &Arc<Self>, peer: &Arc<Peer>, message: ClientMessage) -> Result<()> {
@@ -190,27 +191,29 @@ impl Shared {
                 what: "playback control".into(),
             });
         };
-        // Messages from behind the seek must not come before the client clears what it drew.
+        // Messages after the seek must not arrive before the client clears its plots.
         self.hub.hold();
         let mut done = Ok(());
-        let mut command = |command| {
+        let mut send = |control| {
             if done.is_ok() {
-                done = self.source.command(command);
+                done = self.source.control(control);
             }
         };
         if let Some(time) = request.seek_ns {
-            command(Command::SeekTo(i64::try_from(time).unwrap_or(i64::MAX)));
+            send(Control::Seek(Time::from_nanos(
+                i64::try_from(time).unwrap_or(i64::MAX),
+            )));
         }
         let rate = as_written(request.speed);
-        // What is no number is not the same, and is refused where rates are known.
+        // NaN differs from every rate, and the player refuses it.
         let same_rate = (rate - before.rate).abs() <= f64::EPSILON;
         if !same_rate {
-            command(Command::SetRate(rate));
+            send(Control::SetRate(rate));
         }
         let ended = before.status == PlaybackStatus::Ended && request.seek_ns.is_none();
         match request.command {
-            PlaybackCommand::Play if !ended => command(Command::Resume),
-            PlaybackCommand::Pause if !ended => command(Command::Pause),
+            PlaybackCommand::Play if !ended => send(Control::Resume),
+            PlaybackCommand::Pause if !ended => send(Control::Pause),
             _ => {}
         }
         let after = self.source.playback().unwrap_or(before);
@@ -225,7 +228,7 @@ fn no_channel(id: u32) -> Error {
     Error::Refused(format!("channel {id} was not advertised by this client"))
 }
 
-/// A single-precision rate as the number that somebody meant: 0.1, not 0.100000001490116.
+/// A single-precision rate as its shortest decimal: 0.1, not 0.100000001490116.
 fn as_written(speed: f32) -> f64 {
     speed.to_string().parse().unwrap_or(f64::from(speed))
 }

@@ -24,17 +24,15 @@ impl Shared {
         let bad = |reason: String| Response::text("400 Bad Request", reason);
         let key = head
             .header("sec-websocket-key")
-            .ok_or_else(|| bad("there is no Sec-WebSocket-Key".into()))?;
+            .ok_or_else(|| bad("missing Sec-WebSocket-Key".into()))?;
         let offered = head.header("sec-websocket-protocol").unwrap_or_default();
         let subprotocol = Subprotocol::choose(&offered).ok_or_else(|| {
             let names = Subprotocol::ALL.map(Subprotocol::name).join(", ");
-            bad(format!(
-                "none of the sub-protocols is spoken here; these are: {names}"
-            ))
+            bad(format!("no supported sub-protocol; supported are: {names}"))
         })?;
         let most = self.options.most_clients;
         if self.hub.clients().len() >= most {
-            let full = format!("there are {most} clients already, which is the limit");
+            let full = format!("too many clients: the limit is {most}");
             return Err(Response::text("503 Service Unavailable", full));
         }
         Ok((key, subprotocol))
@@ -46,13 +44,15 @@ impl Shared {
             ("GET" | "HEAD", "/status.json") => {
                 Response::new("200 OK", "application/json", self.report())
             }
-            ("GET" | "HEAD", _) => Response::text("404 Not Found", "there is / and /status.json"),
-            _ => Response::text("405 Method Not Allowed", "only GET and HEAD are answered")
+            ("GET" | "HEAD", _) => {
+                Response::text("404 Not Found", "not found; try / or /status.json")
+            }
+            _ => Response::text("405 Method Not Allowed", "only GET and HEAD are supported")
                 .header("Allow", "GET, HEAD"),
         }
     }
 
-    /// Tells a new client who we are.
+    /// Sends the server info to a new client.
     pub(super) fn welcome(&self, peer: &Arc<Peer>) {
         if !peer.subprotocol.is_foxglove() {
             return;

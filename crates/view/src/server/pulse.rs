@@ -11,10 +11,10 @@ use crate::snapshot::Snapshot;
 
 /// Sixty times a second, the most that clients want the time.
 const BEAT: Duration = Duration::from_nanos(16_666_667);
-/// While nobody looks.
+/// Without clients.
 const IDLE: Duration = Duration::from_millis(100);
 
-/// What is done now and then.
+/// Something periodic.
 struct Rhythm {
     every: Duration,
     next: Time<Steady>,
@@ -34,7 +34,7 @@ impl Rhythm {
     }
 }
 
-/// What a page gets.
+/// The message for the page.
 #[derive(Serialize)]
 struct Report<'a> {
     op: &'static str,
@@ -53,7 +53,7 @@ struct ServerReport {
 }
 
 impl Shared {
-    /// Tells clients what changes by itself, until the server ends.
+    /// Sends time, playback state, snapshots and the graph to clients, until the server ends.
     pub(super) fn beat(&self) {
         let now = self.clock.now();
         let mut pages = Rhythm::new(Duration::from_millis(100), now);
@@ -117,12 +117,12 @@ impl Shared {
         pages.for_each(|page| page.send(Outgoing::snapshot(report.clone())));
     }
 
-    /// All that is known now, as JSON.
+    /// The current state as JSON.
     pub(super) fn report(&self) -> Vec<u8> {
         let report = Report {
             op: "snapshot",
             snapshot: &self.source.snapshot(),
-            found: self.hub.insight.found(),
+            found: self.hub.insight.found(self.source.hops()),
             server: ServerReport {
                 clients: self.hub.clients().len(),
                 dropped: self.hub.dropped(),
@@ -152,7 +152,7 @@ impl Shared {
         }
     }
 
-    /// Tells a client what it was not sent; nothing is left out in silence.
+    /// Notifies a client of messages that were dropped for it.
     fn tell_drops(&self, peer: &Peer) {
         let Some(report) = peer.queue.drop_report() else {
             return;
@@ -165,7 +165,7 @@ impl Shared {
             .map(|(channel, count)| format!("{} {count}", self.hub.topic(*channel)))
             .collect();
         let text = format!(
-            "this client is too slow: {} messages were not sent to it so far ({})",
+            "this client is too slow: {} messages dropped so far ({})",
             report.total,
             names.join(", ")
         );

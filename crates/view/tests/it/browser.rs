@@ -54,12 +54,12 @@ fn the_page_plays_pauses_seeks_and_plots_in_chromium() {
     assert_eq!(said.lines().last(), Some("all is well"), "{said}");
     let heard = show.toy.heard();
     for command in [
-        "Toggle",
-        "SeekTo",
+        "TogglePaused",
+        "Seek(",
         "SetRate(2.0)",
-        "MarkA",
-        "MarkB",
-        "StepForward",
+        "Mark(A)",
+        "Mark(B)",
+        "PlayNext",
     ] {
         let done = heard.iter().any(|done| done.starts_with(command));
         assert!(done, "{command} is not in {heard:?}");

@@ -143,6 +143,15 @@ fn what_is_lost_on_the_wire_is_counted() {
         .unwrap();
     until(|| robot.count("/scan") == Some((2, 7)));
     assert_eq!(robot.view.lost_on_the_wire(), 7);
+    let timeline = robot.view.snapshot().timeline.unwrap();
+    assert_eq!(timeline.density.iter().sum::<u64>(), 2);
+    assert_eq!(timeline.losses.iter().map(|loss| loss.2).sum::<u64>(), 7);
+    assert!(
+        timeline
+            .losses
+            .iter()
+            .all(|loss| loss.1 <= timeline.duration)
+    );
 }
 
 /// The recorder's own word for it: what it lost came here all the same.
@@ -190,6 +199,8 @@ fn what_a_recorder_lost_is_shown() {
     }
     until(|| lost("/chatter") == Some(7));
     assert_eq!(robot.view.lost_on_the_wire(), 0);
+    let timeline = robot.view.snapshot().timeline.unwrap();
+    assert_eq!(timeline.losses.iter().map(|loss| loss.2).sum::<u64>(), 7);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Playback control as Foxglove's bar does it.
 
+use timeloom_node::player::Control;
+use timeloom_time::Time;
+use timeloom_view::Source as _;
 use timeloom_view::protocol::{PlaybackCommand, PlaybackRequest};
-use timeloom_view::{Command, Source as _};
 
 use crate::client::Client;
 use crate::toy::{LENGTH, START, Show, until};
@@ -43,12 +45,12 @@ fn play_pause_rate_and_seek_are_answered_with_their_id() {
     assert!(state.time_ns - (START + 5_000_000_000) < 1_000_000_000);
     let commands = show.toy.heard();
     let expected = [
-        "SetRate(2.0)",
-        "Resume",
-        "SeekTo(1700000005000000000)",
-        "Pause",
+        Control::SetRate(2.0),
+        Control::Resume,
+        Control::Seek(Time::from_nanos(1_700_000_005_000_000_000)),
+        Control::Pause,
     ];
-    assert_eq!(commands, expected);
+    assert_eq!(commands, expected.map(|control| format!("{control:?}")));
 }
 
 #[test]
@@ -100,10 +102,12 @@ fn a_seek_by_somebody_else_is_told_too() {
     let show = Show::new();
     let mut client = Client::connect(show.server.address());
     client.state();
-    show.toy.command(Command::SeekTo(START + 7)).unwrap();
+    show.toy
+        .control(Control::Seek(Time::from_nanos(START + 7)))
+        .unwrap();
     let state = client.state();
     assert_eq!((state.did_seek, state.time_ns), (true, START + 7));
-    show.toy.command(Command::SetRate(0.5)).unwrap();
+    show.toy.control(Control::SetRate(0.5)).unwrap();
     assert!((client.state().speed - 0.5).abs() < f32::EPSILON);
 }
 

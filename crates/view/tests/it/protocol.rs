@@ -149,7 +149,7 @@ fn wrong_requests_are_answered_with_words() {
         status["message"]
             .as_str()
             .unwrap()
-            .contains("no opcode 200")
+            .contains("unknown opcode 200")
     );
 }
 

@@ -5,14 +5,15 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use bytes::Bytes;
 use timeloom_msg::{Definitions, Value};
+use timeloom_node::player::{Control, Mark};
 use timeloom_time::{
     CancelToken, ControlledClock, PlaybackRate, PlayerClock as _, Time, TimeBase, WaitOptions, Woke,
 };
 use timeloom_view::protocol::{ConnectionGraph, PlaybackStatus};
 use timeloom_view::{
-    Ability, Channel, ChannelId, Command, Demand, Description, Error, Fact, Playback, Result,
-    Retention, Server, ServiceInfo, Snapshot, SnapshotKind, Source, Stage, Timeline, TopicRow,
-    ViewOptions, seconds_since,
+    Ability, Channel, ChannelId, Demand, Description, Error, Fact, Playback, Result, Retention,
+    Server, ServiceInfo, Snapshot, SnapshotKind, Source, Stage, Timeline, TopicRow, ViewOptions,
+    seconds_since,
 };
 
 /// When the data begins.
@@ -271,29 +272,29 @@ impl Source for Toy {
         })
     }
 
-    fn command(&self, command: Command) -> Result<()> {
-        self.note(format!("{command:?}"));
+    fn control(&self, control: Control) -> Result<()> {
+        self.note(format!("{control:?}"));
         let seek = |time: i64| {
             let time = time.clamp(START, START + LENGTH);
             self.ended.store(false, Ordering::SeqCst);
             self.clock.jump(Time::from_nanos(time)).unwrap();
             self.seeks.fetch_add(1, Ordering::SeqCst);
         };
-        match command {
-            Command::Resume => self.clock.resume().unwrap(),
-            Command::Toggle if self.paused() => return self.command(Command::Resume),
-            Command::Toggle | Command::Pause => self.clock.pause().unwrap(),
-            Command::SetRate(rate) => {
+        match control {
+            Control::Resume => self.clock.resume().unwrap(),
+            Control::TogglePaused if self.paused() => return self.control(Control::Resume),
+            Control::TogglePaused | Control::Pause => self.clock.pause().unwrap(),
+            Control::SetRate(rate) => {
                 let rate =
                     PlaybackRate::new(rate).map_err(|error| Error::Refused(error.to_string()))?;
                 self.clock.set_rate(rate).unwrap();
             }
-            Command::SeekTo(time) => seek(time),
-            Command::SeekBy(by) => seek(self.now() + by),
-            Command::StepForward => self.publish(0, self.now()),
-            Command::MarkA => self.marks.lock().unwrap().0 = Some(self.now()),
-            Command::MarkB => self.marks.lock().unwrap().1 = Some(self.now()),
-            Command::ClearMarks => *self.marks.lock().unwrap() = (None, None),
+            Control::Seek(time) => seek(time.nanos()),
+            Control::SeekBy(by) => seek(self.now() + by.nanos()),
+            Control::PlayNext => self.publish(0, self.now()),
+            Control::Mark(Mark::A) => self.marks.lock().unwrap().0 = Some(self.now()),
+            Control::Mark(Mark::B) => self.marks.lock().unwrap().1 = Some(self.now()),
+            Control::SetLoop(None) => *self.marks.lock().unwrap() = (None, None),
             other => {
                 return Err(Error::Unsupported {
                     what: format!("{other:?}"),

@@ -7,10 +7,11 @@ use timeloom_msg::Distro;
 use timeloom_node::player::{ClockOwner, ClockOwnerOptions, Reporter, sane_rate};
 use timeloom_node::{NodeOptions, Remap, RosNode};
 use timeloom_time::{Clock, Duration, Event, PlaybackRate, System, Time};
+use timeloom_tui::{KeyCode, Keyboard};
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::live::{Key, Keyboard, Live, LiveArguments, seconds};
+use crate::live::{Live, LiveArguments, seconds};
 use crate::outcome::Outcome;
 use crate::time_argument::TimeArgument;
 use crate::verbs::play::bag_arguments::{distro, distro_or_environment};
@@ -163,7 +164,7 @@ fn keyboard(
 ) -> anyhow::Result<Option<Keyboard>> {
     let (owner, words, end) = (Arc::clone(owner), Arc::clone(words), end.clone());
     Ok(Keyboard::open(move |key| {
-        if key == Key::Char('q') {
+        if key == KeyCode::Char('q') {
             end.set();
             return;
         }

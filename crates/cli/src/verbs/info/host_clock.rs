@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
-use timeloom_node::host_clock::{HOST_CLOCK_KEY, HostClockRecord};
+use timeloom_bag::HostClockRecord;
 use timeloom_text::counted;
 
 /// Steps that are printed; the rest is counted.
@@ -11,8 +11,7 @@ const MOST_STEPS: usize = 10;
 
 /// A line of what kept the clock right, and one for each step; nothing if the bag does not say.
 pub(super) fn lines(custom_data: &[(String, String)]) -> String {
-    let history = custom_data.iter().find(|(key, _)| key == HOST_CLOCK_KEY);
-    let records = history.map_or_else(Vec::new, |(_, text)| HostClockRecord::parse_all(text));
+    let records = HostClockRecord::history(custom_data);
     let mut lines = String::new();
     let Some(last) = records.last() else {
         return lines;
@@ -64,6 +63,7 @@ fn micros(nanos: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use timeloom_bag::HOST_CLOCK_KEY;
 
     fn told(text: &str) -> String {
         lines(&[(HOST_CLOCK_KEY.to_owned(), text.to_owned())])

@@ -2,40 +2,39 @@
 
 use timeloom_node::player::{Control, Mark, PlayerHandle, Status};
 use timeloom_time::{Duration, Time};
-
-use crate::live::Key;
+use timeloom_tui::KeyCode;
 
 /// A key step of the rate: ten per cent.
 const FINE: f64 = 1.1;
 
 /// The control that a key stands for, as the player is now.
-pub(super) fn control(key: Key, status: &Status) -> Option<Control> {
+pub(super) fn control(key: KeyCode, status: &Status) -> Option<Control> {
     Some(match key {
-        Key::Right => Control::PlayNext,
-        Key::Left => Control::StepBack,
-        Key::Home => Control::Seek(status.range.map_or(Time::ZERO, |(start, _)| start)),
-        Key::Char('[') => Control::Mark(Mark::A),
-        Key::Char(']') => Control::Mark(Mark::B),
-        Key::Char('\\') => Control::SetLoop(None),
-        Key::Char('q') => Control::Stop,
+        KeyCode::Right => Control::PlayNext,
+        KeyCode::Left => Control::StepBack,
+        KeyCode::Home => Control::Seek(status.range.map_or(Time::ZERO, |(start, _)| start)),
+        KeyCode::Char('[') => Control::Mark(Mark::A),
+        KeyCode::Char(']') => Control::Mark(Mark::B),
+        KeyCode::Char('\\') => Control::SetLoop(None),
+        KeyCode::Char('q') => Control::Stop,
         _ => return of_time(key, status.rate.unwrap_or(1.0)),
     })
 }
 
 /// The control of time alone that a key stands for.
-pub(crate) fn of_time(key: Key, rate: f64) -> Option<Control> {
+pub(crate) fn of_time(key: KeyCode, rate: f64) -> Option<Control> {
     let by = |seconds| Control::SeekBy(Duration::from_secs(seconds));
     Some(match key {
-        Key::Char(' ') => Control::TogglePaused,
-        Key::Up => Control::SetRate(nice(rate * FINE)),
-        Key::Down => Control::SetRate(nice(rate / FINE)),
-        Key::Char('>') => Control::SetRate(rate * 2.0),
-        Key::Char('<') => Control::SetRate(rate / 2.0),
-        Key::Char('1') => Control::SetRate(1.0),
-        Key::PageUp => by(10),
-        Key::PageDown => by(-10),
-        Key::Char('.') => by(1),
-        Key::Char(',') => by(-1),
+        KeyCode::Char(' ') => Control::TogglePaused,
+        KeyCode::Up => Control::SetRate(nice(rate * FINE)),
+        KeyCode::Down => Control::SetRate(nice(rate / FINE)),
+        KeyCode::Char('>') => Control::SetRate(rate * 2.0),
+        KeyCode::Char('<') => Control::SetRate(rate / 2.0),
+        KeyCode::Char('1') => Control::SetRate(1.0),
+        KeyCode::PageUp => by(10),
+        KeyCode::PageDown => by(-10),
+        KeyCode::Char('.') => by(1),
+        KeyCode::Char(',') => by(-1),
         _ => return None,
     })
 }
@@ -53,7 +52,7 @@ fn nice(rate: f64) -> f64 {
 }
 
 /// Does what a key asks for; a refusal goes to `tell`.
-pub(super) fn press(key: Key, player: &PlayerHandle, tell: impl Fn(String) + Send + 'static) {
+pub(super) fn press(key: KeyCode, player: &PlayerHandle, tell: impl Fn(String) + Send + 'static) {
     if let Some(control) = control(key, &player.status()) {
         player.control_then(control, move |answer| {
             if let Err(refusal) = answer {

@@ -10,12 +10,13 @@ use timeloom_node::player::{
 use timeloom_node::{NodeOptions, RosNode};
 use timeloom_text::counted;
 use timeloom_time::Duration;
+use timeloom_tui::Keyboard;
 
 use super::bag_arguments::BagArguments;
 use super::{full_screen, keys, status_line};
 use crate::context::Context;
 use crate::damage;
-use crate::live::{Keyboard, Live, LiveArguments, has_terminal};
+use crate::live::{Live, LiveArguments, has_terminal};
 use crate::outcome::Outcome;
 
 /// How long a player may take to end after Ctrl-C; one that is stuck in the middleware is left behind.

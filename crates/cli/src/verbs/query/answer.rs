@@ -5,8 +5,8 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use timeloom_bag::{BagReader, Place, TopicInfo};
-use timeloom_msg::Schema;
+use timeloom_bag::{BagReader, Place};
+use timeloom_msg::TypeResolver;
 use timeloom_query::{
     BagSource, Error, Findings, Format, Session, SessionOptions, TextLayout, Writer,
 };
@@ -27,9 +27,8 @@ impl BagSource for CliBags {
         BagReader::open_in(Arc::clone(&self.0), &[bag])
     }
 
-    fn schema(&self, topic: &TopicInfo, ros_distro: &str) -> Result<Schema, String> {
-        let found = topic.schema(&resolver().for_distro(ros_distro));
-        found.map_err(|error| error.to_string())
+    fn types(&self) -> TypeResolver {
+        resolver()
     }
 }
 

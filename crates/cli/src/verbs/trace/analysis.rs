@@ -1,33 +1,33 @@
-//! What the verbs of lineage share: their arguments, and a bag's report.
+//! The arguments and the report of a bag that the verbs share.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use timeloom_bag::{BagReader, EndpointRole, RobotGraph, StorageReader as _};
+use timeloom_bag::StorageReader as _;
+use timeloom_bag::storage::FileInfo;
 use timeloom_text::counted;
 use timeloom_time::Duration;
 use timeloom_trace::{
-    AccountOf, AccountScope, Direction, Engine, EngineOptions, Intake, LinkSearch,
-    ObservedEndpoint, ObservedGraph, Plan, RecorderAccount, RecordingFeed, Report, Sink,
-    is_lineage_type, main_topic,
+    BagFeed, BagObserver, Engine, EngineOptions, Error, LinkSearch, Plan, Report, Sink,
 };
 
-use super::bag_input::BagRecording;
 use crate::context::Context;
 use crate::damage;
+use crate::decode::resolver;
 use crate::failure::Failure;
 use crate::hint;
 use crate::live::seconds;
-use crate::time_range::TimeRangeArguments;
+use crate::progress::Progress;
+use crate::time_range::{TimeRange, TimeRangeArguments};
 
-/// What to look at, and how.
+/// The topics to analyse, and how.
 #[derive(Debug, Args, Default)]
 pub(crate) struct AnalysisArguments {
-    /// Topics at which paths end; all that nothing else is made of, unless given
+    /// Topics at which paths end; by default all that are no input of another topic
     #[arg(long = "to", value_name = "TOPIC", num_args = 1.., value_delimiter = ',')]
     pub(crate) targets: Vec<String>,
-    /// Topics at which paths begin; those without inputs, unless given
+    /// Topics at which paths begin; by default those without inputs
     #[arg(long = "from", value_name = "TOPIC", num_args = 1.., value_delimiter = ',')]
     pub(crate) sources: Vec<String>,
     /// Topics to leave out
@@ -39,7 +39,7 @@ pub(crate) struct AnalysisArguments {
     /// How links are found
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     pub(crate) links: Links,
-    /// How long a message may take to its last use
+    /// How long a message is kept after its last use
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) keep: Duration,
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub(crate) struct AnalysisArguments {
 /// How links are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Links {
-    /// By tags; without any, by the plan's node model and the recorded graph, or by equal stamps
+    /// By tags; in a bag without tags, by the plan's node model and the recorded graph, or by equal stamps
     #[default]
     Auto,
     /// By tags only
@@ -58,7 +58,7 @@ pub(crate) enum Links {
     Stamp,
     /// By the plan's node model
     Model,
-    /// By the graph of the nodes that was recorded, also where there are tags
+    /// By the plan's node model and the recorded graph; tags are ignored
     Graph,
 }
 
@@ -71,27 +71,6 @@ impl Links {
             Self::Model => LinkSearch::Model,
             Self::Graph => LinkSearch::Graph,
         }
-    }
-}
-
-/// What there was in a bag, and what could not be read.
-#[derive(Debug, Default)]
-pub(super) struct BagIntake {
-    lineage: Intake,
-    damaged: u64,
-    /// The end of a file is missing, and its content is unknown.
-    cut: bool,
-}
-
-impl BagIntake {
-    /// Whether something of the bag is not in the result.
-    pub(super) fn is_incomplete(&self) -> bool {
-        self.unread() > 0 || self.cut
-    }
-
-    /// Messages and stretches that were there and could not be read.
-    pub(super) fn unread(&self) -> u64 {
-        self.lineage.broken + self.damaged
     }
 }
 
@@ -122,20 +101,6 @@ impl AnalysisArguments {
         options
     }
 
-    /// The graph of the nodes as the recorder saw it.
-    fn graph(&self, bag: &Path, reader: &mut BagReader) -> anyhow::Result<ObservedGraph> {
-        if matches!(self.links, Links::Tags | Links::Stamp | Links::Model) {
-            return Ok(ObservedGraph::default());
-        }
-        let graph = observed_graph(&reader.graph()?);
-        if self.links == Links::Graph && graph.is_empty() {
-            let text = format!("{} has no recorded graph", bag.display());
-            let hint = "only `timeloom record` keeps the graph; declare the nodes in --plan";
-            return Err(Failure::new(text).hint(hint).into());
-        }
-        Ok(graph)
-    }
-
     /// Reads a bag into any sink.
     pub(super) fn read(
         &self,
@@ -144,36 +109,39 @@ impl AnalysisArguments {
         sink: &mut dyn Sink,
         context: &mut Context,
     ) -> anyhow::Result<BagIntake> {
-        if self.links == Links::Model && plan.model.nodes.is_empty() {
-            let hint = "give --plan a file with `nodes:`";
-            return Err(Failure::usage("there is no node model").hint(hint).into());
-        }
         let mut reader = context.bags.open(bag)?;
         let info = reader.info().clone();
         context.printer.warnings(&info.damage);
         let range = self.range.resolve(&info)?;
-        let feed = RecordingFeed {
+        let feed = BagFeed {
             links: self.links.search(),
             model: plan.model.clone(),
-            graph: self.graph(bag, &mut reader)?,
+            start_ns: range.start_ns,
+            end_ns: range.end_ns,
+            types: resolver(),
         };
-        let mut recording = BagRecording::new(&mut reader, range, context);
-        let mut intake = BagIntake {
-            lineage: feed.run(&mut recording, sink)?,
-            ..BagIntake::default()
+        let progress = context.progress("tracing");
+        let mut observer = Observer {
+            info: &info,
+            range,
+            progress,
+            context,
         };
-        intake.damaged = recording.damaged();
-        if damage::means_loss(&info.damage) {
-            // What is missing at the end was said when the bag was opened, and is met by no reader.
-            intake.cut = true;
+        let lineage = feed
+            .run(&mut reader, sink, &mut observer)
+            .map_err(|error| explained(bag, error))?;
+        drop(observer);
+        feed.add_accounts(&reader, sink.engine());
+        let is_cut = damage::means_loss(&info.damage);
+        if is_cut {
             context.printer.hint(&hint::recover(bag));
         }
-        if intake.lineage.tags == 0 && self.links == Links::Tags {
-            let text = format!("{} has no tags", bag.display());
-            let hint = "without --links tags, links are found by stamps or by a node model";
-            return Err(Failure::new(text).hint(hint).into());
-        }
-        Ok(intake)
+        let unread = lineage.broken + lineage.damaged;
+        Ok(BagIntake {
+            notes: lineage.notes(),
+            unread,
+            is_incomplete: unread > 0 || is_cut,
+        })
     }
 
     /// The report of a bag.
@@ -185,65 +153,65 @@ impl AnalysisArguments {
     ) -> anyhow::Result<Analysis> {
         let mut engine = Engine::new(self.options(plan));
         let intake = self.read(bag, plan, &mut engine, context)?;
-        self.add_accounts(bag, &mut engine, context)?;
         let mut report = engine.report();
-        report.notes.splice(0..0, notes(&intake.lineage));
+        report.notes.splice(0..0, intake.notes);
         Ok(Analysis {
             report,
-            unread: intake.unread(),
-            lost: intake.is_incomplete(),
+            unread: intake.unread,
+            lost: intake.is_incomplete,
         })
-    }
-
-    /// What the recorder says was published: of the topics themselves, and of their tags.
-    fn add_accounts(
-        &self,
-        bag: &Path,
-        engine: &mut Engine,
-        context: &Context,
-    ) -> anyhow::Result<()> {
-        let reader = context.bags.open(bag)?;
-        let is_part = self.range.start.is_some() || self.range.end.is_some();
-        let scope = if is_part {
-            AccountScope::Part
-        } else {
-            AccountScope::Whole
-        };
-        for (info, account) in reader.info().topics.iter().zip(reader.accounts()) {
-            let name = info.name.as_str();
-            let (topic, of) = match main_topic(name) {
-                Some(main) if is_lineage_type(&info.type_name) => (main, AccountOf::Tags),
-                _ => (name, AccountOf::Messages),
-            };
-            if let Some(statistics) = account.as_ref().map(|it| it.statistics) {
-                let account = RecorderAccount {
-                    recorded: statistics.messages_recorded,
-                    in_transport: statistics.messages_lost_in_transport,
-                    in_recorder: statistics.messages_lost_in_recorder(),
-                };
-                engine.recorder_account(topic, of, account, scope);
-            }
-        }
-        Ok(())
     }
 }
 
-/// Who publishes and who takes what in a recorded graph.
-fn observed_graph(graph: &RobotGraph) -> ObservedGraph {
-    ObservedGraph::new(graph.endpoints().filter_map(|endpoint| {
-        let direction = match endpoint.role {
-            EndpointRole::Publisher => Direction::Publishes,
-            EndpointRole::Subscription => Direction::Subscribes,
-            EndpointRole::Server | EndpointRole::Client => return None,
-        };
-        Some(ObservedEndpoint {
-            node: endpoint.node.clone(),
-            topic: endpoint.topic.clone(),
-            direction,
-            appeared_ns: endpoint.appeared_ns,
-            vanished_ns: endpoint.vanished_ns,
-        })
-    }))
+/// What was read of a bag.
+pub(super) struct BagIntake {
+    /// For the report.
+    notes: Vec<String>,
+    /// Messages and parts of the bag that could not be read.
+    pub(super) unread: u64,
+    /// Whether the result does not cover the whole bag.
+    pub(super) is_incomplete: bool,
+}
+
+/// Shows progress and warnings while a bag is read.
+struct Observer<'a> {
+    info: &'a FileInfo,
+    range: TimeRange,
+    progress: Progress,
+    context: &'a mut Context,
+}
+
+impl BagObserver for Observer<'_> {
+    fn progress(&mut self, log_time_ns: i64, messages: u64) {
+        let fraction = self.range.fraction(self.info, log_time_ns);
+        self.progress.update(fraction, messages);
+    }
+
+    fn damage(&mut self, error: &timeloom_bag::Error) {
+        self.context.printer.warning(&error.to_string());
+    }
+}
+
+/// Adds the name of the bag and a way out.
+fn explained(bag: &Path, error: timeloom_trace::Error) -> anyhow::Error {
+    let bag = bag.display();
+    let (text, hint) = match error {
+        Error::NoGraph => (
+            format!("{bag} has no recorded graph"),
+            "only `timeloom record` keeps the graph; declare the nodes in --plan",
+        ),
+        Error::NoTags => (
+            format!("{bag} has no tags"),
+            "without --links tags, links are found by stamps or by a node model",
+        ),
+        Error::NoModel => {
+            let hint = "give --plan a file with `nodes:`";
+            return Failure::usage("there is no node model").hint(hint).into();
+        }
+        Error::Bag(error) => return error.into(),
+        other => return other.into(),
+    };
+    Failure::new(text).hint(hint).into()
 }
 
 pub(super) fn read_plan(path: &Path) -> anyhow::Result<Plan> {
@@ -253,59 +221,10 @@ pub(super) fn read_plan(path: &Path) -> anyhow::Result<Plan> {
     let directory = path.parent().unwrap_or(Path::new(""));
     for (host, file) in std::mem::take(&mut plan.synced_hosts) {
         let file = directory.join(file);
-        let (offset, bound) = synced(&file).with_context(|| file.display().to_string())?;
-        for domain in plan.domains.iter_mut().filter(|domain| domain.name == host) {
-            (domain.offset, domain.bound) = (Some(offset), Some(bound));
-        }
+        let report = std::fs::read_to_string(&file);
+        let report = report.with_context(|| format!("cannot read {}", file.display()))?;
+        plan.set_synced(&host, &report)
+            .with_context(|| file.display().to_string())?;
     }
     Ok(plan)
-}
-
-/// Offset and bound of a clock, from what `timeloom sync fit --format json` prints.
-fn synced(path: &Path) -> anyhow::Result<(Duration, Duration)> {
-    let report: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path)?)?;
-    let nanos = |value: &serde_json::Value, name: &str| {
-        let nanos = value.as_i64().map(Duration::from_nanos);
-        nanos.ok_or_else(|| Failure::new(format!("there is no {name}")))
-    };
-    let offset = nanos(&report["offset_ns"], "offset_ns")?;
-    // Reports of before have no bound of the offset itself.
-    let bound = match &report["offset_bound_ns"] {
-        serde_json::Value::Null => nanos(&report["upper_bound_ns"]["max"], "upper_bound_ns.max")?,
-        bound => nanos(bound, "offset_bound_ns")?,
-    };
-    Ok((offset, bound))
-}
-
-/// What is to be known of the bag itself.
-fn notes(intake: &Intake) -> Vec<String> {
-    let mut notes = Vec::new();
-    if let Some(how) = intake.inferred {
-        let why = if intake.tags == 0 {
-            "there are no tags: "
-        } else {
-            ""
-        };
-        notes.push(format!("{why}links are found by {how}"));
-    }
-    if intake.not_known > 0 {
-        let messages = counted(intake.not_known, "message");
-        notes.push(format!(
-            "{messages} may come from several topics or nodes: which is not known"
-        ));
-    }
-    if intake.sim_time {
-        notes.push(
-            "tags are in simulated time: topics without tags count from their reception".to_owned(),
-        );
-    }
-    if intake.header_only > 0 {
-        let tags = counted(intake.header_only, "tag");
-        notes.push(format!("{tags} of tilde_lite name no inputs"));
-    }
-    if intake.broken > 0 {
-        let tags = counted(intake.broken, "tag");
-        notes.push(format!("{tags} could not be decoded"));
-    }
-    notes
 }

@@ -1,4 +1,4 @@
-//! `timeloom trace check`: budgets held against a bag.
+//! `timeloom trace check`: checks budgets against a bag.
 
 use std::path::PathBuf;
 
@@ -28,13 +28,13 @@ A budget file:
       latency: {p50: 40ms, p99: 80ms, max: 120ms}
       reaction: {max: 250ms}            # also worst, age
       deadline: 100ms                   # for each message; 0 means none
-      misses: 0                         # how often it may be missed
-      lost: 3                           # messages of the source that may be lost or stuck
-      count: 100                        # flows that there must be; 1 unless given
+      misses: 0                         # allowed missed deadlines
+      lost: 3                           # allowed lost or stuck messages of the source
+      count: 100                        # required flows; default 1
     - {from: /fused, to: /cmd, latency: {max: 20ms}}   # a part of it; `from` may have inputs itself
 
-Each budget is judged by itself. A limit that nothing was measured for is missed, and every missed limit says why. Exit
-code 1 says that a limit was missed.";
+Each budget is checked separately. A limit without measurements is missed, and every missed limit has a reason. The exit
+code is 1 if a limit was missed.";
 
 /// Check budgets: exit code 1 when one is missed, for CI
 #[derive(Debug, Args)]
@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     /// The bag: a directory, or one .mcap or .db3 file
     #[arg(value_name = "BAG")]
     bag: PathBuf,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[arg(

@@ -1,12 +1,10 @@
 //! `timeloom trace diff`: two bags side by side.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
 use timeloom_text::Table;
-use timeloom_trace::{PathReport, Report, Summary, span_text};
+use timeloom_trace::{PathChange, Summary, diff, span_text};
 
 use super::analysis::AnalysisArguments;
 use crate::context::Context;
@@ -29,18 +27,11 @@ pub(crate) struct Arguments {
     /// The bag to compare
     #[arg(value_name = "AFTER")]
     after: PathBuf,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]
     analysis: AnalysisArguments,
-}
-
-/// A path in both bags.
-struct Change {
-    topics: String,
-    before: Option<Summary>,
-    after: Option<Summary>,
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
@@ -51,12 +42,10 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let after = arguments
         .analysis
         .analyse(&arguments.after, &plan, context)?;
-    let mut changes = changes(&before.report, &after.report);
-    changes.sort_by(|a, b| b.weight().total_cmp(&a.weight()));
+    let changes = diff(&before.report, &after.report);
     match arguments.format {
         Format::Json => {
-            let values: Vec<_> = changes.iter().map(Change::json).collect();
-            let json = serde_json::to_string_pretty(&values)?;
+            let json = serde_json::to_string_pretty(&changes)?;
             writeln!(context.printer.data(), "{json}")?;
         }
         Format::Text => context.printer.text(&text(&changes))?,
@@ -64,74 +53,29 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     Ok(Outcome::lost_if(before.lost || after.lost))
 }
 
-fn changes(before: &Report, after: &Report) -> Vec<Change> {
-    let paths = |report: &Report| -> BTreeMap<String, Summary> {
-        let all = report.targets.iter().flat_map(|target| &target.paths);
-        all.map(|path: &PathReport| (path.topics.join(" → "), path.best))
-            .collect()
-    };
-    let (before, after) = (paths(before), paths(after));
-    let mut names: Vec<_> = before.keys().chain(after.keys()).cloned().collect();
-    names.sort();
-    names.dedup();
-    let change = |topics: String| Change {
-        before: before.get(&topics).copied(),
-        after: after.get(&topics).copied(),
-        topics,
-    };
-    names.into_iter().map(change).collect()
-}
-
-impl Change {
-    /// How many times as long it takes.
-    fn ratio(&self, of: fn(&Summary) -> u64) -> Option<f64> {
-        let (before, after) = (of(self.before.as_ref()?), of(self.after.as_ref()?));
-        (before > 0).then(|| after as f64 / before as f64)
-    }
-
-    fn weight(&self) -> f64 {
-        let ratio = self.ratio(|summary| summary.p99_ns);
-        ratio.map_or(f64::MAX, |ratio| ratio.ln().abs())
-    }
-
-    fn json(&self) -> serde_json::Value {
-        json!({
-            "path": self.topics,
-            "before": self.before,
-            "after": self.after,
-            "p50_change": self.ratio(|summary| summary.p50_ns),
-            "p99_change": self.ratio(|summary| summary.p99_ns),
-            "max_change": self.ratio(|summary| summary.max_ns),
-        })
-    }
-
-    fn cell(&self, of: fn(&Summary) -> u64) -> String {
-        let one =
-            |summary: &Option<Summary>| summary.as_ref().map(|summary| span_text(of(summary)));
-        match (one(&self.before), one(&self.after)) {
-            (Some(before), Some(after)) => {
-                let change = self
-                    .ratio(of)
-                    .map(|ratio| format!(" ({:+.0} %)", (ratio - 1.0) * 100.0));
-                format!("{before} → {after}{}", change.unwrap_or_default())
-            }
-            (Some(before), None) => format!("{before} → gone"),
-            (None, Some(after)) => format!("new → {after}"),
-            (None, None) => "-".to_owned(),
+fn cell(change: &PathChange, ratio: Option<f64>, of: fn(&Summary) -> u64) -> String {
+    let one = |summary: &Option<Summary>| summary.as_ref().map(|summary| span_text(of(summary)));
+    match (one(&change.before), one(&change.after)) {
+        (Some(before), Some(after)) => {
+            let ratio = ratio.map(|ratio| format!(" ({:+.0} %)", (ratio - 1.0) * 100.0));
+            format!("{before} → {after}{}", ratio.unwrap_or_default())
         }
+        (Some(before), None) => format!("{before} → gone"),
+        (None, Some(after)) => format!("new → {after}"),
+        (None, None) => "-".to_owned(),
     }
 }
 
-fn text(changes: &[Change]) -> String {
+fn text(changes: &[PathChange]) -> String {
     let mut table = Table::new("", &["path", "flows", "p50", "p99", "max"]);
     for change in changes {
         let flows = |summary: &Option<Summary>| summary.map_or(0, |summary| summary.count);
         table.row(vec![
-            change.topics.clone(),
+            change.path.clone(),
             format!("{} → {}", flows(&change.before), flows(&change.after)),
-            change.cell(|summary| summary.p50_ns),
-            change.cell(|summary| summary.p99_ns),
-            change.cell(|summary| summary.max_ns),
+            cell(change, change.p50_change, |summary| summary.p50_ns),
+            cell(change, change.p99_change, |summary| summary.p99_ns),
+            cell(change, change.max_change, |summary| summary.max_ns),
         ]);
     }
     table.text()

@@ -1,10 +1,10 @@
-//! `timeloom trace export`: lineage in the forms of other tools.
+//! `timeloom trace export`: exports for other tools.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use timeloom_text::counted;
-use timeloom_trace::{ChromeTrace, OtlpTrace, dot, mermaid};
+use timeloom_trace::{MessageTrace, dot, mermaid};
 
 use super::analysis::AnalysisArguments;
 use super::report::write_out;
@@ -26,10 +26,10 @@ pub(crate) struct Arguments {
     /// The bag: a directory, or one .mcap or .db3 file
     #[arg(value_name = "BAG")]
     bag: PathBuf,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: ExportFormat,
-    /// Where to write; stdout unless given
+    /// Output file; default stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -53,19 +53,17 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let plan = arguments.analysis.read_plan()?;
     let output = arguments.output.as_deref();
     let (text, unread, lost) = match arguments.format {
-        ExportFormat::Chrome => {
-            let mut trace = ChromeTrace::default();
+        ExportFormat::Chrome | ExportFormat::Otlp => {
+            let mut trace = MessageTrace::new(arguments.analysis.options(&plan));
             let intake = arguments
                 .analysis
                 .read(&arguments.bag, &plan, &mut trace, context)?;
-            (trace.finish(), intake.unread(), intake.is_incomplete())
-        }
-        ExportFormat::Otlp => {
-            let mut trace = OtlpTrace::default();
-            let intake = arguments
-                .analysis
-                .read(&arguments.bag, &plan, &mut trace, context)?;
-            (trace.finish(), intake.unread(), intake.is_incomplete())
+            let text = if arguments.format == ExportFormat::Otlp {
+                trace.otlp()
+            } else {
+                trace.chrome()
+            };
+            (text, intake.unread, intake.is_incomplete)
         }
         ExportFormat::Mermaid | ExportFormat::Dot => {
             let analysis = arguments.analysis.analyse(&arguments.bag, &plan, context)?;

@@ -1,19 +1,18 @@
 //! `timeloom trace live`: the lineage of a running robot.
 
 use std::io::{self, IsTerminal as _};
-use std::sync::mpsc::{Receiver, channel};
 
 use clap::Args;
 use timeloom_node::{LineageMonitor, MonitorOptions, NodeOptions, RosNode};
 use timeloom_text::counted;
 use timeloom_time::{Duration, Event, Steady, Time};
 use timeloom_trace::{DeadlineEvent, EngineOptions, FoundBy, Plan, Report, span_text};
+use timeloom_tui::{TextScreen, has_keyboard, show};
 
 use super::analysis::read_plan;
 use super::text::{Paths, report_text};
-use super::viewer::Viewer;
 use crate::context::Context;
-use crate::live::{Key, Keyboard, Live, LiveArguments, seconds};
+use crate::live::{Live, LiveArguments, seconds};
 use crate::outcome::Outcome;
 use crate::plain_text::plain_text;
 use crate::verbs::info::Format;
@@ -27,9 +26,9 @@ EXAMPLES
   timeloom trace live --duration 30 --format json  one line of JSON a second, for programs
 
 On a terminal: arrows or j k move by a line, PgUp PgDn or u d by ten, g G to the ends, / or r filters by a regular
-expression, q or F goes on. Elsewhere the report is printed once at the end, and missed deadlines as they come.";
+expression, q or F continues. Elsewhere the report is printed once at the end, and missed deadlines as they come.";
 
-/// How often the engine looks at the time and at what is new.
+/// The longest time between two ticks of the monitor.
 const TICK: Duration = Duration::from_millis(100);
 /// More recent events than these are not shown on the screen.
 const SHOWN_EVENTS: usize = 5;
@@ -38,22 +37,22 @@ const SHOWN_EVENTS: usize = 5;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Topics at which paths end; all that nothing else is made of, unless given
+    /// Topics at which paths end; by default all that are no input of another topic
     #[arg(long = "to", value_name = "TOPIC", num_args = 1.., value_delimiter = ',')]
     targets: Vec<String>,
-    /// Topics at which paths begin; those without inputs, unless given
+    /// Topics at which paths begin; by default those without inputs
     #[arg(long = "from", value_name = "TOPIC", num_args = 1.., value_delimiter = ',')]
     sources: Vec<String>,
     /// Topics to leave out
     #[arg(long, value_name = "TOPIC", num_args = 1.., value_delimiter = ',')]
     ignore: Vec<String>,
-    /// Topics without tags to listen to; their links come from the graph, or from the plan's node model
+    /// Topics without tags to subscribe to; they are linked by the graph, or by the plan's node model
     #[arg(long, value_name = "TOPIC", num_args = 1.., value_delimiter = ',')]
     topics: Vec<String>,
     /// Budgets with deadlines, node models and hosts, as YAML
     #[arg(long, value_name = "FILE")]
     plan: Option<std::path::PathBuf>,
-    /// How long a message may take to its last use
+    /// How long a message is kept after its last use
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     keep: Duration,
     /// Stop after this time; else at Ctrl-C
@@ -62,7 +61,7 @@ pub(crate) struct Arguments {
     /// How often the view is renewed
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     interval: Duration,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]
@@ -99,10 +98,12 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let options = context.node(options)?;
     let node = RosNode::new(live.participant().clone(), options)?;
     let mut monitor = LineageMonitor::new(node, arguments.options(&plan.unwrap_or_default()))?;
-    let mut screen = Screen::open(&live, arguments.format)?;
-    let result = watch(arguments, &live, &mut monitor, &mut screen, context);
-    screen.close(context)?;
-    result?;
+    let mut watch = Watch::new(arguments, &live, &mut monitor);
+    if arguments.format == Format::Text && io::stdout().is_terminal() && has_keyboard() {
+        watch.in_terminal()?;
+    } else {
+        watch.in_lines(context)?;
+    }
     let report = monitor.report();
     if arguments.format == Format::Text {
         let name = format!("domain {}", live.environment().domain);
@@ -113,41 +114,102 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let lost = monitor.lost_in_transport();
     if lost > 0 {
         let words = counted(lost, "tag");
-        context
-            .printer
-            .loss(&format!("{words} lost on the way to us"));
+        context.printer.loss(&format!("{words} lost in transport"));
     }
     Ok(Outcome::lost_if(lost > 0))
 }
 
-fn watch(
-    arguments: &Arguments,
-    live: &Live,
-    monitor: &mut LineageMonitor,
-    screen: &mut Screen,
-    context: &mut Context,
-) -> anyhow::Result<()> {
-    let clock = live.clock();
-    let end = arguments.duration.map_or(Time::<Steady>::MAX, |duration| {
-        clock.now().saturating_add(duration)
-    });
-    let mut next = clock.now().saturating_add(arguments.interval);
-    let domain = format!("domain {}", live.environment().domain);
-    while !live.interrupt().happened() && clock.now() < end {
-        screen.wait();
-        for event in monitor.tick()? {
-            screen.event(&event_text(&event), arguments.format, context);
+/// A monitor that is watched until Ctrl-C or the end of `--duration`.
+struct Watch<'a> {
+    monitor: &'a mut LineageMonitor,
+    live: &'a Live,
+    format: Format,
+    interval: Duration,
+    end: Time<Steady>,
+    next: Time<Steady>,
+    domain: String,
+}
+
+impl<'a> Watch<'a> {
+    fn new(arguments: &Arguments, live: &'a Live, monitor: &'a mut LineageMonitor) -> Self {
+        let now = live.clock().now();
+        let duration = arguments.duration;
+        Self {
+            monitor,
+            live,
+            format: arguments.format,
+            interval: arguments.interval,
+            end: duration.map_or(Time::MAX, |duration| now.saturating_add(duration)),
+            next: now.saturating_add(arguments.interval),
+            domain: format!("domain {}", live.environment().domain),
         }
-        let due = clock.now() >= next;
-        if due {
-            next = clock.now().saturating_add(arguments.interval);
-            monitor.publish_diagnostics()?;
-            let report = monitor.report();
-            screen.show(&report, &domain, arguments.format, context)?;
-        }
-        screen.draw(context)?;
     }
-    Ok(())
+
+    fn is_over(&self) -> bool {
+        self.live.interrupt().happened() || self.live.clock().now() >= self.end
+    }
+
+    /// Missed deadlines, and a report when one is due.
+    fn step(&mut self) -> anyhow::Result<(Vec<String>, Option<Report>)> {
+        let events = self.monitor.tick()?;
+        let now = self.live.clock().now();
+        let report = if now >= self.next {
+            self.next = now.saturating_add(self.interval);
+            self.monitor.publish_diagnostics()?;
+            Some(self.monitor.report())
+        } else {
+            None
+        };
+        Ok((events.iter().map(event_text).collect(), report))
+    }
+
+    /// The report in the whole terminal.
+    fn in_terminal(&mut self) -> anyhow::Result<()> {
+        let mut events = Vec::new();
+        let mut failure = Ok(());
+        let update = |screen: &mut TextScreen| {
+            let (missed, report) = match self.step() {
+                Ok(step) => step,
+                Err(error) => {
+                    failure = Err(error);
+                    return false;
+                }
+            };
+            events.extend(missed);
+            events.drain(..events.len().saturating_sub(SHOWN_EVENTS));
+            if let Some(report) = report {
+                let text = report_text(&report, &self.domain, Paths::Summary);
+                let text = text + &events.join("\n");
+                screen.update(&plain_text(&text));
+            }
+            !self.is_over()
+        };
+        let _ended = show(&mut TextScreen::default(), update, |never| match never {})?;
+        failure
+    }
+
+    /// JSON lines, or missed deadlines as they come.
+    fn in_lines(&mut self, context: &mut Context) -> anyhow::Result<()> {
+        let wake = Event::new(&self.live.base());
+        let ended = wake.clone();
+        self.live.interrupt().wakes(move || ended.set());
+        while !self.is_over() {
+            wake.wait_for(TICK);
+            wake.clear();
+            let (missed, report) = self.step()?;
+            match self.format {
+                Format::Text => context.printer.warnings(&missed),
+                Format::Json => {
+                    if let Some(report) = report {
+                        let json = serde_json::to_string(&report)?;
+                        writeln!(context.printer.data(), "{json}")?;
+                        context.printer.flush()?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 fn event_text(event: &DeadlineEvent) -> String {
@@ -160,8 +222,8 @@ fn event_text(event: &DeadlineEvent) -> String {
         .collect();
     let limit = span_text(u64::try_from(event.limit.nanos()).unwrap_or(0));
     let what = match (event.found_by, &event.missing_hop) {
-        (FoundBy::Timer, Some(hop)) => format!("never came, nothing on {hop}"),
-        _ => "came".to_owned(),
+        (FoundBy::Timer, Some(hop)) => format!("never arrived, missing on {hop}"),
+        _ => "arrived".to_owned(),
     };
     format!(
         "deadline {}: {} {what}, {} (limit {limit})",
@@ -169,120 +231,4 @@ fn event_text(event: &DeadlineEvent) -> String {
         event.target,
         sources.join(", ")
     )
-}
-
-/// A terminal, or plain lines.
-struct Screen {
-    wake: Event,
-    terminal: Option<Terminal>,
-}
-
-struct Terminal {
-    _keyboard: Keyboard,
-    keys: Receiver<Key>,
-    viewer: Viewer,
-    events: Vec<String>,
-}
-
-impl Screen {
-    fn open(live: &Live, format: Format) -> anyhow::Result<Self> {
-        let wake = Event::new(&live.base());
-        let ended = wake.clone();
-        live.interrupt().wakes(move || ended.set());
-        let mut screen = Self {
-            wake: wake.clone(),
-            terminal: None,
-        };
-        if format == Format::Text && io::stdout().is_terminal() {
-            let (tell, keys) = channel();
-            let keyboard = Keyboard::open(move |key| {
-                // A view that has ended takes no keys.
-                let _taken = tell.send(key);
-                wake.set();
-            })?;
-            screen.terminal = keyboard.map(|keyboard| Terminal {
-                _keyboard: keyboard,
-                keys,
-                viewer: Viewer::default(),
-                events: Vec::new(),
-            });
-        }
-        Ok(screen)
-    }
-
-    /// Blocks until a key comes, or for a tick.
-    fn wait(&mut self) {
-        self.wake.wait_for(TICK);
-        self.wake.clear();
-        if let Some(terminal) = &mut self.terminal {
-            while let Ok(key) = terminal.keys.try_recv() {
-                terminal.viewer.key(key);
-            }
-        }
-    }
-
-    fn event(&mut self, text: &str, format: Format, context: &mut Context) {
-        match &mut self.terminal {
-            Some(terminal) => {
-                terminal.events.push(text.to_owned());
-                let extra = terminal.events.len().saturating_sub(SHOWN_EVENTS);
-                terminal.events.drain(..extra);
-            }
-            None if format == Format::Text => context.printer.warning(text),
-            None => {}
-        }
-    }
-
-    fn show(
-        &mut self,
-        report: &Report,
-        domain: &str,
-        format: Format,
-        context: &mut Context,
-    ) -> anyhow::Result<()> {
-        match (&mut self.terminal, format) {
-            (Some(terminal), _) => {
-                let mut text = report_text(report, domain, Paths::Summary);
-                for event in &terminal.events {
-                    text = text + event + "\n";
-                }
-                terminal.viewer.update(&plain_text(&text));
-            }
-            (None, Format::Json) => {
-                let json = serde_json::to_string(report)?;
-                writeln!(context.printer.data(), "{json}")?;
-                context.printer.flush()?;
-            }
-            (None, Format::Text) => {}
-        }
-        Ok(())
-    }
-
-    fn draw(&self, context: &mut Context) -> io::Result<()> {
-        let Some(terminal) = &self.terminal else {
-            return Ok(());
-        };
-        let (columns, rows) = size();
-        let lines = terminal.viewer.screen(columns, rows);
-        // To the top left, each line cleared behind its end, nothing scrolls.
-        let text = format!("\x1b[?1049h\x1b[H{}\x1b[K", lines.join("\x1b[K\r\n"));
-        context.printer.data().write_all(text.as_bytes())?;
-        context.printer.flush()
-    }
-
-    /// Gives the terminal back as it was.
-    fn close(&mut self, context: &mut Context) -> io::Result<()> {
-        if self.terminal.take().is_some() {
-            context.printer.data().write_all(b"\x1b[?1049l")?;
-            context.printer.flush()?;
-        }
-        Ok(())
-    }
-}
-
-/// Columns and rows of the terminal.
-fn size() -> (usize, usize) {
-    let found = rustix::termios::tcgetwinsize(io::stdout()).ok();
-    let found = found.filter(|size| size.ws_col > 0 && size.ws_row > 0);
-    found.map_or((80, 24), |size| (size.ws_col.into(), size.ws_row.into()))
 }

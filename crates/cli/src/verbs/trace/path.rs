@@ -1,4 +1,4 @@
-//! `timeloom trace path`: the ways to a topic, hop by hop.
+//! `timeloom trace path`: the paths to a topic, hop by hop.
 
 use std::path::PathBuf;
 
@@ -15,20 +15,20 @@ use crate::verbs::info::Format;
 
 const EXAMPLES: &str = "\
 EXAMPLES
-  timeloom trace path my_bag                                every way, hop by hop
+  timeloom trace path my_bag                                every path, hop by hop
   timeloom trace path my_bag --from /points --to /cmd       between two topics
   timeloom trace path my_bag --to /cmd --format json
 
 The slowest flow is shown message by message, with the time since its source was published.";
 
-/// Show the ways from sources to targets, hop by hop, and the slowest flow of each
+/// Show the paths from sources to targets, hop by hop, and the slowest flow of each
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The bag: a directory, or one .mcap or .db3 file
     #[arg(value_name = "BAG")]
     bag: PathBuf,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]
@@ -95,22 +95,11 @@ fn path_text(path: &PathReport) -> String {
 }
 
 fn flow_text(flow: &Flow) -> String {
-    let Some(start) = flow.steps.first() else {
+    if flow.steps.is_empty() {
         return String::new();
-    };
-    // Within one host by its steady clock, else by ROS time.
-    let steady = flow
-        .steps
-        .iter()
-        .all(|step| !step.published.steady.is_zero());
-    let since = |step: &timeloom_trace::FlowStep| {
-        let nanos = if steady {
-            (step.published.steady - start.published.steady).nanos()
-        } else {
-            (step.published.ros - start.published.ros).nanos()
-        };
-        u64::try_from(nanos)
-            .map_or_else(|_| "before its source: clocks differ".to_owned(), span_text)
+    }
+    let since = |nanos: Option<u64>| {
+        nanos.map_or_else(|| "before its source: clocks differ".to_owned(), span_text)
     };
     let mut table = Table::new(
         "    ",
@@ -122,7 +111,7 @@ fn flow_text(flow: &Flow) -> String {
             "known by",
         ],
     );
-    for step in &flow.steps {
+    for (step, elapsed) in flow.steps.iter().zip(flow.elapsed_ns()) {
         let stamp = step
             .stamp_ns
             .map(|nanos| format!("{:.6}", nanos as f64 / 1e9));
@@ -130,7 +119,7 @@ fn flow_text(flow: &Flow) -> String {
             step.topic.clone(),
             step.node.clone(),
             stamp.unwrap_or_else(|| "-".to_owned()),
-            since(step),
+            since(elapsed),
             step.evidence
                 .map_or("source", |evidence| evidence.name())
                 .to_owned(),

@@ -1,4 +1,4 @@
-//! `timeloom trace report`: all that a bag says about where messages came from.
+//! `timeloom trace report`: the lineage of a bag.
 
 use std::path::PathBuf;
 
@@ -31,10 +31,10 @@ pub(crate) struct Arguments {
     /// The bag: a directory, or one .mcap or .db3 file
     #[arg(value_name = "BAG")]
     bag: PathBuf,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: ReportFormat,
-    /// Where to write; stdout unless given
+    /// Output file; default stdout
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// List every path, also where a source has many that differ little
@@ -46,12 +46,12 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum ReportFormat {
-    /// Tables for people
+    /// Text tables
     #[default]
     Text,
-    /// For programs
+    /// JSON
     Json,
-    /// One page that needs nothing else
+    /// A self-contained page
     Html,
 }
 

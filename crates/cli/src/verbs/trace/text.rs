@@ -1,4 +1,4 @@
-//! Reports as text for people.
+//! Reports as text.
 
 use std::fmt::Write as _;
 
@@ -31,9 +31,11 @@ pub(super) fn report_text(report: &Report, bag: &str, paths: Paths) -> String {
         text.push_str(&target_text(target, paths));
     }
     if report.targets.is_empty() && report.hops.is_empty() {
-        text.push_str("\nNo links: nothing here says what was made of what\n");
+        text.push_str(
+            "\nNo links: there are no tags, and neither graph nor stamps link any topics\n",
+        );
     } else if report.targets.is_empty() {
-        text.push_str("\nNo path ends where it was asked for; without --to, the ends are found\n");
+        text.push_str("\nNo path ends at the topics of --to; without --to, all ends are used\n");
     }
     text.push_str(&hops_text(&report.hops));
     text.push_str(&deadlines_text(&report.deadlines));
@@ -60,7 +62,7 @@ fn target_text(target: &TargetReport, paths: Paths) -> String {
         Paths::Summary => summary_text(target),
     });
     if target.more_paths {
-        text.push_str("  there are more paths than were looked at\n");
+        text.push_str("  there are more paths: the search was limited\n");
     }
     text
 }
@@ -199,12 +201,12 @@ fn doubt_text(path: &PathReport, name: &str) -> String {
     if path.suspicious > 0 {
         let count = counted(path.suspicious, "latency");
         line(format!(
-            "{count} left out: negative, or across a jump of a clock"
+            "{count} not counted: negative, or across a clock jump"
         ));
     }
     if path.unbounded > 0 {
         line(
-            "it crosses hosts whose clocks nobody compared: `hosts:` in a plan gives the bound"
+            "crosses hosts whose clocks were not compared: declare `hosts:` in a plan for a bound"
                 .into(),
         );
     }
@@ -289,7 +291,7 @@ fn deadlines_text(deadlines: &[DeadlineReport]) -> String {
         "checked",
         "missed",
         "by a late tag",
-        "never came",
+        "never arrived",
         "longest streak",
     ];
     let mut table = Table::new("  ", &head);
@@ -317,7 +319,7 @@ fn tail_text(report: &Report) -> String {
     }
     if report.clocks.hosts.len() > 1 {
         lines.push(format!(
-            "hosts by their clocks: {}",
+            "hosts, by clock: {}",
             report.clocks.hosts.join(", ")
         ));
     }
@@ -327,7 +329,7 @@ fn tail_text(report: &Report) -> String {
             ahead => (ahead.unsigned_abs(), "behind"),
         };
         lines.push(format!(
-            "the clock of {} is {} {way} that of {}, ± {}, as messages both ways tell",
+            "the clock of {} is {} {way} that of {}, ± {}, estimated from messages in both directions",
             difference.other,
             span_text(ahead),
             difference.host,
@@ -349,11 +351,10 @@ fn tail_text(report: &Report) -> String {
         ));
     }
     for (from, to, count) in &report.clocks.negative {
-        let times = counted(*count, "time");
         lines.push(if from == to {
-            format!("{times} an effect was before its cause on {to}: its stamps are not in order")
+            format!("{count} negative latencies on {to}: its stamps are not in order")
         } else {
-            format!("{times} an effect on {to} was before its cause on {from}: their clocks differ")
+            format!("{count} negative latencies from {from} to {to}: their clocks differ")
         });
     }
     lines.extend(report.notes.iter().cloned());

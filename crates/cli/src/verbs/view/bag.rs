@@ -18,7 +18,7 @@ use super::Arguments;
 use super::wait::wait;
 use crate::context::Context;
 use crate::damage;
-use crate::decode::decoder;
+use crate::decode::{decoder, resolver};
 use crate::live::{Interrupt, Live};
 use crate::outcome::Outcome;
 use crate::topic_selection::CheckSelection as _;
@@ -101,6 +101,7 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let _services = Services::start(&node, handle.clone(), distro)?;
     let view = PlayerView::new(handle.clone(), contents, tap, Arc::clone(&place.viewer));
     view.count_messages(context.bags.open_all(&arguments.bags)?)?;
+    view.find_links(context.bags.open_all(&arguments.bags)?, resolver())?;
     let view: Arc<dyn Source> = Arc::new(view);
     let server = arguments.server.start(view, &title, context)?;
     handle.control(Control::Play(PlayRange::default()))?;

@@ -1,55 +1,44 @@
-//! The analysis of `trace` over a bag, for its single links and flows.
-
-use std::ops::ControlFlow;
+//! The analysis of `trace` over a bag, for its links and flows.
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::error::{DataFusionError, Result};
-use timeloom_bag::{BagReader, Query, StorageReader as _, TopicId};
-use timeloom_msg::StampProgram;
-use timeloom_time::{Ros, Time};
-use timeloom_trace::{
-    Engine, EngineOptions, LinkSearch, Moment, Pass, Publication, PublishedTime, RecordKind,
-    RecordedMessage, Recording, RecordingFeed, Sink, TAG_TYPE,
-};
+use timeloom_trace::{BagFeed, BagObserver, Engine, EngineOptions, RecordKind, Sink};
 use tokio::sync::mpsc::Sender;
 
 use crate::bag_set::{Bag, BagSet};
 use crate::findings::Undecoded;
 
-/// So many rows are sent at once.
+/// Rows of one batch.
 const BATCH_ROWS: usize = 8192;
 
-/// The columns of a table, filled with what an engine recorded.
+/// The columns of a table, filled with the records of an engine.
 pub(super) trait Columns: Default {
-    /// What an engine is to record.
+    /// The records that the engine keeps.
     const KIND: RecordKind;
 
     /// Takes the records of an engine.
     fn take(&mut self, bag: &str, engine: &mut Engine);
 
-    /// How many rows there are.
+    /// The number of rows.
     fn rows(&self) -> usize;
 
-    /// The rows, which are then gone.
+    /// Takes the rows.
     fn finish(&mut self, schema: &SchemaRef) -> Result<RecordBatch>;
 }
 
-/// Sends the rows of a bag: its tags and the messages that they name are analysed as `timeloom trace report` does.
+/// Sends the rows of a bag, analysed as `timeloom trace report` does by default.
 pub(super) fn read<C: Columns>(
     set: &BagSet,
     bag: &Bag,
     schema: &SchemaRef,
     batches: &Sender<Result<RecordBatch>>,
 ) -> Result<()> {
-    let has_tags = bag.info.topics.iter().any(|it| it.type_name == TAG_TYPE);
-    if !has_tags {
-        return Ok(());
-    }
-    let failed =
-        |error: timeloom_bag::Error| DataFusionError::Execution(format!("{}: {error}", bag.name));
-    let reader = set.source.open(&bag.uri).map_err(failed)?;
-    let mut recording = QueriedBag { set, bag, reader };
+    let failed = |error: &dyn std::fmt::Display| {
+        DataFusionError::Execution(format!("{}: {error}", bag.name))
+    };
+    let reader = set.source.open(&bag.uri);
+    let mut reader = reader.map_err(|error| failed(&error))?;
     let mut sink = RowSink {
         engine: Engine::new(EngineOptions {
             records: C::KIND,
@@ -61,11 +50,12 @@ pub(super) fn read<C: Columns>(
         columns: C::default(),
         is_done: false,
     };
-    let feed = RecordingFeed {
-        links: LinkSearch::Tags,
-        ..RecordingFeed::default()
+    let feed = BagFeed {
+        types: set.source.types(),
+        ..BagFeed::default()
     };
-    let intake = feed.run(&mut recording, &mut sink).map_err(failed)?;
+    let intake = feed.run(&mut reader, &mut sink, &mut Damage { set, bag });
+    let intake = intake.map_err(|error| failed(&error))?;
     if intake.broken > 0 {
         let key = Undecoded {
             bag: bag.name.clone(),
@@ -83,66 +73,20 @@ pub(super) fn read<C: Columns>(
     Ok(())
 }
 
-/// A bag of a query as a recording.
-struct QueriedBag<'a> {
+/// Adds damage to the findings of the query.
+struct Damage<'a> {
     set: &'a BagSet,
     bag: &'a Bag,
-    reader: BagReader,
 }
 
-impl Recording for QueriedBag<'_> {
-    type Error = timeloom_bag::Error;
-
-    fn topics(&self) -> Vec<(String, String)> {
-        let topics = self.bag.info.topics.iter();
-        topics
-            .map(|topic| (topic.name.clone(), topic.type_name.clone()))
-            .collect()
-    }
-
-    fn stamp(&self, topic: usize) -> Option<StampProgram> {
-        let topic = self.bag.info.topics.get(topic)?;
-        let schema = self.set.source.schema(topic, &self.bag.info.ros_distro);
-        StampProgram::compile(&schema.ok()?)
-    }
-
-    fn read(
-        &mut self,
-        topics: &[usize],
-        pass: Pass,
-        take: &mut dyn FnMut(&RecordedMessage<'_>) -> ControlFlow<()>,
-    ) -> Result<(), timeloom_bag::Error> {
-        let topics = topics.iter().copied().filter_map(TopicId::from_index);
-        self.reader.start(&Query {
-            topics: Some(topics.collect()),
-            ..Query::default()
-        })?;
-        loop {
-            match self.reader.next_message() {
-                Ok(Some(message)) => {
-                    let recorded = RecordedMessage {
-                        topic: message.topic.index(),
-                        log_time_ns: message.log_time_ns,
-                        publish_time_ns: message.publish_time_ns,
-                        payload: message.data,
-                    };
-                    if take(&recorded).is_break() {
-                        return Ok(());
-                    }
-                }
-                Ok(None) => return Ok(()),
-                // The second pass meets it again.
-                Err(_) if pass == Pass::Survey => {}
-                Err(error) => {
-                    let text = format!("{}: {error}", self.bag.name);
-                    self.set.findings.add_unread(text);
-                }
-            }
-        }
+impl BagObserver for Damage<'_> {
+    fn damage(&mut self, error: &timeloom_bag::Error) {
+        let text = format!("{}: {error}", self.bag.name);
+        self.set.findings.add_unread(text);
     }
 }
 
-/// An engine whose records become rows at once.
+/// An engine whose records become rows.
 struct RowSink<'a, C> {
     engine: Engine,
     bag: &'a str,
@@ -153,14 +97,7 @@ struct RowSink<'a, C> {
 }
 
 impl<C: Columns> RowSink<'_, C> {
-    fn drain(&mut self) {
-        self.columns.take(self.bag, &mut self.engine);
-        if self.columns.rows() >= BATCH_ROWS {
-            self.send();
-        }
-    }
-
-    /// A query that has ended takes no more rows.
+    /// Sends a batch; a query that has ended takes no more.
     fn send(&mut self) {
         let batch = self.columns.finish(self.schema);
         self.is_done |= self.batches.blocking_send(batch).is_err();
@@ -168,30 +105,18 @@ impl<C: Columns> RowSink<'_, C> {
 }
 
 impl<C: Columns> Sink for RowSink<'_, C> {
+    fn engine(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+
+    fn taken(&mut self) {
+        self.columns.take(self.bag, &mut self.engine);
+        if self.columns.rows() >= BATCH_ROWS {
+            self.send();
+        }
+    }
+
     fn is_done(&self) -> bool {
         self.is_done
-    }
-
-    fn expect(&mut self, topic: &str) {
-        self.engine.expect_topic(topic);
-    }
-
-    fn tag(&mut self, publication: &Publication<'_>, now: i64) {
-        self.engine.tagged_publication(publication, now);
-        self.drain();
-    }
-
-    fn linked(&mut self, publication: &Publication<'_>, now: i64) {
-        self.engine.publication(publication, now);
-        self.drain();
-    }
-
-    fn message(&mut self, topic: &str, stamp: Option<Time<Ros>>, published: Moment, now: i64) {
-        self.engine.message(topic, stamp, published, now);
-        self.drain();
-    }
-
-    fn published_time(&mut self, topic: &str, note: PublishedTime, now: i64) {
-        self.engine.published_time(topic, note, now);
     }
 }

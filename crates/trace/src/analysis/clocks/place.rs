@@ -1,4 +1,4 @@
-//! Where a publication stands in time: on which host, in which epoch of its clock, and when on our own time line.
+//! The place of a publication in time: its host, the epoch of its clock, and its time on the engine's time line.
 
 use super::Clocks;
 use crate::analysis::names::index;
@@ -6,21 +6,21 @@ use crate::moment::Moment;
 
 /// Nodes of one host agree on the difference of ROS and steady time to less than this.
 const SAME_HOST: i64 = 100_000_000;
-/// ROS time that goes back by more than this has jumped, where no steady clock tells a jump from a late tag.
+/// ROS time that goes back by more than this has jumped, if there is no steady clock.
 const JUMP_BACK: i64 = 1_000_000_000;
 /// A real-time clock that moves against the steady clock by this much at once was set.
 const STEP: u64 = 50_000_000;
 /// Two consecutive readings of a real-time clock agree with the steady clock to this, and to a thousandth of the time
 /// between them. Simulated time, which advances in ticks, does not.
 const REGULAR: u64 = 1_000_000;
-/// A clock is taken for a real-time clock after so many regular readings.
+/// Regular readings after which a clock counts as a real-time clock.
 const REAL_TIME: u32 = 8;
 /// A steady clock that lags behind ROS time by this much more than before was started anew.
 const REBOOT: i64 = 30_000_000_000;
-/// So many steps of clocks are remembered.
+/// Clock steps that are kept.
 const MOST_STEPS: usize = 256;
 
-/// Where a publication stands in time.
+/// The place of a publication in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct Placed {
     pub(in super::super) domain: u32,
@@ -107,7 +107,7 @@ impl Clocks {
         })
     }
 
-    /// The steady clock tells a late tag from a clock that was set.
+    /// The steady clock distinguishes a late tag from a clock that was set.
     fn place_by_steady(&mut self, domain: u32, at: Moment, now: i64) -> Placed {
         let (ros, steady) = (at.ros.nanos(), at.steady.nanos());
         let arrival = now.saturating_sub(steady);

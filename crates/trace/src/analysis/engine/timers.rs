@@ -2,30 +2,27 @@
 
 use timeloom_time::{Duration, Time};
 
-use super::deadline::{DeadlineEvent, FoundBy, SourceTiming};
-use super::engine::Engine;
+use super::Engine;
+use crate::analysis::deadline::{DeadlineEvent, FoundBy, SourceTiming};
 
 impl Engine {
     /// Starts the time of a source's message.
     pub(super) fn watch_source(&mut self, topic: u32, number: u64) {
         let is_source = self.is_source(topic);
-        for watch in &mut self.watches {
-            let leads = if let Some(source) = watch.source() {
-                source == topic
-            } else {
-                let target = self.targets.find(watch.target());
-                let target = target.and_then(|place| self.targets.get(place));
-                is_source && target.is_some_and(|target| target.has_source(topic))
-            };
-            if leads && !watch.start(number) {
-                self.counters.unwatched += 1;
+        let targets = &self.targets;
+        self.deadlines.start(number, |watch| {
+            if let Some(source) = watch.source() {
+                return source == topic;
             }
-        }
+            let target = targets.find(watch.target());
+            let target = target.and_then(|place| targets.get(place));
+            is_source && target.is_some_and(|target| target.has_source(topic))
+        });
     }
 
     /// Says which sources had no target in time, and where they got stuck.
     pub(super) fn run_timers(&mut self) {
-        for at in 0..self.watches.len() {
+        for at in 0..self.deadlines.len() {
             while let Some(number) = self.due(at) {
                 self.time_out(at, number);
             }
@@ -35,11 +32,11 @@ impl Engine {
     fn due(&mut self, at: usize) -> Option<u64> {
         let store = &self.store;
         let arrived = |number| store.get(number).map(|message| message.arrived);
-        self.watches.get_mut(at)?.due(self.now, arrived)
+        self.deadlines.get_mut(at)?.due(self.now, arrived)
     }
 
     fn time_out(&mut self, at: usize, number: u64) {
-        let Some((watch, message)) = self.watches.get(at).zip(self.store.get(number)) else {
+        let Some((watch, message)) = self.deadlines.get(at).zip(self.store.get(number)) else {
             return;
         };
         // It or a newer one arrived: nothing is stuck.
@@ -64,9 +61,9 @@ impl Engine {
                 message.published.ros.saturating_add(elapsed),
             )
         };
-        if let Some(watch) = self.watches.get_mut(at) {
+        if let Some(watch) = self.deadlines.get_mut(at) {
             watch.give_up(number, &missing);
         }
-        self.emit(event);
+        self.deadlines.emit(event);
     }
 }

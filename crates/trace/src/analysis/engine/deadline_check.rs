@@ -4,15 +4,15 @@ use std::collections::HashSet;
 
 use timeloom_time::{Duration, Time};
 
-use super::clocks::Point;
-use super::deadline::{DeadlineEvent, FoundBy, SourceTiming};
-use super::engine::Engine;
-use super::message::NOBODY;
-use super::waiting::Pending;
+use super::Engine;
 use super::walk::Walk;
+use crate::analysis::clocks::Point;
+use crate::analysis::deadline::{DeadlineEvent, FoundBy, SourceTiming};
+use crate::analysis::message::NO_MESSAGE;
+use crate::analysis::waiting::Pending;
 
 impl Engine {
-    /// Checks all deadlines of a target's message for the sources that are new, and tells which were missed.
+    /// Checks all deadlines of a target's message for its new sources, and emits missed ones.
     pub(super) fn check_deadlines(
         &mut self,
         number: u64,
@@ -26,8 +26,8 @@ impl Engine {
             return;
         };
         let (topic, stamp, end) = (end.topic, end.stamp, end.point());
-        for at in 0..self.watches.len() {
-            let Some(watch) = self.watches.get(at).filter(|it| it.target() == topic) else {
+        for at in 0..self.deadlines.len() {
+            let Some(watch) = self.deadlines.get(at).filter(|it| it.target() == topic) else {
                 continue;
             };
             let limit = watch.limit();
@@ -50,7 +50,7 @@ impl Engine {
             let late = fresh.iter().filter(|(_, timing)| timing.is_overrun);
             let late: Vec<u64> = late.map(|(number, _)| *number).collect();
             let sources = self.timings(&sources, limit, end);
-            let Some(watch) = self.watches.get_mut(at) else {
+            let Some(watch) = self.deadlines.get_mut(at) else {
                 continue;
             };
             watch.check(&late, by);
@@ -60,14 +60,14 @@ impl Engine {
                     sources: sources.into_iter().map(|(_, timing)| timing).collect(),
                     ..watch.event(by, end.moment.ros)
                 };
-                self.emit(event);
+                self.deadlines.emit(event);
             }
         }
     }
 
     /// Notes for a deadline which sources a target was made of.
     fn reach(&mut self, at: usize, sources: &[u64], named: &[u64]) {
-        let Some(watch) = self.watches.get_mut(at) else {
+        let Some(watch) = self.deadlines.get_mut(at) else {
             return;
         };
         let named = named.iter().filter(|_| watch.via().is_empty());
@@ -105,9 +105,9 @@ impl Engine {
             let target = self.targets.get(place);
             let links = message.links.iter().filter(|link| {
                 let is_cut = target.is_some_and(|it| it.is_cut(link.topic, message.topic));
-                link.message != NOBODY && !is_cut
+                link.message != NO_MESSAGE && !is_cut
             });
-            let is_end = self.ends.contains(&message.topic) && number != start;
+            let is_end = self.scope.ends().contains(&message.topic) && number != start;
             if !is_end {
                 stack.extend(links.map(|link| (link.message, left)));
             }

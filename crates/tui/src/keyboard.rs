@@ -1,5 +1,3 @@
-//! The keyboard of the terminal we run in: each key at once, without Enter.
-
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -11,18 +9,22 @@ use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, isatty, tcgetattr, tcgetpgrp, tcsetattr,
 };
 
-use crate::live::key::{Key, KeyParser};
+use ratatui::crossterm::event::KeyCode;
 
-/// So long after an Escape, nothing follows that belongs to it.
+use crate::key::KeyParser;
+
+/// An Escape without a following byte for this long is the key itself.
 const ESCAPE_IS_ALONE: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
 };
 
-/// Reads keys until dropped; then the terminal is as it was before.
+/// Reads keys without Enter, beside ordinary output, until it is dropped; then the terminal is as before.
 ///
-/// Ctrl-C and Ctrl-Z stay signals.
-pub(crate) struct Keyboard {
+/// Ctrl-C and Ctrl-Z remain signals, and newlines remain newlines, which crossterm's raw mode changes. Its event reader
+/// is not used either: it loops forever on a terminal that was closed (crossterm 0.29, `event/source/unix/mio.rs`
+/// ignores `EIO`), and a recording goes on without its terminal.
+pub struct Keyboard {
     terminal: Arc<OwnedFd>,
     before: Termios,
     stop: Arc<OwnedFd>,
@@ -30,19 +32,19 @@ pub(crate) struct Keyboard {
 }
 
 impl Keyboard {
-    /// Calls `on_key` for each key, on a thread of its own.
+    /// Calls `on_key` for each key, on its own thread; none if there is no terminal to read from
+    /// ([`has_keyboard`]).
     ///
-    /// None when standard input is no terminal, or when we run in its background: there, to change a terminal
-    /// stops the process.
-    pub(crate) fn open(on_key: impl FnMut(Key) + Send + 'static) -> io::Result<Option<Self>> {
-        let input = io::stdin();
-        if !isatty(&input) || !tcgetpgrp(&input).is_ok_and(|group| group == getpgrp()) {
+    /// # Errors
+    /// When the terminal cannot be changed, or no thread can be started.
+    pub fn open(on_key: impl FnMut(KeyCode) + Send + 'static) -> io::Result<Option<Self>> {
+        if !has_keyboard() {
             return Ok(None);
         }
-        Self::on(input.as_fd().try_clone_to_owned()?, on_key).map(Some)
+        Self::on(io::stdin().as_fd().try_clone_to_owned()?, on_key).map(Some)
     }
 
-    fn on(terminal: OwnedFd, on_key: impl FnMut(Key) + Send + 'static) -> io::Result<Self> {
+    fn on(terminal: OwnedFd, on_key: impl FnMut(KeyCode) + Send + 'static) -> io::Result<Self> {
         let before = tcgetattr(&terminal)?;
         let mut keys = before.clone();
         keys.local_modes
@@ -64,6 +66,19 @@ impl Keyboard {
     }
 }
 
+/// Whether standard input is a terminal, and this process is in its foreground: changing a terminal from the background
+/// stops the process.
+pub fn has_keyboard() -> bool {
+    let input = io::stdin();
+    isatty(&input) && tcgetpgrp(&input).is_ok_and(|group| group == getpgrp())
+}
+
+impl std::fmt::Debug for Keyboard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Keyboard").finish_non_exhaustive()
+    }
+}
+
 impl Drop for Keyboard {
     fn drop(&mut self) {
         // A terminal that is gone needs no restoring.
@@ -75,8 +90,8 @@ impl Drop for Keyboard {
     }
 }
 
-/// Until it is told to stop, or the terminal is gone.
-fn read(terminal: &OwnedFd, stop: &OwnedFd, mut on_key: impl FnMut(Key)) {
+/// Reads until `stop` is set or the terminal is closed.
+fn read(terminal: &OwnedFd, stop: &OwnedFd, mut on_key: impl FnMut(KeyCode)) {
     let mut parser = KeyParser::default();
     let mut bytes = [0_u8; 256];
     loop {
@@ -128,7 +143,7 @@ mod tests {
         (person, program)
     }
 
-    fn keyboard(program: &OwnedFd) -> (Keyboard, Receiver<Key>) {
+    fn keyboard(program: &OwnedFd) -> (Keyboard, Receiver<KeyCode>) {
         let (tell, hear) = channel();
         let program = program.try_clone().unwrap();
         let keyboard = Keyboard::on(program, move |key| tell.send(key).unwrap()).unwrap();
@@ -145,10 +160,10 @@ mod tests {
         assert!(during.local_modes.contains(LocalModes::ISIG), "Ctrl-C");
         assert!(!during.local_modes.contains(LocalModes::ICANON));
         rustix::io::write(&person, b" \x1b[A").unwrap();
-        assert_eq!(keys.recv(), Ok(Key::Char(' ')));
-        assert_eq!(keys.recv(), Ok(Key::Up));
+        assert_eq!(keys.recv(), Ok(KeyCode::Char(' ')));
+        assert_eq!(keys.recv(), Ok(KeyCode::Up));
         rustix::io::write(&person, b"\x1b").unwrap();
-        assert_eq!(keys.recv(), Ok(Key::Escape));
+        assert_eq!(keys.recv(), Ok(KeyCode::Esc));
         drop(keyboard);
         let after = tcgetattr(&program).unwrap();
         assert_eq!(after.local_modes, before.local_modes);

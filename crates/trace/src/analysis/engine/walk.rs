@@ -1,10 +1,11 @@
 //! From a target's message upstream to its sources: each message once, whatever the number of ways to it.
 
-use super::deadline::FoundBy;
-use super::engine::Engine;
-use super::message::NOBODY;
-use super::path::{Completed, Known};
-use super::waiting::Pending;
+use super::Engine;
+use crate::analysis::deadline::FoundBy;
+use crate::analysis::findings::Finding;
+use crate::analysis::message::NO_MESSAGE;
+use crate::analysis::path::{Completed, Known, Path};
+use crate::analysis::waiting::Pending;
 
 /// What a walk found.
 #[derive(Debug, Default)]
@@ -60,26 +61,21 @@ impl Engine {
     /// Finds loops and paths of a target again, if the graph has changed.
     pub(super) fn refresh(&mut self, place: usize) {
         if let Some(target) = self.targets.get_mut(place) {
-            target.refresh(&self.graph, &self.ends, &self.segments, self.options.paths);
+            target.refresh(&self.graph, &self.scope);
         }
     }
 
     fn walk(&mut self, start: u64, place: usize) -> Walk {
-        self.walks += 1;
+        self.store.start_walk();
         let mut walk = Walk::default();
         let mut stack = vec![start];
         while let Some(number) = stack.pop() {
-            let Some(message) = self.store.get_mut(number) else {
+            let Some(message) = self.store.visit(number) else {
                 continue;
             };
-            if message.walk == self.walks {
-                continue;
-            }
-            message.walk = self.walks;
-            let topic = message.topic;
-            let is_end = self.ends.contains(&topic) && number != start;
-            let has_links = !message.links.is_empty();
-            let begins = self.begins.contains(&topic) && number != start;
+            let (topic, has_links) = (message.topic, !message.links.is_empty());
+            let is_end = self.scope.ends().contains(&topic) && number != start;
+            let begins = self.scope.starts_segment(topic) && number != start;
             if begins
                 && self
                     .targets
@@ -96,7 +92,7 @@ impl Engine {
                     let stamp = self.store.get(number).and_then(|message| message.stamp);
                     walk.missing.push((topic, stamp));
                 } else {
-                    self.counters.unnamed += 1;
+                    self.findings.add(Finding::WithoutInputs);
                 }
                 continue;
             }
@@ -122,16 +118,16 @@ impl Engine {
                 continue;
             }
             let mut found = link.message;
-            if found == NOBODY {
+            if found == NO_MESSAGE {
                 let mut copy = message.clone();
                 self.resolve(&mut copy, at, Some(number));
-                found = copy.links.get(at).map_or(NOBODY, |link| link.message);
+                found = copy.links.get(at).map_or(NO_MESSAGE, |link| link.message);
                 if let Some(message) = self.store.get_mut(number) {
                     message.links = copy.links;
                 }
             }
-            if found == NOBODY || self.store.get(found).is_none() {
-                if found == NOBODY && !link.missed {
+            if found == NO_MESSAGE || self.store.get(found).is_none() {
+                if found == NO_MESSAGE && !link.missed {
                     self.miss(number, at, link.topic, topic);
                 }
                 walk.missing.push((link.topic, link.stamp));
@@ -144,7 +140,7 @@ impl Engine {
 
     /// Counts a link as not found, until it is.
     fn miss(&mut self, number: u64, at: usize, from: u32, to: u32) {
-        self.graph.edge(from, to).unresolved += 1;
+        self.graph.edge(from, to).add_unresolved();
         let links = self.store.get_mut(number).map(|message| &mut message.links);
         if let Some(link) = links.and_then(|links| links.get_mut(at)) {
             link.missed = true;
@@ -194,7 +190,7 @@ impl Engine {
             let source = path.source();
             source.is_some_and(|source| target.judges(source))
         });
-        let Some(topics) = whole.map(super::path::Path::topics) else {
+        let Some(topics) = whole.map(Path::topics) else {
             return false;
         };
         let Some(Chain {
@@ -207,7 +203,7 @@ impl Engine {
         let oldest = has_choice.then(|| self.chain(number, topics, Choice::Oldest));
         let oldest = oldest.flatten();
         let oldest = oldest.and_then(|chain| chain.messages.last().copied());
-        let source = chain.last().map_or(NOBODY, |(source, _)| *source);
+        let source = chain.last().map_or(NO_MESSAGE, |(source, _)| *source);
         let points = self.store.get(number).zip(self.store.get(source));
         let Some((end, start)) = points.map(|(end, start)| (end.point(), start.point())) else {
             return false;
@@ -252,7 +248,7 @@ impl Engine {
             let message = self.store.get(number)?;
             let links = message.links.iter().enumerate();
             let mut fitting =
-                links.filter(|(_, link)| link.topic == *topic && link.message != NOBODY);
+                links.filter(|(_, link)| link.topic == *topic && link.message != NO_MESSAGE);
             let (mut at, mut next) = fitting.next().map(|(at, link)| (at, link.message))?;
             for (other_at, other) in fitting {
                 has_choice = true;

@@ -1,45 +1,24 @@
-//! Keys, from the bytes that a terminal sends for them.
+use ratatui::crossterm::event::KeyCode;
 
-/// A key of the keyboard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Key {
-    /// A letter, digit or sign; the space bar too.
-    Char(char),
-    Up,
-    Down,
-    Left,
-    Right,
-    Home,
-    End,
-    PageUp,
-    PageDown,
-    Delete,
-    Enter,
-    Tab,
-    Backspace,
-    Escape,
-}
-
-/// The longest sequence of one key; what is longer is none that we know.
+/// The longest sequence of one key; longer ones are dropped.
 const LONGEST: usize = 16;
 
-/// Turns bytes into keys; the bytes of one key may come in pieces.
+/// Parses the bytes that a terminal sends for keys; the bytes of one key may come in pieces.
 #[derive(Debug, Default)]
-pub(crate) struct KeyParser {
+pub struct KeyParser {
     pending: Vec<u8>,
 }
 
-/// What the bytes so far are.
 enum Step {
-    /// A key, or none that we know, of so many bytes.
-    Whole(Option<Key>, usize),
-    /// The beginning of something.
+    /// A sequence of so many bytes, and its key if it is known.
+    Whole(Option<KeyCode>, usize),
+    /// An incomplete sequence.
     Part,
 }
 
 impl KeyParser {
     /// The keys that are complete with these bytes.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Vec<Key> {
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<KeyCode> {
         self.pending.extend_from_slice(bytes);
         let mut keys = Vec::new();
         while !self.pending.is_empty() {
@@ -55,16 +34,16 @@ impl KeyParser {
         keys
     }
 
-    /// Whether a key has begun: a lone Escape is one only when nothing follows it.
-    pub(crate) fn has_part(&self) -> bool {
+    /// Whether a sequence is incomplete: a lone Escape is a key only if nothing follows.
+    pub fn has_part(&self) -> bool {
         !self.pending.is_empty()
     }
 
-    /// Nothing follows: a lone Escape was the key itself, another beginning is dropped.
-    pub(crate) fn end(&mut self) -> Option<Key> {
+    /// Ends an incomplete sequence: a lone Escape is the key, anything else is dropped.
+    pub fn end(&mut self) -> Option<KeyCode> {
         let lone = self.pending == [0x1b];
         self.pending.clear();
-        lone.then_some(Key::Escape)
+        lone.then_some(KeyCode::Esc)
     }
 }
 
@@ -73,9 +52,9 @@ fn step(bytes: &[u8]) -> Step {
         [0x1b] | [0x1b, b'[' | b'O'] => Step::Part,
         [0x1b, b'[', rest @ ..] => control_sequence(rest),
         [0x1b, b'O', last, ..] => Step::Whole(arrow(*last), 3),
-        [b'\r' | b'\n', ..] => Step::Whole(Some(Key::Enter), 1),
-        [b'\t', ..] => Step::Whole(Some(Key::Tab), 1),
-        [0x7f | 0x08, ..] => Step::Whole(Some(Key::Backspace), 1),
+        [b'\r' | b'\n', ..] => Step::Whole(Some(KeyCode::Enter), 1),
+        [b'\t', ..] => Step::Whole(Some(KeyCode::Tab), 1),
+        [0x7f | 0x08, ..] => Step::Whole(Some(KeyCode::Backspace), 1),
         // Ctrl and a key: none. Alt and a key: the key alone.
         [0..=0x1f, ..] => Step::Whole(None, 1),
         _ => character(bytes),
@@ -89,26 +68,26 @@ fn control_sequence(rest: &[u8]) -> Step {
     };
     let (parameters, last) = rest.split_at(end);
     let key = match (parameters, last.first()) {
-        (b"1" | b"7", Some(b'~')) => Some(Key::Home),
-        (b"4" | b"8", Some(b'~')) => Some(Key::End),
-        (b"3", Some(b'~')) => Some(Key::Delete),
-        (b"5", Some(b'~')) => Some(Key::PageUp),
-        (b"6", Some(b'~')) => Some(Key::PageDown),
+        (b"1" | b"7", Some(b'~')) => Some(KeyCode::Home),
+        (b"4" | b"8", Some(b'~')) => Some(KeyCode::End),
+        (b"3", Some(b'~')) => Some(KeyCode::Delete),
+        (b"5", Some(b'~')) => Some(KeyCode::PageUp),
+        (b"6", Some(b'~')) => Some(KeyCode::PageDown),
         (b"", Some(last)) => arrow(*last),
         _ => None,
     };
     Step::Whole(key, 2 + end + 1)
 }
 
-fn arrow(last: u8) -> Option<Key> {
+fn arrow(last: u8) -> Option<KeyCode> {
     Some(match last {
-        b'A' => Key::Up,
-        b'B' => Key::Down,
-        b'C' => Key::Right,
-        b'D' => Key::Left,
-        b'H' => Key::Home,
-        b'F' => Key::End,
-        b'M' => Key::Enter,
+        b'A' => KeyCode::Up,
+        b'B' => KeyCode::Down,
+        b'C' => KeyCode::Right,
+        b'D' => KeyCode::Left,
+        b'H' => KeyCode::Home,
+        b'F' => KeyCode::End,
+        b'M' => KeyCode::Enter,
         _ => return None,
     })
 }
@@ -128,7 +107,7 @@ fn character(bytes: &[u8]) -> Step {
             .unwrap_or_default(),
     };
     match valid.chars().next() {
-        Some(char) => Step::Whole(Some(Key::Char(char)), char.len_utf8()),
+        Some(char) => Step::Whole(Some(KeyCode::Char(char)), char.len_utf8()),
         None => Step::Part,
     }
 }
@@ -137,7 +116,7 @@ fn character(bytes: &[u8]) -> Step {
 mod tests {
     use super::*;
 
-    fn keys(bytes: &[u8]) -> Vec<Key> {
+    fn keys(bytes: &[u8]) -> Vec<KeyCode> {
         KeyParser::default().feed(bytes)
     }
 
@@ -146,10 +125,10 @@ mod tests {
         assert_eq!(
             keys("s é€".as_bytes()),
             [
-                Key::Char('s'),
-                Key::Char(' '),
-                Key::Char('é'),
-                Key::Char('€')
+                KeyCode::Char('s'),
+                KeyCode::Char(' '),
+                KeyCode::Char('é'),
+                KeyCode::Char('€')
             ]
         );
     }
@@ -159,17 +138,23 @@ mod tests {
         assert_eq!(
             keys(b"\x1b[A\x1b[B\x1b[C\x1b[D\x1bOA\x1bOD"),
             [
-                Key::Up,
-                Key::Down,
-                Key::Right,
-                Key::Left,
-                Key::Up,
-                Key::Left
+                KeyCode::Up,
+                KeyCode::Down,
+                KeyCode::Right,
+                KeyCode::Left,
+                KeyCode::Up,
+                KeyCode::Left
             ]
         );
         assert_eq!(
             keys(b"\x1b[H\x1b[4~\x1b[5~\x1b[6~\x1b[3~"),
-            [Key::Home, Key::End, Key::PageUp, Key::PageDown, Key::Delete]
+            [
+                KeyCode::Home,
+                KeyCode::End,
+                KeyCode::PageUp,
+                KeyCode::PageDown,
+                KeyCode::Delete
+            ]
         );
     }
 
@@ -179,29 +164,29 @@ mod tests {
         assert_eq!(parser.feed(b"\x1b"), []);
         assert!(parser.has_part());
         assert_eq!(parser.feed(b"["), []);
-        assert_eq!(parser.feed(b"A"), [Key::Up]);
+        assert_eq!(parser.feed(b"A"), [KeyCode::Up]);
         assert!(!parser.has_part());
         let euro = "€".as_bytes();
         assert_eq!(parser.feed(&euro[..1]), []);
-        assert_eq!(parser.feed(&euro[1..]), [Key::Char('€')]);
+        assert_eq!(parser.feed(&euro[1..]), [KeyCode::Char('€')]);
     }
 
     #[test]
     fn escape_alone_is_a_key() {
         let mut parser = KeyParser::default();
         assert_eq!(parser.feed(b"\x1b"), []);
-        assert_eq!(parser.end(), Some(Key::Escape));
-        assert_eq!(parser.feed(b"q"), [Key::Char('q')]);
+        assert_eq!(parser.end(), Some(KeyCode::Esc));
+        assert_eq!(parser.feed(b"q"), [KeyCode::Char('q')]);
     }
 
     #[test]
-    fn what_is_unknown_is_left_out_and_the_next_key_is_not() {
+    fn unknown_sequences_are_skipped() {
         // F5, Ctrl-right, a mouse report, a broken character, Alt-x.
-        assert_eq!(keys(b"\x1b[15~ "), [Key::Char(' ')]);
-        assert_eq!(keys(b"\x1b[1;5Cn"), [Key::Char('n')]);
-        assert_eq!(keys(b"\xff\xfea"), [Key::Char('a')]);
-        assert_eq!(keys(b"\x1bx"), [Key::Char('x')]);
-        assert_eq!(keys(b"\x01\x02b"), [Key::Char('b')]);
+        assert_eq!(keys(b"\x1b[15~ "), [KeyCode::Char(' ')]);
+        assert_eq!(keys(b"\x1b[1;5Cn"), [KeyCode::Char('n')]);
+        assert_eq!(keys(b"\xff\xfea"), [KeyCode::Char('a')]);
+        assert_eq!(keys(b"\x1bx"), [KeyCode::Char('x')]);
+        assert_eq!(keys(b"\x01\x02b"), [KeyCode::Char('b')]);
     }
 
     #[test]
@@ -212,6 +197,6 @@ mod tests {
             assert!(parser.pending.len() < 2 * LONGEST, "bounded");
             parser.end();
         }
-        assert_eq!(parser.feed(b"a"), [Key::Char('a')]);
+        assert_eq!(parser.feed(b"a"), [KeyCode::Char('a')]);
     }
 }

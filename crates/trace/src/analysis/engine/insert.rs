@@ -1,38 +1,41 @@
-//! How a publication gets into the store, and how its links find their messages.
+//! Stores publications and resolves their links.
 
-use super::clocks::{Placed, Point, Suspicion};
-use super::engine::{Effort, Engine, set};
-use super::evidence::Evidence;
-use super::hop::nanos;
-use super::message::{ASSUMED, Link, Message, NAMED_ONLY, NOBODY, Publication, Told, UNNUMBERED};
-use super::names::{Names, index};
-use super::records::{InputRecord, LinkRecord};
+use super::Engine;
+use crate::analysis::clocks::{Placed, Point, Suspicion};
+use crate::analysis::closed_loop::Effort;
+use crate::analysis::evidence::Evidence;
+use crate::analysis::findings::Finding;
+use crate::analysis::hop::nanos;
+use crate::analysis::message::{
+    ASSUMED, Link, Message, NAMED_ONLY, NO_MESSAGE, Publication, SeenAs, UNNUMBERED,
+};
+use crate::analysis::names::Names;
+use crate::analysis::records::{InputRecord, LinkRecord};
 use crate::moment::Moment;
 
-/// So many messages without stamp are looked at to find the one that was there.
+/// Messages without stamp that are searched for an input.
 const LOOK_BACK: usize = 4096;
 
 impl Engine {
-    /// Files a publication; links are looked up, waiting targets looked at
-    /// again, and a target is evaluated.
-    pub(super) fn insert(&mut self, publication: &Publication<'_>, told: Told) {
-        let tagged = told == Told::Tag;
+    /// Stores a publication: resolves its links, evaluates it if it is a target, and evaluates waiting targets again.
+    pub(super) fn insert(&mut self, publication: &Publication<'_>, seen_as: SeenAs) {
+        let tagged = seen_as == SeenAs::Tag;
         let topic = self.topics.number(publication.topic);
-        if self.ignored.contains(&topic) {
+        if self.scope.is_ignored(topic) {
             return;
         }
         let node = self.nodes.number(publication.node);
         let placed = self.place(publication, topic, node, publication.published);
         if tagged && self.is_repeated(publication, topic, node, placed) {
-            self.counters.repeated += 1;
+            self.findings.add(Finding::Repeated);
             return;
         }
         if let Some(sequence) = publication.sequence {
             self.sequences.add(topic, node, sequence, placed.order);
         }
-        set(&mut self.seen, topic);
+        self.marks.publish(topic);
         if tagged {
-            set(&mut self.tagged, topic);
+            self.marks.tag(topic);
         }
         let stamp = publication.stamp.map(timeloom_time::Time::nanos);
         let mut message = Message {
@@ -40,21 +43,23 @@ impl Engine {
             stamp,
             sequence: publication.sequence.unwrap_or(UNNUMBERED),
             links: self.links(publication, topic, node),
-            told: told.bit(),
+            seen_as: seen_as.bit(),
             ..Message::new(topic, placed, publication.published, self.now)
         };
-        self.find_closed_loops(Effort::Bounded);
+        self.loops.refresh(&self.graph, Effort::Bounded);
+        let recorded = self.records.links();
         for place in 0..message.links.len() {
             self.note_node(&message, place);
             self.resolve(&mut message, place, None);
         }
         if stamp.is_some_and(|stamp| self.ledger.is_judged(topic, stamp)) {
-            // What was made of it came long ago, and was counted in its place.
+            // Its outputs came before, and its outcome was decided by them.
             return;
         }
-        let Some(number) = self.file(message, told) else {
+        let Some(number) = self.file(message, seen_as) else {
             return;
         };
+        self.records.set_message(recorded, number);
         self.adopt(number);
         if tagged && self.is_target(topic) {
             self.evaluate(number);
@@ -63,7 +68,7 @@ impl Engine {
         self.watch_source(topic, number);
     }
 
-    /// Where something stands in time by the clocks of the node that published.
+    /// The place in time, by the clocks of the publishing node.
     fn place(
         &mut self,
         publication: &Publication<'_>,
@@ -71,7 +76,7 @@ impl Engine {
         node: u32,
         at: Moment,
     ) -> Placed {
-        // TILDE does not say who it is: then the topic stands for the node.
+        // Tags of TILDE have no node name: the topic identifies the node.
         let (key, name) = if publication.node.is_empty() {
             (topic | 1 << 31, publication.topic)
         } else {
@@ -100,7 +105,7 @@ impl Engine {
         };
         let mut same_time = self.store.at(topic, placed.order);
         let is_here = same_time.any(|number| self.store.get(number).is_some_and(is_same));
-        let is_old = placed.late > self.options.keep.nanos();
+        let is_old = placed.late > self.keep;
         is_here || (is_old && self.sequences.has(topic, node, sequence))
     }
 
@@ -109,8 +114,8 @@ impl Engine {
         self.store.push(message)
     }
 
-    /// Puts a message into the store, or joins it with what is known of it already; none when nothing is new.
-    fn file(&mut self, message: Message, told: Told) -> Option<u64> {
+    /// Stores a message, or merges it with another record of it; none if nothing is new.
+    fn file(&mut self, message: Message, seen_as: SeenAs) -> Option<u64> {
         let Some(stamp) = message.stamp else {
             return Some(self.push(message));
         };
@@ -118,12 +123,12 @@ impl Engine {
             let other = self.store.get(*number);
             other.is_some_and(|other| {
                 let same_time = other.is_named_only() || other.epoch == message.epoch;
-                other.told & told.bit() == 0 && same_time
+                other.seen_as & seen_as.bit() == 0 && same_time
             })
         });
         let Some(twin) = twin else {
             if self.store.with_stamp(message.topic, stamp).next().is_some() {
-                self.counters.duplicates += 1;
+                self.findings.add(Finding::SharedStamp);
             }
             return Some(self.push(message));
         };
@@ -131,10 +136,10 @@ impl Engine {
         let known = self.store.get_mut(twin)?;
         let is_tagged = known.is_tagged();
         let is_new = known.is_named_only();
-        known.told |= told.bit();
-        match told {
-            Told::Tag => {
-                known.told &= !ASSUMED;
+        known.seen_as |= seen_as.bit();
+        match seen_as {
+            SeenAs::Tag => {
+                known.seen_as &= !ASSUMED;
                 known.take_over(message);
                 self.store.reorder(twin, order);
                 Some(twin)
@@ -144,13 +149,13 @@ impl Engine {
                 self.store.reorder(twin, order);
                 Some(twin)
             }
-            Told::Note if !is_tagged => {
+            SeenAs::PublishTime if !is_tagged => {
                 known.published = message.published;
                 self.store.reorder(twin, order);
                 None
             }
             // A tag says more.
-            Told::Note | Told::Message => None,
+            SeenAs::PublishTime | SeenAs::Message => None,
         }
     }
 
@@ -158,23 +163,21 @@ impl Engine {
         let mut links = Vec::with_capacity(publication.inputs.len());
         for input in publication.inputs {
             let named = self.topics.number(input.topic);
-            let skipped = self.skips.get(&named).filter(|_| input.stamp.is_some());
+            let skipped = self.scope.skipped(named).filter(|_| input.stamp.is_some());
             let (from, evidence) = match skipped {
-                Some(from) => (*from, Evidence::Declared),
+                Some(from) => (from, Evidence::Declared),
                 None => (named, input.evidence),
             };
-            if from == topic || self.ignored.contains(&from) {
+            if from == topic || self.scope.is_ignored(from) {
                 continue;
             }
-            let edge = self.graph.edge(from, topic);
-            *edge.evidence.entry(evidence).or_default() += 1;
-            edge.nodes.insert(node);
+            self.graph.edge(from, topic).add_link(evidence, node);
             let stamp = input.stamp.map(timeloom_time::Time::nanos);
-            if !self.seen.get(index(from)).copied().unwrap_or(false) {
-                let told = Told::Message.bit() | ASSUMED;
-                self.assume(from, stamp, input.received, publication, told);
+            if !self.marks.is_published(from) {
+                let seen_as = SeenAs::Message.bit() | ASSUMED;
+                self.assume(from, stamp, input.received, publication, seen_as);
             } else if stamp.is_some() && self.is_source(from) {
-                // Its tag or its record may still come; if not, it is known to have been.
+                // Its tag or message may still come; if not, it counts as published.
                 self.assume(from, stamp, input.received, publication, NAMED_ONLY);
             }
             links.push(Link {
@@ -183,22 +186,21 @@ impl Engine {
                 received: input.received,
                 arrived: input.arrived,
                 evidence,
-                message: NOBODY,
+                message: NO_MESSAGE,
                 missed: false,
             });
         }
         links.into()
     }
 
-    /// A message that is known only because something was made of it: it is taken to be published when it was received
-    /// first. `told` is how much that is worth.
+    /// Stores a message that is known only as an input; its publish time is that of its first reception.
     fn assume(
         &mut self,
         topic: u32,
         stamp: Option<i64>,
         received: Moment,
         publication: &Publication<'_>,
-        told: u8,
+        seen_as: u8,
     ) {
         let known = match stamp {
             Some(stamp) => self.store.with_stamp(topic, stamp).next().is_some(),
@@ -208,23 +210,25 @@ impl Engine {
                     .is_some_and(|message| message.published == received)
             }),
         };
-        if known || received.is_unknown() && told != NAMED_ONLY {
+        if known || received.is_unknown() && seen_as != NAMED_ONLY {
             return;
         }
         let reader = self.nodes.number(publication.node);
         let output = self.topics.number(publication.topic);
         let placed = self.place(publication, output, reader, received);
-        // It was forgotten, and what became of it is counted.
-        if told == NAMED_ONLY && placed.late > self.options.keep.nanos() {
+        // It was dropped, and its outcome is counted.
+        if seen_as == NAMED_ONLY && placed.late > self.keep {
             self.ledger.name_too_late(topic);
             return;
         }
-        self.counters.assumed += u64::from(told != NAMED_ONLY);
+        if seen_as != NAMED_ONLY {
+            self.findings.add(Finding::Assumed);
+        }
         let mut message = Message::new(topic, placed, received, self.now);
-        (message.stamp, message.told) = (stamp, told);
+        (message.stamp, message.seen_as) = (stamp, seen_as);
         message.node = self.nodes.number("");
         let number = self.push(message);
-        if told != NAMED_ONLY {
+        if seen_as != NAMED_ONLY {
             self.watch_source(topic, number);
         }
     }
@@ -235,7 +239,7 @@ impl Engine {
         let Some(link) = message.links.get(place).copied() else {
             return;
         };
-        if link.message != NOBODY {
+        if link.message != NO_MESSAGE {
             return;
         }
         // At the latest, it was there when something was made of it.
@@ -248,8 +252,8 @@ impl Engine {
             ..message.point()
         };
         let found = self.find(&link, receiver);
-        let told = |number: &u64| !self.store.get(*number).is_some_and(Message::is_named_only);
-        let Some(found) = found.filter(told) else {
+        let seen_as = |number: &u64| !self.store.get(*number).is_some_and(Message::is_named_only);
+        let Some(found) = found.filter(seen_as) else {
             return;
         };
         if let Some(link) = message.links.get_mut(place) {
@@ -257,10 +261,9 @@ impl Engine {
             link.missed = false;
         }
         if link.missed {
-            let edge = self.graph.edge(link.topic, message.topic);
-            edge.unresolved = edge.unresolved.saturating_sub(1);
+            self.graph.edge(link.topic, message.topic).resolve_late();
         }
-        self.note_hop(message, &link, found);
+        self.note_hop(message, number, &link, found);
         if let Some(number) = number {
             self.used(found, number);
         }
@@ -293,18 +296,17 @@ impl Engine {
             return;
         };
         let node = link.parts(message, None, &self.clocks).node;
-        let edge = self.graph.edge(link.topic, message.topic);
-        match node {
-            Some(Ok(elapsed)) => edge.node.add(elapsed.nanos),
-            Some(Err(Suspicion::Negative)) => {
-                self.clocks.count_negative(message.domain, message.domain);
-            }
-            Some(Err(_)) | None => {}
+        if !self
+            .graph
+            .edge(link.topic, message.topic)
+            .add_node_time(node)
+        {
+            self.clocks.count_negative(message.domain, message.domain);
         }
     }
 
     /// Notes what one hop took: in all, transport, queue.
-    fn note_hop(&mut self, message: &Message, link: &Link, found: u64) {
+    fn note_hop(&mut self, message: &Message, number: Option<u64>, link: &Link, found: u64) {
         let Some(from) = self.store.get(found) else {
             return;
         };
@@ -318,23 +320,14 @@ impl Engine {
         }
         let parts = link.parts(message, Some(from), &self.clocks);
         let edge = self.graph.edge(link.topic, message.topic);
-        for (part, histogram) in [
-            (parts.total, &mut edge.total),
-            (parts.transport, &mut edge.transport),
-            (parts.queue, &mut edge.queue),
-        ] {
-            match part {
-                Some(Ok(elapsed)) => histogram.add(elapsed.nanos),
-                Some(Err(Suspicion::Negative)) => {
-                    edge.negative += 1;
-                    self.clocks.count_negative(from.domain, message.domain);
-                }
-                Some(Err(_)) | None => {}
-            }
+        for _ in 0..edge.add_hop(&parts) {
+            self.clocks.count_negative(from.domain, message.domain);
         }
         let (topics, nodes) = (&self.topics, &self.nodes);
         self.records.link(|| LinkRecord {
+            message: number,
             input: Some(InputRecord {
+                message: Some(found),
                 total_ns: nanos(parts.total),
                 transport_ns: nanos(parts.transport),
                 queue_ns: nanos(parts.queue),
@@ -355,10 +348,18 @@ impl Engine {
         };
         let (topics, nodes, clocks) = (&self.topics, &self.nodes, &self.clocks);
         if message.links.is_empty() {
-            self.records.link(|| link_record(message, topics, nodes));
-        }
-        for link in message.links.iter().filter(|link| link.message == NOBODY) {
             self.records.link(|| LinkRecord {
+                message: Some(number),
+                ..link_record(message, topics, nodes)
+            });
+        }
+        for link in message
+            .links
+            .iter()
+            .filter(|link| link.message == NO_MESSAGE)
+        {
+            self.records.link(|| LinkRecord {
+                message: Some(number),
                 input: Some(InputRecord {
                     node_ns: nanos(link.parts(message, None, clocks).node),
                     ..input_record(link, topics)
@@ -368,13 +369,13 @@ impl Engine {
         }
     }
 
-    /// What stands for the message of a link that did not come itself.
+    /// The stored message of a link that is known only as an input.
     pub(super) fn named(&self, link: &Link) -> Option<u64> {
         let mut same = self.store.with_stamp(link.topic, link.stamp?);
         same.find(|number| self.store.get(*number).is_some_and(Message::is_named_only))
     }
 
-    /// Tells the inputs of a new message that something was made of them.
+    /// Marks the inputs of a new message as used.
     fn adopt(&mut self, number: u64) {
         let count = self
             .store
@@ -389,8 +390,8 @@ impl Engine {
             let Some(link) = link else {
                 continue;
             };
-            let input = if link.message == NOBODY {
-                self.named(&link).unwrap_or(NOBODY)
+            let input = if link.message == NO_MESSAGE {
+                self.named(&link).unwrap_or(NO_MESSAGE)
             } else {
                 link.message
             };
@@ -409,6 +410,7 @@ impl Engine {
 
 fn link_record(message: &Message, topics: &Names, nodes: &Names) -> LinkRecord {
     LinkRecord {
+        message: None,
         heard_ns: message.arrived,
         topic: topics.name(message.topic).to_owned(),
         node: nodes.name(message.node).to_owned(),
@@ -421,6 +423,7 @@ fn link_record(message: &Message, topics: &Names, nodes: &Names) -> LinkRecord {
 
 fn input_record(link: &Link, topics: &Names) -> InputRecord {
     InputRecord {
+        message: None,
         topic: topics.name(link.topic).to_owned(),
         stamp_ns: link.stamp,
         received: link.received,

@@ -1,23 +1,23 @@
-//! From the state of an engine to its report.
+//! Builds the report of an engine.
 
-use super::engine::{Effort, Engine};
-use super::evidence::Confidence;
-use super::outcome::Occasion;
-use super::path::{Known, Path};
-use super::report::{
+use super::Engine;
+use crate::analysis::closed_loop::Effort;
+use crate::analysis::outcome::Occasion;
+use crate::analysis::path::{Known, Path};
+use crate::analysis::report::{
     ClockDifference, ClockReport, ClockStep, HopReport, PathReport, PathStep, Report, SourceReport,
     TargetReport,
 };
-use super::targets::Target;
+use crate::analysis::targets::Target;
 
-/// So many bins has a histogram in a report.
+/// Bins of a histogram in a report.
 const BINS: usize = 40;
 
 impl Engine {
-    /// What was found so far. The messages that are on their way are judged as if the data ended now; the engine can
-    /// go on.
+    /// The report so far. Messages that have not reached a target get their outcome as if the data ended now; the
+    /// engine can continue.
     pub fn report(&mut self) -> Report {
-        self.find_closed_loops(Effort::Full);
+        self.loops.refresh(&self.graph, Effort::Full);
         for place in 0..self.targets.len() {
             self.refresh(place);
         }
@@ -38,8 +38,8 @@ impl Engine {
             .collect();
         targets.sort_by(|a, b| a.topic.cmp(&b.topic));
         Report {
-            tags: self.counters.tags,
-            messages: self.counters.messages,
+            tags: self.received.tags,
+            messages: self.received.messages,
             span_ns: self
                 .started
                 .map_or(0, |start| self.now.saturating_sub(start).unsigned_abs()),
@@ -47,11 +47,7 @@ impl Engine {
             hops: self.hops(),
             loops: self.loop_reports(),
             topics: self.topic_names(),
-            deadlines: self
-                .watches
-                .iter()
-                .map(super::deadline::Watch::report)
-                .collect(),
+            deadlines: self.deadlines.reports(),
             clocks: self.clock_report(),
             notes: self.notes(),
         }
@@ -67,8 +63,7 @@ impl Engine {
             (topic, is_linked)
         });
         let linked = linked.filter(|(_, linked)| *linked).map(|(topic, _)| topic);
-        let seen = (0..).zip(&self.seen).filter(|(_, seen)| **seen);
-        let topics = linked.chain(seen.map(|(topic, _)| topic));
+        let topics = linked.chain(self.marks.published());
         let mut names: Vec<String> = topics.map(|topic| self.name(topic)).collect();
         names.sort();
         names.dedup();
@@ -83,7 +78,7 @@ impl Engine {
             reports.sort_by(|a, b| a.topic.cmp(&b.topic));
             reports
         };
-        // Paths that were known by their end only, before the first tag upstream came, are in neither list.
+        // Incomplete paths, from before the first upstream tag, are in neither list.
         let from = |wanted: &dyn Fn(u32) -> bool| {
             let paths = target.paths().iter();
             let paths = paths.filter(|path| path.source().is_some_and(wanted));
@@ -159,35 +154,19 @@ impl Engine {
         }
     }
 
-    /// All links between two topics so far; cheaper than a whole report.
+    /// All hops so far; cheaper than a report.
     pub fn hops(&self) -> Vec<HopReport> {
-        let hops = self.graph.edges.iter().map(|((from, to), edge)| {
-            let nodes = edge.nodes.iter().map(|node| self.nodes.name(*node));
-            let mut nodes: Vec<_> = nodes
-                .filter(|node| !node.is_empty())
-                .map(str::to_owned)
-                .collect();
-            nodes.sort();
-            HopReport {
-                from: self.name(*from),
-                to: self.name(*to),
-                nodes,
-                known_by: edge.evidence.clone(),
-                confidence: Confidence::of(&edge.evidence),
-                total: edge.total.summary(),
-                transport: edge.transport.summary(),
-                queue: edge.queue.summary(),
-                node: edge.node.summary(),
-                negative: edge.negative,
-                unresolved: edge.unresolved,
-            }
+        let edges = self.graph.edges();
+        let hops = edges.map(|(from, to, edge)| {
+            let node = |node| self.nodes.name(node).to_owned();
+            edge.report(self.name(from), self.name(to), node)
         });
         let mut hops: Vec<_> = hops.collect();
         hops.sort_by(|a, b| (&a.from, &a.to).cmp(&(&b.from, &b.to)));
         hops
     }
 
-    /// The loops of all targets, each once, beginning with its first name.
+    /// The loops of all targets, each once, starting with its first name.
     fn loop_reports(&self) -> Vec<Vec<String>> {
         let loops = self.targets.iter().flat_map(Target::loops);
         let mut loops: Vec<Vec<String>> = loops
@@ -234,50 +213,32 @@ impl Engine {
     }
 
     fn notes(&self) -> Vec<String> {
-        let counters = &self.counters;
-        let mut notes = Vec::new();
-        let mut note = |count: u64, text: &str| {
-            if count > 0 {
-                notes.push(format!("{count} {text}"));
-            }
-        };
-        note(
-            counters.assumed,
-            "messages of topics without tags: their latency counts from their first reception",
-        );
-        note(
-            counters.unnamed,
-            "messages name no inputs although others of their topic do",
-        );
-        note(
-            counters.duplicates,
-            "messages share topic and stamp with another: the one that was there at reception counts",
-        );
-        note(
-            counters.expired,
-            "messages were forgotten early: there were too many at once",
-        );
-        note(
-            counters.events_dropped,
-            "missed deadlines dropped: event queue full",
-        );
-        note(counters.repeated, "tags came twice and count once");
-        note(
-            self.ledger.named_too_late(),
-            "links name messages that were forgotten: their tags came later than is kept",
-        );
-        note(
-            self.targets.dropped(),
-            "messages of targets beyond the 4096th were not looked at",
-        );
-        note(
-            counters.unwatched,
-            "messages were not watched for deadlines: there were too many at once",
-        );
-        note(
-            self.graph.dropped,
-            "times a link was not noted: there are too many pairs of topics",
-        );
+        let counts = self.findings.iter().chain([
+            (
+                self.deadlines.dropped(),
+                "missed deadlines dropped: event queue full",
+            ),
+            (
+                self.ledger.named_too_late(),
+                "links to messages that are no longer in memory: their tags came later than --keep allows",
+            ),
+            (
+                self.targets.dropped(),
+                "messages not analysed: more than 4096 targets",
+            ),
+            (
+                self.deadlines.unwatched(),
+                "messages not checked for deadlines: too many at once",
+            ),
+            (
+                self.graph.dropped(),
+                "links not counted: too many pairs of topics",
+            ),
+        ]);
+        let counts = counts.filter(|(count, _)| *count > 0);
+        let mut notes: Vec<String> = counts
+            .map(|(count, text)| format!("{count} {text}"))
+            .collect();
         notes.extend(self.loop_notes());
         notes.extend(self.lost_tags());
         for (topic, count) in self.shared_topics() {
@@ -288,16 +249,17 @@ impl Engine {
 
     /// Where paths end in loops that nothing leaves.
     fn loop_notes(&self) -> impl Iterator<Item = String> + '_ {
-        let ends = self.loop_ends.iter().filter(|_| self.wanted.is_empty());
+        let is_chosen = !self.scope.names_targets();
+        let ends = self.loops.iter().filter(move |_| is_chosen);
         ends.map(|(end, topics)| {
             let names: Vec<_> = topics
                 .iter()
                 .map(|topic| self.topics.name(*topic))
                 .collect();
             format!(
-                "nothing leaves the loop of {}: {} is taken as its end; --to names another",
+                "the loop of {} has no output: its paths end at {}; choose another end with --to",
                 names.join(", "),
-                self.topics.name(*end)
+                self.topics.name(end)
             )
         })
     }
