@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Value as Json, json};
-use timeloom_text::grouped;
 
 /// What became of the messages of one topic.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

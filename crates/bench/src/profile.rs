@@ -1,7 +1,6 @@
 //! What is published: groups of publishers, as rosbag2's benchmarks describe them.
 
 use timeloom_msg::QosProfile;
-use timeloom_text::nearest;
 
 use crate::output::Usage;
 use crate::payload::Content;

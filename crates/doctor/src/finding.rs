@@ -25,7 +25,7 @@ pub enum Finding {
     /// The kernel grants less than [`WANTED_RECEIVE_BUFFER`](crate::WANTED_RECEIVE_BUFFER).
     SmallReceiveBuffers,
     /// An environment variable that is set and not honoured.
-    Environment(timeloom_wire::environment::Note),
+    Environment(timeloom_wire::environment::VariableWarning),
     /// No interface to other machines supports multicast.
     NoMulticast {
         /// The interfaces.

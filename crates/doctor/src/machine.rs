@@ -3,7 +3,7 @@ use std::fs;
 use rustix::process::{Resource, getrlimit};
 use timeloom_node::host_clock::{HostClock, HostClockProbe};
 use timeloom_time::{Clock, System, TimeBase};
-use timeloom_wire::environment::{Environment, Note};
+use timeloom_wire::environment::{Environment, VariableWarning};
 
 use crate::Finding;
 
@@ -36,7 +36,7 @@ pub struct Machine {
     /// The largest receive buffer in bytes.
     pub rmem_max: Option<u64>,
     /// Variables that are set in the environment and not honoured.
-    pub notes: Vec<Note>,
+    pub notes: Vec<VariableWarning>,
 }
 
 impl Machine {

@@ -9,12 +9,12 @@ use timeloom_contract::{Contract, Report, check_bag, learn_bag};
 use timeloom_trace::junit;
 
 use super::info::Format;
-use timeloom_text::Table;
 use crate::context::Context;
 use crate::decode::resolver;
 use crate::failure::Failure;
-use timeloom_text::counted;
 use crate::outcome::Outcome;
+use timeloom_text::Table;
+use timeloom_text::counted;
 
 const EXAMPLES: &str = "\
 EXAMPLES

@@ -11,11 +11,7 @@ fn invalid_options_are_refused_with_the_reason() {
         (2, "-r NaN", "it must be a finite number"),
         (2, "-r 1e9", "out of range"),
         (2, "--clock --use-sim-time", "cannot be used with"),
-        (
-            2,
-            "--use-sim-time -r 2",
-            "time follows /clock",
-        ),
+        (2, "--use-sim-time -r 2", "time follows /clock"),
         (2, "--clock 10 --clock-topics-all", "cannot be used with"),
         (2, "--loop-monotonic", "requires a loop"),
         (2, "--loop-range +5s..+2s", "--loop-range is empty"),

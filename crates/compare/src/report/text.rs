@@ -1,5 +1,7 @@
 use std::fmt::Write as _;
 
+use timeloom_text::counted;
+
 use super::{BagSide, Comparison, Difference, FieldReport, Kind, TopicReport, TopicSide};
 
 /// The comparison as text for people. `all` also lists the topics without a difference, and every field.
@@ -36,7 +38,7 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
             format_args!(
                 "same: {}, {}",
                 counted(topics as u64, "topic"),
-                counted(pairs, "pair of messages")
+                counted(pairs, "message pair")
             ),
         );
     } else {
@@ -216,15 +218,6 @@ fn number(value: f64) -> String {
     let text = format!("{value:.4}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     text.to_owned()
-}
-
-/// A number and its noun.
-fn counted(number: u64, noun: &str) -> String {
-    match (number, noun.split_once(' ')) {
-        (1, _) => format!("1 {noun}"),
-        (_, Some((first, rest))) => format!("{number} {first}s {rest}"),
-        _ => format!("{number} {noun}s"),
-    }
 }
 
 fn seconds(nanos: i64) -> String {

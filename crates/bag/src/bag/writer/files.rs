@@ -76,6 +76,12 @@ impl Files {
         self.current.take()
     }
 
+    /// Puts a file that was taken out in its place again.
+    #[cfg(test)]
+    pub(super) fn put_back(&mut self, file: OpenFile) {
+        self.current = Some(file);
+    }
+
     /// Counts the bytes of a file that is being closed, once all of its messages are sealed.
     pub(super) fn count_closed(&mut self, file: &OpenFile) {
         self.closed_size += file.writer.file_size();

@@ -173,8 +173,8 @@ mod tests {
             bag.set_unknown(topic, unknown);
             let found = Arc::new(Mutex::new(Vec::new()));
             let extension = storage.extension();
-            let file = bag.current.take().unwrap();
-            bag.current = Some(super::super::open_file::OpenFile {
+            let file = bag.files.take_last().unwrap();
+            bag.files.put_back(super::super::open_file::OpenFile {
                 writer: Box::new(ClosedBySplit {
                     inner: file.writer,
                     next: path.join(format!("{}_1.{extension}", storage.name())),

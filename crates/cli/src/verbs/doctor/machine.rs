@@ -4,6 +4,7 @@ use clap::Args;
 use jiff::Timestamp;
 use serde_json::json;
 use timeloom_doctor::Machine;
+use timeloom_text::grouped;
 use timeloom_time::Duration;
 
 use super::text::Sentences;

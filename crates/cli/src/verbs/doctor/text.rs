@@ -3,9 +3,9 @@
 use timeloom_doctor::{Finding, MIN_OPEN_FILES, Vendor, WANTED_RECEIVE_BUFFER};
 use timeloom_node::Severity;
 
-use timeloom_text::{counted, grouped};
 use crate::live::mismatch_text;
 use crate::outcome::Outcome;
+use timeloom_text::{counted, grouped};
 
 /// Problems and advice, as sentences.
 pub(super) struct Sentences {

@@ -6,7 +6,6 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use timeloom_bag::StorageReader as _;
 use timeloom_bag::storage::FileInfo;
-use timeloom_text::counted;
 use timeloom_time::Duration;
 use timeloom_trace::{
     BagFeed, BagObserver, Engine, EngineOptions, Error, LinkSearch, Plan, Report, Sink,
