@@ -3,7 +3,7 @@
 
 export PATH := $(PATH):$(HOME)/.cargo/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-all chaos loom sanitize audit bench lint header fmt package
+.PHONY: help setup demo check test test-quick chaos loom sanitize audit bench lint header fmt package
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,13 +20,13 @@ check: ## format, clippy and unit tests of the crates that differ from main (CRA
 	@scripts/setup.sh lint packages
 	@scripts/check.sh $(CRATES)
 
-test: ## run the tests, without SQL and so without building DataFusion
+test: ## run every test, with the features of released binaries; CI runs this
 	@scripts/setup.sh rust packages
 	@scripts/test.sh
 
-test-all: ## run every test, with the features of released binaries; CI runs this
+test-quick: ## the same without SQL, Zenoh and object storage in the binary, so without building DataFusion
 	@scripts/setup.sh rust packages
-	@scripts/test.sh --all
+	@scripts/test.sh --quick
 
 chaos: ## break everything on purpose and account for every message (MINUTES=5, SEED=7, ONLY='disk full'); see RELIABILITY.md
 	@scripts/setup.sh rust packages

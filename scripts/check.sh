@@ -3,7 +3,7 @@
 #
 #   scripts/check.sh [CRATE...]     these crates instead, such as `bag cli`
 #
-# With default features, so without DataFusion and Zenoh: `make lint` and `make test-all` have the full ones.
+# With default features, so without DataFusion and Zenoh: `make lint` and `make test` have the full ones.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Everything `make test` and `make test-all` run: unit and behaviour tests, a few faults, documentation examples, the no_std
+# Everything `make test` and `make test-quick` run: unit and behaviour tests, a few faults, documentation examples, the no_std
 # build, loom models.
 #
-#   scripts/test.sh [--all]     with --all also SQL: DataFusion takes longer to build than the rest of the workspace
+#   scripts/test.sh [--quick]     with --quick without SQL: DataFusion takes longer to build than the rest of the workspace
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,12 +15,12 @@ if grep -rqs TIMELOOM_PYTHON crates/*/tests; then
     export TIMELOOM_PYTHON
 fi
 
-if [ "${1:-}" = --all ]; then
-    # With every feature that a released binary has.
-    build=(--workspace --features timeloom-cli/full)
-else
+if [ "${1:-}" = --quick ]; then
     # With the default features of the binary: without DataFusion, and without Zenoh and object storage in the binary.
     build=(--workspace --exclude timeloom-query)
+else
+    # With every feature that a released binary has.
+    build=(--workspace --features timeloom-cli/full)
 fi
 
 if cargo nextest --version >/dev/null 2>&1; then
