@@ -2,6 +2,8 @@
 
 mod number;
 
+use std::fmt::Write as _;
+
 use timeloom_msg::Value;
 use timeloom_msg::value::{Array, Struct};
 
@@ -158,11 +160,11 @@ impl Walk<'_> {
                 break;
             };
             if let (Value::Struct(l), Value::Struct(r)) = (&l, &r) {
-                self.place.push_str(&format!("[{index}]"));
+                self.enter_element(index);
                 self.structure(l, r);
                 self.place.truncate(place.1);
             } else if is_different(&l, &r, tolerance) {
-                self.place.push_str(&format!("[{index}]"));
+                self.enter_element(index);
                 self.scalar(&l, &r, tolerance);
                 self.place.truncate(place.1);
             }
@@ -244,6 +246,11 @@ impl Walk<'_> {
             path.push_str(name);
         }
         place
+    }
+
+    fn enter_element(&mut self, index: usize) {
+        // Writing to a string cannot fail.
+        let _ok = write!(self.place, "[{index}]");
     }
 
     fn leave(&mut self, (field, place): (usize, usize)) {

@@ -77,6 +77,6 @@ fn duration(bag: &BagReader) -> i64 {
 fn statistics(bag: &BagReader) -> Vec<Option<TopicStatistics>> {
     let accounts = bag.accounts().iter();
     accounts
-        .map(|account| account.as_ref().map(|account| account.statistics.clone()))
+        .map(|account| account.as_ref().map(|account| account.statistics))
         .collect()
 }

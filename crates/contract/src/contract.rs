@@ -134,9 +134,9 @@ impl Contract {
                 }
             }
             if let Some(qos) = &topic.qos {
-                check_name(&qos.reliability, &["reliable", "best_effort"])
+                check_name(qos.reliability.as_ref(), &["reliable", "best_effort"])
                     .map_err(|problem| wrong("qos.reliability", &problem))?;
-                check_name(&qos.durability, &["volatile", "transient_local"])
+                check_name(qos.durability.as_ref(), &["volatile", "transient_local"])
                     .map_err(|problem| wrong("qos.durability", &problem))?;
             }
         }
@@ -157,7 +157,7 @@ impl Contract {
     }
 }
 
-fn check_name(name: &Option<String>, known: &[&str]) -> std::result::Result<(), String> {
+fn check_name(name: Option<&String>, known: &[&str]) -> std::result::Result<(), String> {
     match name {
         Some(name) if !known.contains(&name.as_str()) => {
             Err(format!("{name:?} is not one of {}", known.join(", ")))

@@ -148,7 +148,7 @@ impl TopicLearner {
             max_lost: statistics.map(TopicStatistics::messages_lost),
             max_unknown: unknown
                 .filter(|unknown| !unknown.is_open())
-                .map(|unknown| unknown.at_most()),
+                .map(timeloom_bag::UnknownMessages::at_most),
             ..TopicContract::default()
         }
     }

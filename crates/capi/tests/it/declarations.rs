@@ -71,7 +71,8 @@ impl Declarations {
             } else {
                 let text: String = lines.concat();
                 let fields = text.split(',').filter_map(field);
-                let fields: String = fields.map(|field| format!("{field};")).collect();
+                let fields: Vec<String> = fields.collect();
+                let fields = fields.join(";") + ";";
                 format!("typedef struct{{{fields}}}{name};")
             };
             self.types.push(squeezed(&text));

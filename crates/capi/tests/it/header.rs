@@ -72,7 +72,6 @@ fn the_header_is_documented_as_the_sources_are() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn the_header_is_what_cbindgen_writes() {
     let program = std::env::var_os("TIMELOOM_CBINDGEN").unwrap_or("cbindgen".into());
     let output = Command::new(&program)

@@ -65,8 +65,12 @@ pub(crate) struct Arguments {
     /// Form of the report
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
-    /// Also write the verdicts as JUnit XML; an existing file is replaced
-    #[arg(long, value_name = "FILE", conflicts_with = "learn")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "learn",
+        help = "Also write the verdicts as JUnit XML; an existing file is replaced"
+    )]
     junit: Option<PathBuf>,
     /// List what is kept too
     #[arg(short, long)]

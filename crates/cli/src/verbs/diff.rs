@@ -75,8 +75,11 @@ pub(crate) struct Arguments {
     /// Form of the report
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
-    /// Also write the verdicts as JUnit XML; an existing file is replaced
-    #[arg(long, value_name = "FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Also write the verdicts as JUnit XML; an existing file is replaced"
+    )]
     junit: Option<PathBuf>,
     /// Also write a page with a timeline of each topic; an existing file is replaced
     #[arg(long, value_name = "FILE")]
@@ -151,7 +154,7 @@ impl KindArgument {
 
 fn within(text: &str) -> Result<u64, String> {
     let span = parse_span(text)?;
-    u64::try_from(span.nanos()).map_err(|_| format!("{text} is negative"))
+    u64::try_from(span.nanos()).map_err(|_negative| format!("{text} is negative"))
 }
 
 fn percent(text: &str) -> Result<f64, String> {

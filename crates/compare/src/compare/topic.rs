@@ -149,12 +149,11 @@ impl<'a> TopicCompare<'a> {
             AlignBy::Stamp => {
                 let program = self.decoders[side.index()].stamp.as_ref();
                 let stamp = program.and_then(|program| program.read(message.data).ok());
-                match stamp {
-                    Some(stamp) => stamp.nanos(),
-                    None => {
-                        self.report.undecoded += 1;
-                        item.time_ns
-                    }
+                if let Some(stamp) = stamp {
+                    stamp.nanos()
+                } else {
+                    self.report.undecoded += 1;
+                    item.time_ns
                 }
             }
         })

@@ -41,9 +41,9 @@ const HEIGHT: f64 = 24.0;
 fn row(page: &mut String, topic: &TopicReport) {
     let verdict = if topic.is_same() { "same" } else { "different" };
     // Writing to a string cannot fail.
-    let _ok = write!(
+    let _ok = writeln!(
         page,
-        "<tr><td>{}</td><td>{verdict}</td><td>{}</td></tr>\n",
+        "<tr><td>{}</td><td>{verdict}</td><td>{}</td></tr>",
         escaped(&topic.name),
         strip(topic)
     );

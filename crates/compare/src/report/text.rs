@@ -201,9 +201,9 @@ fn difference(difference: &Difference) -> String {
             "" => String::new(),
             unit => format!(" {unit}"),
         };
-        text.push_str(&format!(", difference {}{unit}", number(delta)));
+        let _ok = write!(text, ", difference {}{unit}", number(delta));
         if let Some(allowed) = difference.allowed.filter(|allowed| *allowed > 0.0) {
-            text.push_str(&format!(", allowed {}{unit}", number(allowed)));
+            let _ok = write!(text, ", allowed {}{unit}", number(allowed));
         }
     }
     text

@@ -34,8 +34,8 @@ impl Timeline {
 
     /// The cell of a time since the start of a bag; times outside of the bag count to the first or last cell.
     pub(crate) fn cell(&mut self, time_ns: i64) -> &mut TimelineCell {
-        let share = time_ns.max(0) as f64 / self.length_ns as f64;
-        let index = (share * CELLS as f64) as usize;
+        let scaled = i128::from(time_ns.max(0)) * CELLS as i128 / i128::from(self.length_ns);
+        let index = usize::try_from(scaled).unwrap_or(CELLS);
         &mut self.cells[index.min(CELLS - 1)]
     }
 }

@@ -1,4 +1,8 @@
 //! Bags compared with each other.
+#![expect(
+    clippy::unwrap_used,
+    reason = "in helpers of tests too a failure is a failed test"
+)]
 
 mod bags;
 mod reports;

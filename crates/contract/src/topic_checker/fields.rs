@@ -1,5 +1,7 @@
 //! What is checked inside of messages.
 
+use std::fmt::Write as _;
+
 use timeloom_msg::value::Array;
 use timeloom_msg::{FieldProgram, StampProgram, Value};
 
@@ -156,7 +158,9 @@ impl FrameCheck {
             return;
         }
         if self.wrong.count == 0 {
-            self.first_wrong = frame.unwrap_or("(not readable)").to_owned();
+            frame
+                .unwrap_or("(not readable)")
+                .clone_into(&mut self.first_wrong);
         }
         self.wrong.add(place);
     }
@@ -230,7 +234,8 @@ impl ValueCheck {
         };
         for (count, what) in [(self.not_numbers, "NaN"), (self.unreadable, "not readable")] {
             if count > 0 {
-                actual.push_str(&format!(", {count} {what}"));
+                // Writing to a string cannot fail.
+                let _ok = write!(actual, ", {count} {what}");
             }
         }
         self.outside

@@ -1,4 +1,8 @@
 //! Bags held against contracts.
+#![expect(
+    clippy::unwrap_used,
+    reason = "in helpers of tests too a failure is a failed test"
+)]
 
 use std::path::Path;
 
