@@ -32,7 +32,6 @@ fn help_goes_to_stdout() {
                    path, check, diff, export
       sync         Relate a sensor's clock to the host's: fit, calibrate, convert, retime, simulate,
                    watch, relay, pf, pf-device
-      clock        Look at /clock, publish it, control its publisher: echo, publish, lag, drive
       clock        Show, publish and control /clock: echo, publish, lag, drive
       topic        Look at the topics of a running robot, and publish: list, info, echo, hz, bw, pub
       node         Look at the nodes of a running robot: list, info
