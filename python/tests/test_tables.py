@@ -94,9 +94,9 @@ def test_polars_and_duckdb_take_a_topic(bag):
     duckdb = pytest.importorskip("duckdb")
     imu = bag["/imu/data"]
     assert polars.DataFrame(imu).height == 207
-    table = imu.to_arrow()  # noqa: F841
-    found = duckdb.sql("SELECT count(*), round(avg(linear_acceleration.z), 2) FROM table").fetchone()
-    assert found == (207, 9.81)
+    rows = imu.to_arrow()  # noqa: F841
+    found = duckdb.sql("SELECT count(*), round(avg(linear_acceleration.z), 2) FROM rows").fetchall()
+    assert found == [(207, 9.81)]
 
 
 def test_what_cannot_be_decoded_is_counted_and_left_out(tmp_path):
@@ -136,6 +136,13 @@ def test_aligned_topics_are_one_table(tmp_path):
     assert [row["point.x"] if row else None for row in between["/imu"].to_pylist()] == [100.0, 200.0, None]
     with pytest.raises(ValueError, match="method is one of nearest, previous, interpolate, not 'best'"):
         timeloom.align(bag, "/camera", fields, method="best")
+
+
+def test_aligning_a_damaged_bag_is_an_error_unless_that_is_wanted(cut_bag):
+    bag = timeloom.open(cut_bag)
+    with pytest.raises(timeloom.DataLost, match="strict=False"):
+        timeloom.align(bag, "/fix", ["/imu/data"])
+    assert timeloom.align(bag, "/fix", ["/imu/data"], strict=False).num_rows > 0
 
 
 def test_a_progress_bar_counts_messages(bag):

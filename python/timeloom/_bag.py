@@ -291,7 +291,7 @@ class _bar:  # noqa: N801
 def align(
     bag: Bag, to: str, topics: Sequence[str] | Mapping[str, Sequence[str] | None], *, method: str = "nearest",
     tolerance: float | datetime.timedelta | None = None, by: str = "log_time", start: Time | None = None,
-    end: Time | None = None,
+    end: Time | None = None, strict: bool = True,
 ) -> pyarrow.Table:
     """One table with a row for each message of the topic ``to``, and the values of other topics at its time.
 
@@ -301,6 +301,7 @@ def align(
 
     The table has the column ``time`` and a struct for each topic: ``time``, ``distance`` and its fields. Where no
     message is near enough, the struct is null; the metadata of the table has the count, as ``unmatched:/topic``.
+    ``strict=False`` leaves out what is damaged or cannot be decoded, instead of raising :class:`DataLost`.
 
     >>> table = timeloom.align(bag, "/fix", {"/imu/data": ["linear_acceleration.z"]}, tolerance=0.05)
     >>> table.num_rows, table.column_names
@@ -314,6 +315,8 @@ def align(
     fields: Mapping[str, Sequence[str] | None] = topics if isinstance(topics, Mapping) else dict.fromkeys(topics)
     requests: List[_Request] = [bag.topic(name)._request(chosen, start, end) for name, chosen in fields.items()]
     reference = bag.topic(to)._request(None, start, end)
-    stream, unmatched = _native.align(bag._native, reference, requests, method, limit, by)
+    stream, unmatched, lost = _native.align(bag._native, reference, requests, method, limit, by)
+    if lost and strict:
+        raise DataLost("; ".join(lost), "strict=False aligns what is left")
     table = pyarrow.ipc.open_stream(stream).read_all()
     return table.replace_schema_metadata({f"unmatched:{topic}": str(count) for topic, count in unmatched})

@@ -19,4 +19,4 @@ pub use error::{Error, Result};
 pub use rows::{Rows, Undecoded};
 #[cfg(feature = "stream")]
 pub use stream::stream_bytes;
-pub use topic_reader::{TimeBase, TopicReader, TopicRequest};
+pub use topic_reader::{TimeBase, TopicReader, TopicRequest, lost_in};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use timeloom_bag::metadata::METADATA_FILE;
 use timeloom_bag::{BagReader, Query, StorageReader as _, TopicId, TopicInfo};
 use timeloom_msg::{Schema, Stamp, StampProgram, TypeResolver};
 
@@ -96,6 +97,7 @@ impl TopicReader {
         request: &TopicRequest,
     ) -> Result<Self> {
         let info = reader.info();
+        let unread = lost_in(&info.damage);
         let index = request.find(&info.topics)?;
         let resolver = resolver.for_distro(&info.ros_distro);
         let topic = info.topics.get(index).cloned().unwrap_or_default();
@@ -113,7 +115,7 @@ impl TopicReader {
             rows,
             schema,
             undecoded: (0, String::new()),
-            unread: Vec::new(),
+            unread,
             stamp: None,
             stamps: Vec::new(),
         })
@@ -181,4 +183,12 @@ impl TopicReader {
     pub fn undecoded(&self) -> (u64, &str) {
         (self.undecoded.0, &self.undecoded.1)
     }
+}
+
+/// The damage that was found at opening and costs messages; a `metadata.yaml` that is missing or wrong costs none.
+pub fn lost_in(damage: &[String]) -> Vec<String> {
+    let costly = damage
+        .iter()
+        .filter(|text| !text.starts_with(METADATA_FILE));
+    costly.cloned().collect()
 }

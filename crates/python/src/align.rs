@@ -8,7 +8,7 @@ use timeloom_columns::{AlignOptions, Method, Samples, TimeBase, stream_bytes};
 use crate::bag::{NativeBag, Request};
 use crate::errors;
 
-/// The table as an Arrow stream, and for each topic how many rows have no value.
+/// The table as an Arrow stream, for each topic how many rows have no value, and what could not be read.
 #[pyfunction]
 #[pyo3(signature = (bag, to, topics, method, tolerance, by))]
 pub(crate) fn align<'py>(
@@ -19,7 +19,7 @@ pub(crate) fn align<'py>(
     method: &str,
     tolerance: Option<i64>,
     by: &str,
-) -> PyResult<(Bound<'py, PyBytes>, Vec<(String, u64)>)> {
+) -> PyResult<(Bound<'py, PyBytes>, Vec<(String, u64)>, Vec<String>)> {
     let options = AlignOptions {
         method: match method {
             "nearest" => Method::Nearest,
@@ -44,12 +44,19 @@ pub(crate) fn align<'py>(
         readers.push((request.topic.clone(), bag.topic_reader(py, &request)?));
     }
     let mut samples = Vec::new();
+    let mut lost: Vec<String> = Vec::new();
     for (topic, reader) in &mut readers {
         py.check_signals()?;
-        samples.push(
-            py.detach(|| Samples::read(topic, reader, base))
-                .map_err(failed)?,
-        );
+        let read = py.detach(|| Samples::read(topic, reader, base));
+        samples.push(read.map_err(failed)?);
+        // Each reader meets the same damage.
+        lost.retain(|text| !reader.unread().contains(text));
+        lost.extend(reader.unread().iter().cloned());
+        let (undecoded, reason) = reader.undecoded();
+        if undecoded > 0 {
+            let text = format!("{undecoded} messages of {topic} could not be decoded: {reason}");
+            lost.push(text);
+        }
     }
     let frames = samples.remove(0).times;
     let aligned = py.detach(|| {
@@ -58,9 +65,9 @@ pub(crate) fn align<'py>(
         Ok((stream, aligned.unmatched))
     });
     let (stream, unmatched) = aligned.map_err(failed)?;
-    Ok((PyBytes::new(py, &stream), unmatched))
+    Ok((PyBytes::new(py, &stream), unmatched, lost))
 }
 
 fn wrong(name: &str, value: &str, known: &str) -> PyErr {
-    PyValueError::new_err(format!("{name} is one of {known}, not {value:?}"))
+    PyValueError::new_err(format!("{name} is one of {known}, not '{value}'"))
 }

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use timeloom_bag::storage::FileInfo;
 use timeloom_bag::{BagReader, Place, Query, StorageReader as _, TopicAccount, TopicId};
-use timeloom_columns::{Batch, TopicReader, TopicRequest, Undecoded, stream_bytes};
+use timeloom_columns::{Batch, TopicReader, TopicRequest, Undecoded, lost_in, stream_bytes};
 use timeloom_remote::{RemoteOptions, RemotePlace};
 
 use crate::errors;
@@ -160,7 +160,11 @@ impl NativeBag {
         py.detach(|| reader.start(&query))
             .map_err(|error| errors::bag(py, &error))?;
         let types = (0..self.info.topics.len()).map(|topic| self.schema(topic));
-        Ok(Messages::new(reader, types.collect()))
+        Ok(Messages::new(
+            reader,
+            types.collect(),
+            lost_in(&self.info.damage),
+        ))
     }
 
     /// The fields of a topic as numpy arrays by name; what could not be read, and how many could not be decoded, why.

@@ -130,8 +130,8 @@ impl Message {
         Ok(value)
     }
 
-    /// The names of the fields.
-    fn fields<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+    /// The names of the fields. No plain name: messages have fields that are called `fields`.
+    fn __fields__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         let py = slf.py();
         let names = match &slf.borrow().source {
             Some(source) => {
@@ -146,7 +146,7 @@ impl Message {
     /// Decodes all fields and returns them by name; nested messages stay messages.
     fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(slf.py());
-        for name in Self::fields(slf)? {
+        for name in Self::__fields__(slf)? {
             let name = name.cast_into::<pyo3::types::PyString>()?;
             all.set_item(&name, slf.getattr(&name)?)?;
         }
@@ -154,7 +154,7 @@ impl Message {
     }
 
     fn __dir__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
-        let names = Self::fields(slf)?;
+        let names = Self::__fields__(slf)?;
         names.append("to_dict")?;
         names.append("__msgtype__")?;
         Ok(names)

@@ -50,7 +50,11 @@ struct Entry {
 type Taken<'py> = (usize, i64, i64, Bound<'py, PyBytes>);
 
 impl Messages {
-    pub(crate) fn new(reader: BagReader, types: Vec<Result<Arc<Schema>, String>>) -> Self {
+    pub(crate) fn new(
+        reader: BagReader,
+        types: Vec<Result<Arc<Schema>, String>>,
+        unread: Vec<String>,
+    ) -> Self {
         Self {
             types,
             state: Mutex::new(State {
@@ -59,7 +63,7 @@ impl Messages {
                 entries: Vec::new().into_iter(),
                 holds_large: false,
                 ended: false,
-                unread: Vec::new(),
+                unread,
             }),
         }
     }

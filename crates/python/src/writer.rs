@@ -76,7 +76,7 @@ impl NativeWriter {
             "message" => CompressionMode::Message,
             "file" => CompressionMode::File,
             other => {
-                let text = format!("compression is one of none, message, file, not {other:?}");
+                let text = format!("compression is one of none, message, file, not '{other}'");
                 return Err(PyValueError::new_err(text));
             }
         };
