@@ -10,7 +10,6 @@ timeloom is. Needs the module (`maturin develop --release`, or the wheel), rosba
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -126,11 +125,14 @@ def measure(path, topic, count, rounds):
 def memory(path):
     """The largest memory of a process that iterates over everything, in MB beyond that of an empty one."""
     code = (
-        "import resource, sys, timeloom\n"
-        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "list(zip(timeloom.open(sys.argv[1]).messages(end=0)))\n"
-        "count = sum(message.value.header is not None for message in timeloom.open(sys.argv[1]).messages())\n"
-        "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1000)\n"
+        "import sys, timeloom\n"
+        "def peak():\n"
+        "    return int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])\n"
+        "bag = timeloom.open(sys.argv[1])\n"
+        "list(bag.messages(end=1))\n"
+        "before = peak()\n"
+        "count = sum(message.value.header is not None for message in bag.messages())\n"
+        "print((peak() - before) // 1000)\n"
     )
     return int(subprocess.run([sys.executable, "-c", code, str(path)], check=True, capture_output=True).stdout)
 

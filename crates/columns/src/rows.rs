@@ -11,8 +11,8 @@ use crate::{Batch, Column, Result};
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 64 << 10;
-/// Payload bytes of a batch, so that images do not fill the memory.
-const BATCH_BYTES: u64 = 32 << 20;
+/// Payload bytes of a batch: images do not fill the memory, and are still in the cache when they are copied on.
+const BATCH_BYTES: u64 = 4 << 20;
 
 /// What becomes of a message that cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

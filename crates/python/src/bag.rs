@@ -13,7 +13,7 @@ use timeloom_remote::{RemoteOptions, RemotePlace};
 use crate::errors;
 use crate::message_type::{MessageType, resolver};
 use crate::messages::Messages;
-use crate::numpy;
+use crate::numpy::{self, ByteRows};
 
 /// The bags behind `timeloom.Bag`.
 #[pyclass(module = "timeloom._native", frozen)]
@@ -177,12 +177,15 @@ impl NativeBag {
         let mut request = request.0;
         request.undecoded = Undecoded::LeaveOut;
         let mut reader = self.topic_reader(py, &request)?;
-        let mut batches = vec![reader.empty()];
-        read_all(py, &mut reader, progress, |batch| {
+        let empty = reader.empty();
+        let mut bytes = ByteRows::new(py, &empty);
+        let mut batches = vec![empty];
+        read_all(py, &mut reader, progress, |mut batch| {
+            bytes.take(py, &mut batch)?;
             batches.push(batch);
             Ok(())
         })?;
-        let arrays = numpy::arrays(py, batches)?;
+        let arrays = numpy::arrays(py, batches, &bytes)?;
         let (undecoded, reason) = reader.undecoded();
         Ok((
             arrays,

@@ -7,7 +7,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use timeloom_columns::Cursor;
-use timeloom_msg::schema::StructType;
+use timeloom_msg::definition::ArrayShape;
+use timeloom_msg::schema::{Element, SchemaField, StructType};
 
 use crate::errors;
 use crate::value::{self, Payload, numpy};
@@ -71,6 +72,28 @@ impl Source {
         value::read(py, &self.payload, &mut cursor, field.ty()).map(Some)
     }
 
+    /// Decodes all fields of a message of numbers, such as a vector: each costs less than the next look-up would.
+    fn numbers(&self, py: Python<'_>, known: &Bound<'_, PyDict>) -> PyResult<()> {
+        let is_number = |field: &SchemaField| {
+            let single = field.ty().shape == ArrayShape::Single;
+            single && matches!(field.ty().element, Element::Primitive(_))
+        };
+        if !self.ty.fields().iter().all(is_number) {
+            return Ok(());
+        }
+        let cursor = Cursor::new(self.payload.data(py));
+        let mut cursor = cursor
+            .map_err(|error| errors::message(py, &error))?
+            .at(self.start);
+        for field in self.ty.fields() {
+            let value = value::read(py, &self.payload, &mut cursor, field.ty())?;
+            if !known.contains(field.name())? {
+                known.set_item(field.name(), value)?;
+            }
+        }
+        Ok(())
+    }
+
     fn offsets(&self, cursor: Cursor<'_>) -> Vec<usize> {
         let mut cursor = cursor.at(self.start);
         let mut offsets = Vec::with_capacity(self.ty.fields().len());
@@ -118,7 +141,13 @@ impl Message {
     fn __getattr__<'py>(slf: &Bound<'py, Self>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let message = slf.borrow();
         let value = match &message.source {
-            Some(source) => source.get(slf.py(), name)?,
+            Some(source) => {
+                let value = source.get(slf.py(), name)?;
+                if value.is_some() {
+                    source.numbers(slf.py(), &known(slf)?)?;
+                }
+                value
+            }
             None => None,
         };
         let Some(value) = value else {

@@ -8,8 +8,40 @@ use timeloom_msg::definition::ArrayShape;
 
 use crate::value::numpy;
 
+/// The rows of byte arrays, handed to Python batch by batch: they are large, and in the cache only then.
+pub(crate) struct ByteRows<'py> {
+    columns: Vec<Option<Bound<'py, PyList>>>,
+}
+
+impl<'py> ByteRows<'py> {
+    pub(crate) fn new(py: Python<'py>, empty: &Batch) -> Self {
+        let rows = |column: &Column| match column {
+            Column::Bytes(strings) if strings.fixed_size().is_none() => Some(PyList::empty(py)),
+            _ => None,
+        };
+        Self {
+            columns: empty.columns.iter().map(rows).collect(),
+        }
+    }
+
+    /// Takes the byte arrays out of a batch.
+    pub(crate) fn take(&mut self, py: Python<'py>, batch: &mut Batch) -> PyResult<()> {
+        for (rows, column) in self.columns.iter().zip(&mut batch.columns) {
+            if let (Some(rows), Column::Bytes(strings)) = (rows, &*column) {
+                slices(&flat_bytes(py, strings)?, &strings.offsets, rows)?;
+                *column = Column::Nothing;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// All columns of all batches by name: the fields of nested messages have a name with dots.
-pub(crate) fn arrays<'py>(py: Python<'py>, batches: Vec<Batch>) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn arrays<'py>(
+    py: Python<'py>,
+    batches: Vec<Batch>,
+    bytes: &ByteRows<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let mut log_times = Vec::new();
     let mut publish_times = Vec::new();
@@ -33,13 +65,18 @@ pub(crate) fn arrays<'py>(py: Python<'py>, batches: Vec<Batch>) -> PyResult<Boun
         numbers(py, &publish_times, "<M8[ns]", i64::to_le_bytes)?,
     )?;
     let taken = ["log_time", "publish_time"];
-    for (name, parts) in names.unwrap_or_default().iter().zip(columns) {
+    let names = names.unwrap_or_default();
+    for ((name, parts), rows) in names.iter().zip(columns).zip(&bytes.columns) {
         let end = if taken.contains(&name.as_str()) {
             "_"
         } else {
             ""
         };
-        add(py, &dict, format!("{name}{end}"), parts)?;
+        let name = format!("{name}{end}");
+        match rows {
+            Some(rows) => dict.set_item(name, objects(py, rows)?)?,
+            None => add(py, &dict, name, parts)?,
+        }
     }
     Ok(dict)
 }
