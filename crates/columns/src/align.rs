@@ -121,7 +121,7 @@ fn message(
     partners: &[Option<Partner>],
     method: Method,
 ) -> Result<StructArray> {
-    let nearest = |partner: &Option<Partner>| partner.map(|partner| partner.nearer());
+    let nearest = |partner: &Option<Partner>| partner.map(Partner::nearer);
     let indices: UInt32Array = partners.iter().map(nearest).collect();
     let nulls = indices.nulls().cloned();
     let time = |row: Option<u32>| row.and_then(|row| samples.times.get(row as usize).copied());

@@ -232,7 +232,7 @@ impl Column {
                 message.children.iter_mut().for_each(Self::push_empty);
             }
             Self::Nothing => {}
-        )
+        );
     }
 
     /// How many rows.
@@ -270,7 +270,7 @@ impl Column {
                 message.children.iter_mut().for_each(|child| child.truncate(rows));
             }
             Self::Nothing => {}
-        )
+        );
     }
 }
 

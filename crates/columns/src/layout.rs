@@ -15,7 +15,7 @@ pub(crate) enum Step {
     /// Reads the field into the column with this number.
     Read(usize),
     /// Goes into a nested message of which only some fields are wanted.
-    Into(Vec<Step>),
+    Into(Vec<Self>),
     /// Steps over a field.
     Skip(SchemaType),
 }

@@ -8,6 +8,9 @@ use timeloom_columns::{AlignOptions, Method, Samples, TimeBase, stream_bytes};
 use crate::bag::{NativeBag, Request};
 use crate::errors;
 
+/// An Arrow stream, topics with their count of rows without a value, and what could not be read.
+type Table<'py> = (Bound<'py, PyBytes>, Vec<(String, u64)>, Vec<String>);
+
 /// The table as an Arrow stream, for each topic how many rows have no value, and what could not be read.
 #[pyfunction]
 #[pyo3(signature = (bag, to, topics, method, tolerance, by))]
@@ -19,7 +22,7 @@ pub(crate) fn align<'py>(
     method: &str,
     tolerance: Option<i64>,
     by: &str,
-) -> PyResult<(Bound<'py, PyBytes>, Vec<(String, u64)>, Vec<String>)> {
+) -> PyResult<Table<'py>> {
     let options = AlignOptions {
         method: match method {
             "nearest" => Method::Nearest,

@@ -172,7 +172,7 @@ impl NativeBag {
         &self,
         py: Python<'py>,
         request: Request,
-        progress: Option<Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyDict>, Vec<String>, u64, String)> {
         let mut request = request.0;
         request.undecoded = Undecoded::LeaveOut;
@@ -200,9 +200,10 @@ impl NativeBag {
         &self,
         py: Python<'py>,
         request: Request,
-        progress: Option<Bound<'py, PyAny>>,
+        progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyBytes>, Vec<String>, u64, String)> {
-        let mut reader = self.topic_reader(py, &request.0)?;
+        let Request(request) = request;
+        let mut reader = self.topic_reader(py, &request)?;
         let schema = reader.empty().schema();
         let mut batches = Vec::new();
         let failed = |error| errors::table(py, &error);
@@ -228,7 +229,7 @@ impl NativeBag {
 pub(crate) fn read_all<'py>(
     py: Python<'py>,
     reader: &mut TopicReader,
-    progress: Option<Bound<'py, PyAny>>,
+    progress: Option<&Bound<'py, PyAny>>,
     mut take: impl FnMut(Batch) -> PyResult<()>,
 ) -> PyResult<()> {
     loop {
@@ -237,7 +238,7 @@ pub(crate) fn read_all<'py>(
         let Some(batch) = batch.map_err(|error| errors::table(py, &error))? else {
             return Ok(());
         };
-        if let Some(progress) = &progress {
+        if let Some(progress) = progress {
             progress.call1((batch.len(),))?;
         }
         take(batch)?;

@@ -164,7 +164,7 @@ impl Message {
         let py = slf.py();
         let names = match &slf.borrow().source {
             Some(source) => {
-                let names = source.ty.fields().iter().map(|field| field.name());
+                let names = source.ty.fields().iter().map(SchemaField::name);
                 Some(PyList::new(py, names.collect::<Vec<_>>())?)
             }
             None => None,

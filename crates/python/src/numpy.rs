@@ -159,7 +159,7 @@ fn numbers<'py, T: Copy, const N: usize>(
     }
     let buffer = PyByteArray::new_with(py, count * N, |buffer| {
         let (places, _) = buffer.as_chunks_mut::<N>();
-        let values = parts.iter().flat_map(|part| part.as_ref());
+        let values = parts.iter().flat_map(AsRef::as_ref);
         for (place, value) in places.iter_mut().zip(values) {
             *place = to_bytes(*value);
         }

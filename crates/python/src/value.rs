@@ -160,7 +160,7 @@ pub(crate) fn dtype(primitive: Primitive, endian: Endian) -> &'static str {
 }
 
 /// A function of numpy, looked up once.
-pub(crate) fn numpy<'py>(py: Python<'py>) -> PyResult<&'py Bound<'py, PyModule>> {
+pub(crate) fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     static NUMPY: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     let module = NUMPY.get_or_try_init(py, || PyResult::Ok(py.import("numpy")?.unbind()))?;
     Ok(module.bind(py))

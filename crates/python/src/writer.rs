@@ -91,7 +91,7 @@ impl NativeWriter {
             ..BagOptions::default()
         };
         let writer = py
-            .detach(|| BagWriter::create(&path, options))
+            .detach(move || BagWriter::create(&path, options))
             .map_err(failed)?;
         Ok(Self {
             writer: Mutex::new(Some(writer)),
@@ -129,7 +129,7 @@ impl NativeWriter {
         &self,
         py: Python<'_>,
         topic: u32,
-        payload: Bound<'_, PyBytes>,
+        payload: &Bound<'_, PyBytes>,
         log_time: i64,
         publish_time: i64,
         sequence: u32,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray as _;
+use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type};
 use arrow_array::{Array as _, ArrayRef, FixedSizeListArray, PrimitiveArray, StructArray};
 use arrow_schema::{ArrowError, DataType, Fields};
@@ -126,7 +126,7 @@ fn rotations(
     let parts: Vec<_> = source
         .columns()
         .iter()
-        .map(|it| it.as_primitive::<Float64Type>())
+        .map(AsArray::as_primitive::<Float64Type>)
         .collect();
     let at = |row: u32| -> Option<[f64; 4]> {
         let row = row as usize;
@@ -196,6 +196,7 @@ mod tests {
             (angle - std::f64::consts::FRAC_PI_4).abs() < 1e-12,
             "{angle}"
         );
-        assert_eq!(between(none, quarter_turn, 0.0), none);
+        let begin = between(none, quarter_turn, 0.0);
+        assert!(begin.iter().eq(&none), "{begin:?}");
     }
 }

@@ -72,10 +72,10 @@ fn partner(frame: i64, samples: &[i64], options: AlignOptions) -> Option<Partner
             let distances = (before.and_then(near), near(later));
             match distances {
                 (None, None) => None,
-                (Some(_), None) => row(before?).map(Partner::one),
-                (None, Some(_)) => row(later).map(Partner::one),
-                (Some(first), Some(second)) if first <= second => row(before?).map(Partner::one),
-                (Some(_), Some(_)) => row(later).map(Partner::one),
+                (Some(first), second) if second.is_none_or(|second| first <= second) => {
+                    row(before?).map(Partner::one)
+                }
+                (_, Some(_)) | (Some(_), None) => row(later).map(Partner::one),
             }
         }
         Method::Interpolate => {

@@ -125,13 +125,14 @@ impl Lists {
         let (Some(item), Some(items)) = (item, self.items.into_array(None)?) else {
             return Ok(None);
         };
-        Ok(Some(match size {
-            Some(size) => Arc::new(FixedSizeListArray::try_new(item, size, items, nulls)?),
-            None => {
-                let offsets = OffsetBuffer::new(ScalarBuffer::from(self.offsets));
-                Arc::new(ListArray::try_new(item, offsets, items, nulls)?)
-            }
-        }))
+        if let Some(size) = size {
+            let lists = FixedSizeListArray::try_new(item, size, items, nulls)?;
+            return Ok(Some(Arc::new(lists)));
+        }
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.offsets));
+        Ok(Some(Arc::new(ListArray::try_new(
+            item, offsets, items, nulls,
+        )?)))
     }
 }
 

@@ -1,4 +1,8 @@
 //! Payloads become columns.
+#![expect(
+    clippy::unwrap_used,
+    reason = "in helpers of tests too a failure is a failed test"
+)]
 
 use std::sync::Arc;
 

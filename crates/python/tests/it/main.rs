@@ -1,4 +1,8 @@
 //! Runs the tests in Python, `python/tests`, with the module that was just built.
+#![expect(
+    clippy::unwrap_used,
+    reason = "in helpers of tests too a failure is a failed test"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
