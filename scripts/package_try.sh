@@ -19,7 +19,7 @@ fail() {
 
 # `apt` takes the package and what it depends on: a dependency that the system does not have ends here.
 packages=(timeloom)
-[[ -n $wheel ]] && packages+=(python3)
+[[ -n $wheel ]] && packages+=(python3 python3-numpy)
 scripts/package_root.sh "$arch" "$distribution" "$suite" "$root" "${packages[@]}" "deb [trusted=yes] copy:$directory ./"
 mkdir "$root/try"
 cp -r "testdata/bags/$sample" "$root/try/bag"

@@ -1,29 +1,14 @@
-"""A reader shaped like ``rosbags.highlevel.AnyReader``, over the stream of ``timeloom cat --format frames``."""
+"""A reader shaped like ``rosbags.highlevel.AnyReader``."""
 
 from __future__ import annotations
 
-import json
 import os
-import struct
-import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Iterable, Iterator, Sequence
+from typing import Iterable, Iterator, Sequence
 
-from ._binary import binary
-from ._cdr import CdrError, Decoder, Message
-
-_FRAME = struct.Struct("<IIqq")
-_END = 0xFFFF_FFFF
-_VERSION = 1
-
-
-class ReaderError(Exception):
-    """A bag that cannot be read."""
-
-
-class DataLost(ReaderError):
-    """The bag was read to its end, but a part of it is damaged: what is missing is in the text."""
+from . import _native
+from ._errors import CdrError, DataLost, ReaderError
 
 
 @dataclass(frozen=True)
@@ -38,8 +23,6 @@ class Connection:
     msgcount: int
     offered_qos_profiles: str = ""
     definition_format: str = "ros2msg"
-    _description: Any = field(default=None, repr=False, compare=False, hash=False)
-    _undecodable: str | None = field(default=None, repr=False, compare=False, hash=False)
 
 
 class AnyReader:
@@ -47,14 +30,20 @@ class AnyReader:
 
     A damaged bag is read as far as it goes, and behind the damage; then :class:`DataLost` is raised, so that nothing
     is missing silently. ``strict=False`` puts what is missing into ``lost`` instead.
+
+    >>> with timeloom.AnyReader([BAG]) as reader:
+    ...     connection, timestamp, rawdata = next(reader.messages())
+    ...     message = reader.deserialize(rawdata, connection.msgtype)
     """
 
     def __init__(self, paths: Sequence[os.PathLike[str] | str] | os.PathLike[str] | str, *, strict: bool = True) -> None:
         single = isinstance(paths, (str, os.PathLike))
-        self.paths = [Path(path) for path in ([paths] if single else paths)]  # type: ignore[list-item, union-attr]
-        if not self.paths:
+        given = [paths] if single else list(paths)  # type: ignore[list-item, arg-type]
+        if not given:
             msg = "a reader needs one bag at least"
             raise ReaderError(msg)
+        self._names = [os.fspath(path) for path in given]
+        self.paths = [Path(name) for name in self._names]
         self.strict = strict
         self.lost: list[str] = []
         self.connections: list[Connection] = []
@@ -62,21 +51,30 @@ class AnyReader:
         self.start_time = 0
         self.end_time = 0
         self.is_open = False
-        self._decoders: dict[str, Decoder] = {}
+        self._native: _native.NativeBag | None = None
+        self._types: dict[str, _native.MessageType] = {}
 
     def open(self) -> None:
         """Looks what the bags hold; reads no message."""
-        with _Stream(self.paths, ["--limit", "0"]) as stream:
-            header = stream.header()
-        self.ros_distro = header["ros_distro"]
-        self.start_time = header["start_time_ns"] or 0
-        self.end_time = (header["end_time_ns"] or 0) + (1 if header["end_time_ns"] is not None else 0)
-        self.connections = [_connection(topic) for topic in header["topics"]]
+        self._native = _native.NativeBag(self._names)
+        info = self._native.info()
+        self.ros_distro = info["ros_distro"]
+        self.start_time = info["start_time"] or 0
+        self.end_time = (info["end_time"] or 0) + (1 if info["end_time"] is not None else 0)
+        self.connections = [
+            Connection(
+                id=index, topic=topic["name"], msgtype=topic["type"], msgdef=topic["definition"],
+                digest=topic["type_hash"], msgcount=topic["count"] or 0,
+                offered_qos_profiles=topic["offered_qos_profiles"], definition_format=topic["definition_format"],
+            )
+            for index, topic in enumerate(info["topics"])
+        ]
         self.is_open = True
 
     def close(self) -> None:
         """Forgets what it knows."""
         self.is_open = False
+        self._native = None
 
     def __enter__(self) -> AnyReader:
         self.open()
@@ -104,99 +102,43 @@ class AnyReader:
         self, connections: Iterable[Connection] = (), start: int | None = None, stop: int | None = None,
     ) -> Iterator[tuple[Connection, int, bytes]]:
         """Connection, log time in nanoseconds and payload of each message with ``start <= time < stop``."""
-        if not self.is_open:
+        if self._native is None:
             msg = "the reader is not open: use it in a with statement"
             raise ReaderError(msg)
-        wanted = list(connections)
-        arguments = []
-        if wanted:
-            arguments += ["--topics", *(connection.topic for connection in wanted)]
-        if start is not None:
-            arguments += ["--start", str(start)]
-        if stop is not None:
-            arguments += ["--end", str(stop)]
-        by_id = {connection.id: connection for connection in self.connections}
-        with _Stream(self.paths, arguments) as stream:
-            stream.header()
-            for topic, time, payload in stream.frames():
-                yield by_id[topic], time, payload
-            self.lost = stream.lost
+        wanted = [connection.id for connection in connections] or None
+        stream = self._native.messages(wanted, start, stop)
+        every = self.connections
+        for topic, log_time, _publish_time, payload in stream:
+            yield every[topic], log_time, payload
+        self.lost = stream.unread
         if self.lost and self.strict:
             raise DataLost("; ".join(self.lost))
 
-    def deserialize(self, rawdata: bytes, typename: str) -> Message:
-        """The message in a payload."""
-        decoder = self._decoders.get(typename)
-        if decoder is None:
-            decoder = self._decoders[typename] = self._decoder(typename)
-        return decoder.decode(rawdata)
+    def deserialize(self, rawdata: bytes, typename: str) -> _native.Message:
+        """The message in a payload, all of it decoded."""
+        message_type = self._types.get(typename)
+        if message_type is None:
+            message_type = self._types[typename] = self._type(typename)
+        message = message_type.decode(rawdata)
+        _decode_all(message)
+        return message
 
-    def _decoder(self, typename: str) -> Decoder:
+    def _type(self, typename: str) -> _native.MessageType:
+        if self._native is None:
+            msg = "the reader is not open: use it in a with statement"
+            raise ReaderError(msg)
         found = [connection for connection in self.connections if connection.msgtype == typename]
         if not found:
             msg = f"no topic of the bag has the type {typename}"
             raise CdrError(msg)
-        for connection in found:
-            if connection._description is not None:  # noqa: SLF001
-                return Decoder(connection._description)  # noqa: SLF001
-        raise CdrError(found[0]._undecodable or f"no definition of {typename}")  # noqa: SLF001
+        return self._native.message_type(found[0].id)
 
 
-def _connection(topic: dict[str, Any]) -> Connection:
-    return Connection(
-        id=topic["id"], topic=topic["name"], msgtype=topic["type"], msgdef=topic["definition"],
-        digest=topic["type_hash"], msgcount=topic["message_count"] or 0,
-        offered_qos_profiles=topic["offered_qos_profiles"], definition_format=topic["definition_format"],
-        _description=topic["description"], _undecodable=topic["undecodable"],
-    )
-
-
-class _Stream:
-    """The running binary and what it writes."""
-
-    def __init__(self, paths: list[Path], arguments: list[str]) -> None:
-        command = [binary(), "cat", "--format", "frames", *arguments, "--", *map(str, paths)]
-        self.lost: list[str] = []
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # noqa: S603
-
-    def __enter__(self) -> _Stream:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        # A reader that stops early ends the binary too.
-        self._process.kill()
-        self._process.communicate()
-
-    @property
-    def _out(self) -> IO[bytes]:
-        assert self._process.stdout is not None  # noqa: S101
-        return self._process.stdout
-
-    def header(self) -> dict[str, Any]:
-        line = self._out.readline()
-        if not line.endswith(b"\n"):
-            raise self._failure()
-        header = json.loads(line)
-        if header.get("timeloom_frames") != _VERSION:
-            msg = f"the binary writes frames {header.get('timeloom_frames')}, this package reads {_VERSION}"
-            raise ReaderError(msg)
-        return header
-
-    def frames(self) -> Iterator[tuple[int, int, bytes]]:
-        while True:
-            head = self._out.read(_FRAME.size)
-            if len(head) < _FRAME.size:
-                raise self._failure()
-            topic, length, log_time, _publish_time = _FRAME.unpack(head)
-            payload = self._out.read(length)
-            if len(payload) < length:
-                raise self._failure()
-            if topic == _END:
-                self.lost = json.loads(payload)["lost"]
-                return
-            yield topic, log_time, payload
-
-    def _failure(self) -> ReaderError:
-        _, words = self._process.communicate()
-        text = words.decode("utf-8", "replace").strip()
-        return ReaderError(text or f"timeloom ended with {self._process.returncode} and without a word")
+def _decode_all(message: _native.Message) -> None:
+    for value in message.to_dict().values():
+        if isinstance(value, _native.Message):
+            _decode_all(value)
+        elif isinstance(value, list):
+            for item in value:
+                if isinstance(item, _native.Message):
+                    _decode_all(item)

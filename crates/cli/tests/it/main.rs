@@ -38,7 +38,6 @@ mod play_in_step_live;
 mod play_live;
 mod play_stage;
 mod play_usage;
-mod python_reader;
 #[cfg(feature = "query")]
 mod query;
 mod record_docs_live;

@@ -1,0 +1,59 @@
+//! The one error type of this crate.
+
+/// What went wrong with a table.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A bag cannot be read.
+    #[error(transparent)]
+    Bag(#[from] timeloom_bag::Error),
+    /// A type is not known, or a payload does not fit it.
+    #[error(transparent)]
+    Message(#[from] timeloom_msg::Error),
+    /// Arrow refused an array.
+    #[error(transparent)]
+    Arrow(#[from] arrow_schema::ArrowError),
+    /// A topic that the bag does not have.
+    #[error("the bag has no topic {name}")]
+    UnknownTopic {
+        /// The topic.
+        name: String,
+        /// The topics that there are.
+        known: Vec<String>,
+    },
+    /// A topic that was recorded with several types.
+    #[error("topic {name} has several types: {}", types.join(", "))]
+    SeveralTypes {
+        /// The topic.
+        name: String,
+        /// Its types.
+        types: Vec<String>,
+    },
+    /// A field that the type does not have.
+    #[error("{type_name} has no field `{path}`")]
+    UnknownField {
+        /// The type.
+        type_name: String,
+        /// The path as it was asked for.
+        path: String,
+        /// The fields of the message that was searched.
+        known: Vec<String>,
+    },
+    /// A field was asked for twice: by itself and as a part of another one.
+    #[error("field `{path}` is a part of `{whole}`, which is asked for as well")]
+    Overlap {
+        /// The field.
+        path: String,
+        /// The message that contains it.
+        whole: String,
+    },
+    /// A type without a time stamp, where one is needed.
+    #[error("{type_name} has no header stamp")]
+    NoStamp {
+        /// The type.
+        type_name: String,
+    },
+}
+
+/// The result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,26 @@
+#![doc = include_str!("../README.md")]
+
+mod align;
+mod bag;
+mod encode;
+mod errors;
+mod message;
+mod message_type;
+mod messages;
+mod numpy;
+mod value;
+mod writer;
+
+use pyo3::prelude::*;
+
+/// The native part of the package `timeloom`; its public face is in Python.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<bag::NativeBag>()?;
+    module.add_class::<message::Message>()?;
+    module.add_class::<message_type::MessageType>()?;
+    module.add_class::<messages::Messages>()?;
+    module.add_class::<writer::NativeWriter>()?;
+    module.add_function(wrap_pyfunction!(align::align, module)?)
+}

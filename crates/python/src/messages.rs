@@ -1,0 +1,189 @@
+//! Messages of a bag, one by one.
+
+use std::sync::{Arc, Mutex};
+
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt as _;
+use pyo3::types::PyBytes;
+use timeloom_bag::{BagReader, StorageReader as _};
+use timeloom_msg::Schema;
+
+use crate::errors;
+use crate::message::Message;
+use crate::message_type::MessageType;
+
+/// Bytes that are read in one go without the lock of the interpreter.
+const CHUNK: usize = 256 << 10;
+/// A message of this size is copied from the reader straight into the memory of Python.
+const LARGE: usize = 64 << 10;
+/// So many bytes before a payload put its numbers on multiples of eight in memory.
+const LEAD: usize = 4;
+
+/// Iterates over messages: number of the topic, log time, publish time, payload.
+#[pyclass(module = "timeloom._native", frozen)]
+pub(crate) struct Messages {
+    types: Vec<Result<Arc<Schema>, String>>,
+    state: Mutex<State>,
+}
+
+struct State {
+    reader: BagReader,
+    /// Payloads behind each other, each with room before it.
+    buffer: Vec<u8>,
+    entries: std::vec::IntoIter<Entry>,
+    /// The reader stands on a large message that was not taken yet.
+    holds_large: bool,
+    ended: bool,
+    unread: Vec<String>,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    topic: usize,
+    log_time: i64,
+    publish_time: i64,
+    start: usize,
+    end: usize,
+}
+
+/// A message in the memory of Python, with [`LEAD`] bytes before it.
+type Taken<'py> = (usize, i64, i64, Bound<'py, PyBytes>);
+
+impl Messages {
+    pub(crate) fn new(
+        reader: BagReader,
+        types: Vec<Result<Arc<Schema>, String>>,
+        unread: Vec<String>,
+    ) -> Self {
+        Self {
+            types,
+            state: Mutex::new(State {
+                reader,
+                buffer: Vec::new(),
+                entries: Vec::new().into_iter(),
+                holds_large: false,
+                ended: false,
+                unread,
+            }),
+        }
+    }
+
+    /// The lock is not waited for with the interpreter held: another thread may hold it and want the interpreter.
+    fn state(&self, py: Python<'_>) -> std::sync::MutexGuard<'_, State> {
+        let state = self.state.lock_py_attached(py);
+        state.unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn next<'py>(&self, py: Python<'py>, lead: usize) -> PyResult<Option<Taken<'py>>> {
+        let mut guard = self.state(py);
+        let state: &mut State = &mut guard;
+        loop {
+            if let Some(entry) = state.entries.next() {
+                let data = state.buffer.get(entry.start..entry.end).unwrap_or_default();
+                let bytes = with_lead(py, data, lead)?;
+                return Ok(Some((
+                    entry.topic,
+                    entry.log_time,
+                    entry.publish_time,
+                    bytes,
+                )));
+            }
+            if std::mem::take(&mut state.holds_large)
+                && let Some(message) = state.reader.message()
+            {
+                let bytes = with_lead(py, message.data, lead)?;
+                let topic = message.topic.index();
+                return Ok(Some((
+                    topic,
+                    message.log_time_ns,
+                    message.publish_time_ns,
+                    bytes,
+                )));
+            }
+            if state.ended {
+                return Ok(None);
+            }
+            py.check_signals()?;
+            let filled = py.detach(|| state.fill());
+            filled.map_err(|error| errors::bag(py, &error))?;
+        }
+    }
+}
+
+fn with_lead<'py>(py: Python<'py>, data: &[u8], lead: usize) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, lead + data.len(), |bytes| {
+        if let Some(place) = bytes.get_mut(lead..) {
+            place.copy_from_slice(data);
+        }
+        Ok(())
+    })
+}
+
+impl State {
+    /// Reads until the buffer is full, a large message comes, or the end.
+    fn fill(&mut self) -> timeloom_bag::Result<()> {
+        self.buffer.clear();
+        let mut entries = Vec::new();
+        while self.buffer.len() < CHUNK {
+            match self.reader.next_message() {
+                Ok(Some(message)) if message.data.len() >= LARGE => {
+                    self.holds_large = true;
+                    break;
+                }
+                Ok(Some(message)) => {
+                    let start = self.buffer.len();
+                    self.buffer.extend_from_slice(message.data);
+                    entries.push(Entry {
+                        topic: message.topic.index(),
+                        log_time: message.log_time_ns,
+                        publish_time: message.publish_time_ns,
+                        start,
+                        end: self.buffer.len(),
+                    });
+                }
+                Ok(None) => {
+                    self.ended = true;
+                    break;
+                }
+                Err(error) if error.is_damage() => self.unread.push(error.to_string()),
+                Err(error) => {
+                    self.ended = true;
+                    return Err(error);
+                }
+            }
+        }
+        self.entries = entries.into_iter();
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl Messages {
+    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Taken<'py>>> {
+        self.next(py, 0)
+    }
+
+    /// The next message decoded: number of the topic, log time, publish time, message; `None` at the end.
+    fn next_decoded(&self, py: Python<'_>) -> PyResult<Option<(usize, i64, i64, Message)>> {
+        let Some((topic, log_time, publish_time, bytes)) = self.next(py, LEAD)? else {
+            return Ok(None);
+        };
+        let schema = match self.types.get(topic) {
+            Some(Ok(schema)) => Arc::clone(schema),
+            Some(Err(text)) => return Err(errors::payload(py, text)),
+            None => return Ok(None),
+        };
+        let message = MessageType::of(schema).message(py, bytes, LEAD)?;
+        Ok(Some((topic, log_time, publish_time, message)))
+    }
+
+    /// What could not be read so far, in words.
+    #[getter]
+    fn unread(&self, py: Python<'_>) -> Vec<String> {
+        self.state(py).unread.clone()
+    }
+}

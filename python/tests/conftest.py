@@ -1,0 +1,33 @@
+"""Bags for the tests."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import timeloom
+
+BAGS = Path(__file__).parents[2] / "testdata" / "bags"
+
+
+@pytest.fixture(scope="session")
+def bags():
+    """The folder with bags of rosbag2."""
+    return BAGS
+
+
+@pytest.fixture(scope="session")
+def bag():
+    """A bag of rosbag2 with 16 topics."""
+    return timeloom.open(BAGS / "mcap_plain")
+
+
+@pytest.fixture
+def cut_bag(tmp_path):
+    """A bag whose file ends in the middle."""
+    copy = tmp_path / "cut"
+    shutil.copytree(BAGS / "mcap_plain", copy)
+    (file,) = copy.glob("*.mcap")
+    data = file.read_bytes()
+    file.write_bytes(data[: len(data) * 2 // 3])
+    return copy
