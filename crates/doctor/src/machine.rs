@@ -163,7 +163,7 @@ mod tests {
         );
         assert!(matches!(
             changed(|machine| machine.host_clock = HostClock::default()).as_slice(),
-            [Finding::HostClock(text)] if text.contains("synchronised")
+            [Finding::HostClock(text)] if text.contains("no known time daemon")
         ));
         assert_eq!(
             changed(|machine| machine.memory = Some(1 << 20)),
