@@ -8,12 +8,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 step() { printf '\n== %s\n' "$*"; }
 
-# The interop tests find their Python by this name; no such test, no venv.
-if grep -rqs TIMELOOM_PYTHON crates/*/tests; then
-    scripts/setup.sh optional python
-    TIMELOOM_PYTHON=${TIMELOOM_PYTHON:-$PWD/.venv/bin/python}
-    export TIMELOOM_PYTHON
-fi
+# The interop tests find their Python by this name.
+scripts/setup.sh optional python
+TIMELOOM_PYTHON=${TIMELOOM_PYTHON:-$PWD/.venv/bin/python}
+export TIMELOOM_PYTHON
 
 if [ "${1:-}" = --quick ]; then
     # With the default features of the binary: without DataFusion, and without Zenoh and object storage in the binary.

@@ -30,9 +30,7 @@ fn package() -> tempfile::TempDir {
 
 #[test]
 fn the_python_tests_pass() {
-    let Some(python) = std::env::var_os("TIMELOOM_PYTHON") else {
-        assert!(std::env::var_os("CI").is_none(), "CI must set it");
-        eprintln!("skipped: TIMELOOM_PYTHON is not set");
+    let Some(python) = timeloom_testkit::python() else {
         return;
     };
     let package = package();
