@@ -212,7 +212,7 @@ fn difference(difference: &Difference) -> String {
 /// Four significant digits.
 fn number(value: f64) -> String {
     let size = value.abs();
-    if size > 0.0 && !(1e-3..1e6).contains(&size) {
+    if size > 0.0 && !(1e-4..1e6).contains(&size) {
         return format!("{value:.3e}");
     }
     let text = format!("{value:.4}");
