@@ -51,11 +51,19 @@ pub(crate) struct Arguments {
     /// With --align stamp, time or absolute-time: the largest distance of two messages [default: 0 for stamps, 20ms for times]
     #[arg(long, value_name = "DURATION", value_parser = within)]
     within: Option<u64>,
-    /// A difference that does not count: [TOPIC:]FIELD=TOLERANCE; see below
-    #[arg(short, long, value_name = "RULE")]
+    #[arg(
+        short,
+        long,
+        value_name = "RULE",
+        help = "A difference that does not count: [TOPIC:]FIELD=TOLERANCE; see below"
+    )]
     tolerance: Vec<String>,
-    /// A field or topic that is not compared: [TOPIC:]FIELD, [TOPIC:]TYPE or /TOPIC
-    #[arg(short, long, value_name = "FIELD")]
+    #[arg(
+        short,
+        long,
+        value_name = "FIELD",
+        help = "A field or topic that is not compared: [TOPIC:]FIELD, [TOPIC:]TYPE or /TOPIC"
+    )]
     ignore: Vec<String>,
     /// A YAML file of tolerances and ignored fields; flags count more
     #[arg(long, value_name = "FILE")]
