@@ -7,7 +7,7 @@ pub use emit::emit;
 pub(crate) use emit::{emit_map_at, emit_text};
 pub use parse::parse;
 
-/// A YAML value. Maps keep their order; aliases and tags are refused by [`parse`].
+/// A YAML value. Maps keep their order; aliases and tags are refused by `parse`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
     /// An unquoted scalar, exactly as written (`9`, `~`, `jazzy`).

@@ -91,7 +91,7 @@ fn load(ahead: &ReadAhead, bell: &Event) {
                     bell.set();
                 }
             }
-            Work::More | Work::Question => {}
+            Work::More | Work::Query => {}
             Work::Close => return,
         }
     }
