@@ -2,7 +2,7 @@
 
 /// The size of the smallest delay from an event to the arrival of its packet, in nanoseconds: larger ones are ever
 /// less likely.
-pub(super) const USUAL_DELAY: f64 = 4e6;
+pub(super) const USUAL_DELAY: f64 = 2e6;
 /// The same from sending to arrival: a packet needs 120 µs on a wire of 100 Mbit/s.
 pub(super) const USUAL_TRANSIT: f64 = 100e3;
 /// Wider corridors say little about the smallest delay, in nanoseconds.
