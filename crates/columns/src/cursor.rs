@@ -106,7 +106,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// The number of elements of an array, each of which takes a byte at least.
+    /// The number of elements of an array; an element takes at least one byte.
     ///
     /// # Errors
     /// When the payload is too short for them, or the array has a lower bound.

@@ -18,7 +18,7 @@ pub enum Error {
     UnknownTopic {
         /// The topic.
         name: String,
-        /// The topics that there are.
+        /// The topics of the bag.
         known: Vec<String>,
     },
     /// A topic that was recorded with several types.

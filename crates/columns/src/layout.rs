@@ -14,7 +14,7 @@ use crate::{Column, Error, Result};
 pub(crate) enum Step {
     /// Reads the field into the column with this number.
     Read(usize),
-    /// Goes into a nested message of which only some fields are wanted.
+    /// Enters a nested message and decodes only some of its fields.
     Into(Vec<Self>),
     /// Steps over a field.
     Skip(SchemaType),

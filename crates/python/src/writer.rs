@@ -142,7 +142,7 @@ impl NativeWriter {
             sequence,
             data,
         };
-        // The age of buffered messages plays no role: nobody reads the bag before it is closed.
+        // The bag is read after it is closed, so buffered messages need no flush by age.
         let lost = self.with(py, |writer| check(writer.write(&[message], 0)))?;
         if lost > 0 {
             return Err(PyValueError::new_err(format!(

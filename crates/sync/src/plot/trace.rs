@@ -27,7 +27,7 @@ pub(super) struct Cell {
     pub(super) epoch: u32,
 }
 
-/// Samples and host times over time: cells of equal length, two of which become one when there are too many.
+/// Samples and host times over time: cells of equal length; when there are too many, neighbours are merged.
 #[derive(Debug, Default)]
 pub struct Trace {
     origin: Option<i64>,

@@ -28,19 +28,7 @@ pub fn parse_span(text: &str) -> Result<Duration, String> {
 
 /// Formats nanoseconds with three digits and a unit.
 pub fn span_text(nanos: u64) -> String {
-    let value = nanos as f64;
-    let (value, unit) = match nanos {
-        0..1_000 => return format!("{nanos} ns"),
-        1_000..1_000_000 => (value / 1e3, "µs"),
-        1_000_000..1_000_000_000 => (value / 1e6, "ms"),
-        _ => (value / 1e9, "s"),
-    };
-    let digits = match value {
-        ..10.0 => 2,
-        10.0..100.0 => 1,
-        _ => 0,
-    };
-    format!("{value:.digits$} {unit}")
+    timeloom_text::duration(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]

@@ -200,7 +200,7 @@ fn time_goes_in_step_with_a_topic() {
     let player = fixture.player(&fixture.bag("bag", &lines), lockstep(150));
     play(&player);
     fixture.pass(2000);
-    assert_eq!(listener.numbers(), [0, 1], "nobody is done with anything");
+    assert_eq!(listener.numbers(), [0, 1], "no node acknowledged a message");
     let worker = stamped(&fixture, POSE);
     fixture.settle();
     done(&*worker, POSE, 100);
