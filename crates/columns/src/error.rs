@@ -13,6 +13,20 @@ pub enum Error {
     /// Arrow refused an array.
     #[error(transparent)]
     Arrow(#[from] arrow_schema::ArrowError),
+    /// A Parquet file cannot be written.
+    #[cfg(feature = "files")]
+    #[error(transparent)]
+    Parquet(#[from] parquet::errors::ParquetError),
+    /// A file cannot be written.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// The reason of the operating system.
+        source: std::io::Error,
+    },
     /// A topic that the bag does not have.
     #[error("the bag has no topic {name}")]
     UnknownTopic {

@@ -5,6 +5,8 @@ mod batch;
 mod column;
 mod cursor;
 mod error;
+#[cfg(feature = "files")]
+mod file;
 mod layout;
 mod rows;
 #[cfg(feature = "stream")]
@@ -16,6 +18,8 @@ pub use batch::Batch;
 pub use column::{Column, Lists, Strings, StructColumn};
 pub use cursor::Cursor;
 pub use error::{Error, Result};
+#[cfg(feature = "files")]
+pub use file::{TableFile, TableFormat};
 pub use rows::{Rows, Undecoded};
 #[cfg(feature = "stream")]
 pub use stream::stream_bytes;
