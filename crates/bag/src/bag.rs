@@ -1,6 +1,7 @@
 //! Bags: directories of files with their metadata, or single files.
 
 mod accounts;
+mod closed_files;
 mod layout;
 mod merge;
 mod namer;
@@ -8,6 +9,7 @@ mod reader;
 mod sent_order;
 mod writer;
 
+pub use closed_files::ClosedFiles;
 pub(crate) use layout::bag_files;
 pub use layout::{BagFile, BagLayout, RESERVED_FILE, open_file, open_file_in};
 pub use namer::FileNaming;

@@ -84,7 +84,7 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
     }
     let text = format!("{}: bags are only written to this machine", path.display());
     Err(Failure::usage(text)
-        .hint("write a directory here, then copy it there with the tool of your cloud"))
+        .hint("write a directory here, then send it there with `timeloom upload`"))
 }
 
 #[cfg(test)]

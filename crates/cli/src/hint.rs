@@ -83,6 +83,12 @@ fn of_remote_error(error: &timeloom_remote::Error) -> Option<String> {
         Error::NotListable { .. } => {
             "name the .mcap or .db3 file itself, or put metadata.yaml beside it".into()
         }
+        Error::Exists { .. } => "upload to another folder, or replace what is there with --overwrite".into(),
+        Error::NotUploadable { .. } => {
+            "give a bucket and a folder, such as s3://robots/r2; MinIO and Ceph speak S3 (AWS_ENDPOINT_URL)".into()
+        }
+        Error::Damaged { .. } => "run the command again: nothing was deleted here".into(),
+        Error::ChangedHere { .. } => "it is still written to: run the command again when it is closed".into(),
         Error::Changed { .. } => "it was modified while it was read: run the command again".into(),
         Error::NoSpace { .. } => {
             "set TMPDIR to a directory on a larger disk, or convert the bag to MCAP where it is: that is read in parts"

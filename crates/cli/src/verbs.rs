@@ -21,4 +21,5 @@ pub(crate) mod service;
 pub(crate) mod sync;
 pub(crate) mod topic;
 pub(crate) mod trace;
+pub(crate) mod upload;
 pub(crate) mod view;

@@ -108,6 +108,55 @@ pub enum Error {
         /// The reason of the operating system.
         reason: String,
     },
+    /// Bags are uploaded to S3 and Google Cloud Storage.
+    #[error("{uri}: bags are uploaded to s3:// and gs:// only")]
+    NotUploadable {
+        /// The address.
+        uri: String,
+    },
+    /// An object of that name has another content.
+    #[error("{uri}: exists with another content ({there} bytes there, {here} bytes here)")]
+    Exists {
+        /// The address.
+        uri: String,
+        /// Its size there.
+        there: u64,
+        /// The size of the local file.
+        here: u64,
+    },
+    /// The server has other bytes than were sent.
+    #[error("{uri}: arrived damaged ({what})")]
+    Damaged {
+        /// The address.
+        uri: String,
+        /// How that was seen.
+        what: String,
+    },
+    /// A local file cannot be read, written or deleted.
+    #[error("cannot {action} {}: {reason}", path.display())]
+    Local {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// The reason of the operating system.
+        reason: String,
+    },
+    /// The local file changed while it was sent.
+    #[error("{} changed while it was uploaded", path.display())]
+    ChangedHere {
+        /// The file.
+        path: std::path::PathBuf,
+    },
+    /// The bag cannot be read.
+    #[error("{reason}")]
+    Bag {
+        /// The error of `timeloom-bag`.
+        reason: String,
+    },
+    /// The upload was stopped.
+    #[error("the upload was stopped")]
+    Stopped,
     /// The threads for requests could not be started.
     #[error("cannot start the threads for requests: {reason}")]
     Threads {

@@ -13,7 +13,11 @@ mod read_ahead;
 mod remote_place;
 mod runtime;
 mod stores;
+mod upload;
 
 pub use error::{Error, Result};
 pub use options::{Fetch, FetchListener, FetchReason, RemoteOptions};
 pub use remote_place::{RemotePlace, open};
+pub use upload::{
+    BagUpload, UploadControl, UploadOptions, UploadReport, UploadStatus, UploadTarget, UploadWorker,
+};

@@ -2,12 +2,17 @@
 
 use std::future::Future;
 use std::sync::OnceLock;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
 
+use timeloom_time::CancelToken;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::AbortHandle;
 
 use crate::{Error, Result};
+
+/// How often a wait looks whether it is to stop.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Never dropped: a runtime must not be dropped within another one, and the last reader may be dropped anywhere.
 static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
@@ -58,6 +63,26 @@ impl<T: Send + 'static> Task<T> {
         self.receiver.recv().map_err(|_gone| Error::Threads {
             reason: "a request ended without an answer".into(),
         })
+    }
+}
+
+impl<T: Send + 'static> Task<T> {
+    /// Like [`wait`](Self::wait), but gives the work up soon after the token is cancelled.
+    pub(crate) fn wait_unless(self, stop: &CancelToken) -> Result<T> {
+        loop {
+            match self.receiver.recv_timeout(LOOK) {
+                Ok(done) => return Ok(done),
+                Err(RecvTimeoutError::Timeout) if stop.is_cancelled() => {
+                    return Err(Error::Stopped);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Error::Threads {
+                        reason: "a request ended without an answer".into(),
+                    });
+                }
+            }
+        }
     }
 }
 

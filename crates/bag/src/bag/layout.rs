@@ -149,7 +149,7 @@ fn find_metadata(place: &dyn Place, bag: &Path) -> Result<Option<BagMetadata>> {
 }
 
 /// Candidate paths of a file in the metadata: names with and without `.zstd` are both in use, and so are both roots.
-fn candidates(bag: &Path, parent: Option<&Path>, relative: &Path) -> Vec<PathBuf> {
+pub(super) fn candidates(bag: &Path, parent: Option<&Path>, relative: &Path) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     let base = relative.file_name().map(PathBuf::from);
     // Never the neighbour's: a bag that names another one does not open it.

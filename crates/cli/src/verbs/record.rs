@@ -8,6 +8,7 @@ mod params_file;
 mod rules;
 mod setup;
 pub(crate) mod summary;
+mod upload;
 mod view;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -62,6 +63,7 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
     // Everything that may be refused is refused before anything is created.
     let setup = setup::Setup::read(arguments)?;
     context.printer.warnings(&warnings);
+    let mut upload = upload::start(arguments)?;
     let live = Live::join_beside(&arguments.live, context)?;
     let node = RosNode::new(Arc::clone(live.participant()), filled_in.node)?;
     let notes = Notes::default();
@@ -88,7 +90,7 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
     let notifier = Notifier::start(&node, &recorder, rate, setup.distro())?;
     let text = format!("recording to {}", directory.display());
     context.printer.note(&text);
-    watch(arguments, &live, &recorder, &notes, context)?;
+    watch(arguments, &live, &recorder, &notes, &mut upload, context)?;
     drop(services);
     let reports = recorder.finish()?;
     // Its last words are about losses that were counted at the end.
@@ -101,7 +103,15 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
         }
     }
     context.printer.warnings(&live.later_notes());
-    Ok(Outcome::lost_if(lost))
+    for report in &reports {
+        upload.look(&report.directory, context);
+    }
+    let uploaded = upload.finish(context);
+    Ok(if lost || uploaded {
+        Outcome::lost_if(lost)
+    } else {
+        Outcome::ProblemFound
+    })
 }
 
 /// Shows the state until the recording is stopped or ends by itself.
@@ -110,8 +120,10 @@ fn watch(
     live: &Live,
     recorder: &Recorder,
     notes: &Notes,
+    upload: &mut upload::Upload,
     context: &mut Context,
 ) -> anyhow::Result<()> {
+    upload.count_signals(live.interrupt());
     let wake = Event::new(&live.base());
     let waker = wake.clone();
     live.interrupt().wakes(move || waker.set());
@@ -139,7 +151,9 @@ fn watch(
     let mut view = View::new(context.printer.shows_progress(), live.clock());
     while !live.interrupt().happened() && recorder.ended().is_none() {
         notes.print(&mut view, context);
-        view.draw(&recorder.status(), context);
+        let status = recorder.status();
+        upload.look(&status.directory, context);
+        view.draw(&status, context);
         wake.wait_for(LOOK);
         wake.clear();
     }

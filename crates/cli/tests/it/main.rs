@@ -79,6 +79,12 @@ mod trace_peer;
 mod trace_plain;
 mod trace_text;
 mod tui;
+#[cfg(feature = "remote")]
+mod upload;
+#[cfg(feature = "remote")]
+mod upload_live;
+#[cfg(feature = "remote")]
+mod upload_proxy;
 mod view;
 mod view_live;
 #[cfg(feature = "zenoh")]

@@ -130,7 +130,7 @@ fn nothing_is_written_to_an_address() {
     ----- stderr
     error: s3://robots/copy: bags are only written to this machine
 
-    hint: write a directory here, then copy it there with the tool of your cloud
+    hint: write a directory here, then send it there with `timeloom upload`
     ");
     for arguments in [
         "reindex s3://robots/x",

@@ -69,15 +69,25 @@ impl S3 {
         }
     }
 
+    /// Where it listens.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
     /// A sandbox whose runs know the server.
     pub(crate) fn sandbox(&self) -> Sandbox {
         let mut sandbox = Sandbox::new();
+        self.set_environment(&mut sandbox);
+        sandbox
+    }
+
+    /// Lets the runs of a sandbox know the server.
+    pub(crate) fn set_environment(&self, sandbox: &mut Sandbox) {
         sandbox.set("AWS_ENDPOINT_URL", &format!("http://{}", self.host));
         sandbox.set("AWS_ALLOW_HTTP", "true");
         sandbox.set("AWS_REGION", "us-east-1");
         sandbox.set("AWS_ACCESS_KEY_ID", "somebody");
         sandbox.set("AWS_SECRET_ACCESS_KEY", "secret");
-        sandbox
     }
 }
 

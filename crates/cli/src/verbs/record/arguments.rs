@@ -23,6 +23,7 @@ EXAMPLES
   timeloom record -a --snapshot-mode --max-cache-duration 30s    `s` writes the last half minute
   timeloom record -a --min-free-space 2GiB               ends before the disk is full
   timeloom record --topics /cmd_vel --trace              with the lineage, for `timeloom trace report`
+  timeloom record -a -d 1m --upload s3://robots/r2/ --delete-uploaded    each closed file goes to object storage
   timeloom record --params-file recorder.yaml            what a launch file gave to rosbag2's recorder
 
 Lists end at the next flag. Every message is accounted for: recorded, lost on the wire, lost in the recorder, left out
@@ -44,6 +45,8 @@ pub(crate) struct Arguments {
     pub(super) behaviour: BehaviourArguments,
     #[command(flatten)]
     pub(super) limits: LimitArguments,
+    #[command(flatten)]
+    pub(super) upload: crate::verbs::upload::RecordArguments,
     #[command(flatten)]
     pub(crate) live: LiveArguments,
 }

@@ -1,0 +1,98 @@
+//! `timeloom record --upload` and `upload --follow` beside a recording.
+
+use serde_json::json;
+use timeloom_testkit::until;
+
+use crate::record_robot::{Recording, Robot};
+use crate::s3::S3;
+use crate::upload_proxy::Proxy;
+
+/// A robot that knows a server over a bad network.
+fn world() -> Option<(S3, Proxy, Robot)> {
+    let s3 = S3::new()?;
+    let proxy = Proxy::new(s3.host());
+    let mut robot = Robot::new()?;
+    s3.set_environment(&mut robot.sandbox);
+    let endpoint = format!("http://{}", proxy.host);
+    robot.sandbox.set("AWS_ENDPOINT_URL", &endpoint);
+    robot.ask(&json!({"do": "writer", "name": "a", "topic": "/a", "reliable": true}));
+    Some((s3, proxy, robot))
+}
+
+#[test]
+fn files_are_uploaded_as_they_are_closed_and_the_network_costs_no_message() {
+    let Some((_s3, proxy, mut robot)) = world() else {
+        return;
+    };
+    // Down at first: the recorder goes on.
+    proxy.set(|faults| faults.refuse = true);
+    let recording = robot.record(
+        "--topics /a -o bag --max-bag-size 20000 --upload s3://robots/r2 --delete-uploaded",
+    );
+    robot.matched("a");
+    robot.ask(&json!({"do": "publish", "name": "a", "count": 1000, "rate": 2000.0}));
+    let bag = robot.sandbox.path("bag");
+    until("files are closed", || bag.join("bag_2.mcap").is_file());
+    assert!(bag.join("bag_0.mcap").is_file(), "nothing has arrived");
+    proxy.set(|faults| faults.refuse = false);
+    until("the first file has arrived", || {
+        !bag.join("bag_0.mcap").exists()
+    });
+    robot.ask(&json!({"do": "publish", "name": "a", "count": 1000, "rate": 2000.0}));
+    robot.ask(&json!({"do": "acked", "name": "a"}));
+    let run = recording.interrupt();
+    assert_eq!(run.code, 0, "{run}");
+    assert!(run.stderr.contains("uploaded s3://robots/r2/bag"), "{run}");
+    assert!(!bag.exists(), "{run}");
+    let info = robot.sandbox.ok("info --format json s3://robots/r2/bag");
+    let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+    assert_eq!(info["message_count"], json!(2000), "{info}");
+}
+
+#[test]
+fn a_recording_whose_upload_fails_is_whole_and_says_what_is_missing() {
+    let Some((_s3, proxy, mut robot)) = world() else {
+        return;
+    };
+    let recording = robot.record("--topics /a -o bag --upload s3://no-such-bucket/r2");
+    robot.matched("a");
+    robot.ask(&json!({"do": "publish", "name": "a", "count": 10, "rate": 1000.0}));
+    robot.ask(&json!({"do": "acked", "name": "a"}));
+    let run = recording.interrupt();
+    assert_eq!(run.code, 1, "{run}");
+    assert!(run.stderr.contains("not uploaded: 1 file"), "{run}");
+    assert!(run.stderr.contains("timeloom upload"), "{run}");
+    assert_eq!(proxy.count("bag_0.mcap HTTP"), 1, "{run}");
+    robot.sandbox.ok("upload bag --to s3://robots/r2");
+    let there = robot.sandbox.ok("cat s3://robots/r2/bag");
+    assert_eq!(there.lines().count(), 10);
+}
+
+#[test]
+fn another_process_follows_the_recordings_of_a_directory() {
+    let Some((_s3, _proxy, mut robot)) = world() else {
+        return;
+    };
+    std::fs::create_dir(robot.sandbox.path("data")).unwrap();
+    let mut command = robot
+        .sandbox
+        .command("upload data --to s3://robots/r2 --follow --delete");
+    let follower = Recording::start(&mut command);
+    for name in ["one", "two"] {
+        let recording = robot.record(&format!("--topics /a -o data/{name}"));
+        robot.matched("a");
+        robot.ask(&json!({"do": "publish", "name": "a", "count": 10, "rate": 1000.0}));
+        robot.ask(&json!({"do": "acked", "name": "a"}));
+        let run = recording.interrupt();
+        assert_eq!(run.code, 0, "{run}");
+        let bag = robot.sandbox.path("data").join(name);
+        until("the bag has arrived", || !bag.exists());
+    }
+    let run = follower.interrupt();
+    assert_eq!(run.code, 0, "{run}");
+    assert!(run.stderr.contains("uploaded s3://robots/r2/two"), "{run}");
+    for name in ["one", "two"] {
+        let there = robot.sandbox.ok(&format!("cat s3://robots/r2/{name}"));
+        assert_eq!(there.lines().count(), 10);
+    }
+}
