@@ -26,6 +26,8 @@ fn help_goes_to_stdout() {
       diff         Compare two bags: topics, types, QoS, counts, losses, and messages field by field
       check        Check a bag against a contract: topics, types, QoS, rates, gaps, stamps, values,
                    losses; learn one
+      upload       Upload bags to object storage: resumed after a cut, compared by hash, deleted here only
+                   if asked
       reindex      Rebuild metadata.yaml from the files of a bag
       recover      Rescue the messages of a damaged bag: cut files, missing summaries, broken metadata
       trace        Lineage of messages: which inputs made an output, how late, what broke: live, report,

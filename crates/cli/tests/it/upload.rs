@@ -9,7 +9,7 @@ use timeloom_testkit::until;
 
 use crate::record_robot::Recording;
 use crate::s3::S3;
-use crate::support::{Sandbox, bags, stored};
+use crate::support::{Sandbox, stored};
 use crate::upload_proxy::Proxy;
 
 const JOURNAL: &str = ".timeloom_upload.json";
@@ -60,7 +60,12 @@ fn an_uploaded_bag_is_the_same_and_is_not_sent_twice() {
     let Some((_s3, proxy, sandbox)) = world() else {
         return;
     };
-    for name in ["mcap_plain", "sqlite3_plain", "SPLIT"] {
+    for name in [
+        "mcap_plain",
+        "sqlite3_plain",
+        "mcap_split_dur",
+        "mcap_file_zstd",
+    ] {
         sandbox.copy(name, name);
         let run = sandbox.run(&format!("upload {name} --to s3://robots/r2/"));
         assert_eq!(run.code, 0, "{run}");

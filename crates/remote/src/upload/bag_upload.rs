@@ -259,9 +259,8 @@ impl BagUpload {
     fn has_sent_metadata(&self) -> bool {
         let sent = self.journal.file(self.target.uri(), METADATA_FILE);
         let now = identity(&self.directory.join(METADATA_FILE));
-        let is_there = |sent: &FileState| {
-            sent.arrived && now.is_ok_and(|now| sent.is_same_file(&now))
-        };
+        let is_there =
+            |sent: &FileState| sent.arrived && now.is_ok_and(|now| sent.is_same_file(&now));
         self.only.is_some() || sent.is_some_and(is_there)
     }
 
