@@ -61,6 +61,6 @@ pub use method::Method;
 pub use peer_clock::{Contradiction, Directions, PeerClock, PeerFit};
 pub use recording::{causal, causal_one, smooth, smooth_with};
 pub use sample::{ActiveSample, PassiveSample, Sample, StampSource};
-pub use sensor_clock::{Counters, Diagnostics, HostStamps, SensorClock};
+pub use sensor_clock::{Counters, DeviceClock, Diagnostics, HostStamps, SensorClock};
 pub use switching_hull::SwitchingHull;
 pub use ticks::{ClockSpec, TickCounter};

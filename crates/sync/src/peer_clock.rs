@@ -7,7 +7,7 @@ use crate::crossings::{Crossing, Crossings};
 use crate::device_time::DeviceTime;
 use crate::error::Result;
 use crate::event::EventKind;
-use crate::limits::Limits;
+use crate::limits::{GrainSource, Limits};
 use crate::line::{nanos_between, seconds_between};
 use crate::mapped::{Bounds, Health, Mapped};
 use crate::mapping::Mapping;
@@ -113,6 +113,11 @@ impl PeerClock {
             (false, true) => Directions::FromPeer,
             (true, false) => Directions::ToPeer,
             (false, false) => Directions::Both,
+        };
+        // Times of system clocks have no grain; messages that are sent at regular times would look as if.
+        let limits = &Limits {
+            grain_source: GrainSource::Given,
+            ..*limits
         };
         let samples = match directions {
             Directions::FromPeer => one_way(from_peer),

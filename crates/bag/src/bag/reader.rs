@@ -197,6 +197,12 @@ impl BagReader {
         self.merge.location()
     }
 
+    /// The description of each file, with the place of its bag among those that were opened.
+    pub fn file_infos(&self) -> impl Iterator<Item = (usize, &FileInfo)> {
+        let members = self.merge.members().iter();
+        members.map(|member| (member.bag, &member.info))
+    }
+
     /// The description of each file, with its path.
     pub fn files(&self) -> impl Iterator<Item = (&Path, &FileInfo)> {
         self.merge

@@ -2,7 +2,7 @@
 
 use timeloom_time::{Duration, Steady, Time};
 
-use super::{HostStamps, SensorClock};
+use super::SensorClock;
 use crate::anchor::whole_nanos;
 use crate::bound_tracker::Trust;
 use crate::device_time::{DeviceTime, check_stamp};
@@ -112,16 +112,21 @@ impl SensorClock {
         }
         let newest = self.bounds.bounds(device, Trust::Newest);
         let loosened = bounds.loosened(self.hidden_move(), &newest);
-        match self.host_stamps {
-            // No step can hide behind a late packet, only another rate.
-            HostStamps::Steady => loosened.intersection(&self.bounds.at_any_rate(device)),
-            HostStamps::MayStep => loosened,
+        if self.may_step() {
+            return loosened;
         }
+        // No step can hide behind a late packet, only another rate.
+        loosened.intersection(&self.bounds.at_any_rate(device))
     }
 
     /// The largest move of a clock that the samples do not exclude.
     pub(crate) fn hidden_move(&self) -> Duration {
-        Duration::from_nanos(whole_nanos(self.hidden.most()))
+        let most = if self.may_step() {
+            self.hidden.most_with_steps()
+        } else {
+            self.hidden.most()
+        };
+        Duration::from_nanos(whole_nanos(most))
     }
 
     /// Whether a sample contradicted bounds of before, and too little time has passed for the estimate to follow.
