@@ -46,12 +46,21 @@ impl MergedHost {
     /// The largest error of the offset, if it is bounded on both sides.
     pub fn bound_ns(&self) -> Option<i64> {
         let (offset, lower, upper) = (self.offset_ns?, self.lower_ns?, self.upper_ns?);
-        Some(upper.saturating_sub(offset).max(offset.saturating_sub(lower)))
+        Some(
+            upper
+                .saturating_sub(offset)
+                .max(offset.saturating_sub(lower)),
+        )
     }
 
     fn write(&self, text: &mut String) {
         // Writing to a text never fails.
-        let _written = write!(text, "name={} corrected={}", word(&self.name), self.corrected);
+        let _written = write!(
+            text,
+            "name={} corrected={}",
+            word(&self.name),
+            self.corrected
+        );
         let numbers = [
             ("offset_ns", self.offset_ns),
             ("lower_ns", self.lower_ns),

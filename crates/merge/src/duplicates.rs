@@ -83,7 +83,8 @@ mod tests {
     fn copies_of_other_bags_go_and_repeated_payloads_stay() {
         let topic = TopicInfo::new("/a", "std_msgs/msg/Bool").name;
         let mut filter = CopyFilter::new(0);
-        let mut takes = |bag, log, publish| filter.is_first(bag, &topic, &message(log, publish, &[1]));
+        let mut takes =
+            |bag, log, publish| filter.is_first(bag, &topic, &message(log, publish, &[1]));
         assert!(takes(0, 10, 5));
         assert!(!takes(1, 11, 5));
         // Without publish times, the n-th of one bag is the n-th of the other.

@@ -28,7 +28,9 @@ pub enum Error {
         reason: String,
     },
     /// An input is a merged bag whose hosts have clocks of their own.
-    #[error("{name} is a merged bag whose times are by several clocks: merge the bags that it was made of")]
+    #[error(
+        "{name} is a merged bag whose times are by several clocks: merge the bags that it was made of"
+    )]
     Merged {
         /// The input.
         name: String,

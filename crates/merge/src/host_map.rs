@@ -167,7 +167,10 @@ mod tests {
     fn copies_give_an_offset_without_bounds() {
         let map = HostMap::Copies(Arc::new(vec![(1_000, -10), (2_000, -30)]));
         let at = |time| map.convert(time).ns - time;
-        assert_eq!([0, 1_000, 1_500, 2_000, 9_000].map(at), [-10, -10, -20, -30, -30]);
+        assert_eq!(
+            [0, 1_000, 1_500, 2_000, 9_000].map(at),
+            [-10, -10, -20, -30, -30]
+        );
         assert_eq!(map.convert(1_500).width_ns(), None);
     }
 }

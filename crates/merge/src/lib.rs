@@ -1,10 +1,10 @@
 #![doc = include_str!("../README.md")]
 
+mod duplicates;
 mod error;
 mod evidence;
 mod host_map;
 mod hosts;
-mod duplicates;
 mod message_pairs;
 mod options;
 mod publishers;

@@ -56,7 +56,11 @@ impl MessagePairs {
         first.is_ambiguous |= first.bag == bag;
         if !first.is_ambiguous {
             let first = *first;
-            let (early, late) = if first.bag < bag { (first, copy) } else { (copy, first) };
+            let (early, late) = if first.bag < bag {
+                (first, copy)
+            } else {
+                (copy, first)
+            };
             let by = late.log_time_ns.saturating_sub(early.log_time_ns);
             let stretch = early.log_time_ns.div_euclid(STRETCH);
             let kept = self.differences.entry((early.bag, late.bag, stretch));
@@ -93,6 +97,10 @@ pub(crate) fn key(topic: &str, message: &Message<'_>, bytes: usize) -> u64 {
         message.publish_time_ns.hash(&mut hasher);
     }
     message.data.len().hash(&mut hasher);
-    message.data.get(..bytes).unwrap_or(message.data).hash(&mut hasher);
+    message
+        .data
+        .get(..bytes)
+        .unwrap_or(message.data)
+        .hash(&mut hasher);
     hasher.finish()
 }

@@ -65,8 +65,11 @@ impl Publishers {
         if topic.boots.len() > 1 {
             return None;
         }
-        let is_local =
-            |crossings: &Crossings| crossings.least_delay_ns().is_some_and(|least| (0..=LOCAL).contains(&least));
+        let is_local = |crossings: &Crossings| {
+            crossings
+                .least_delay_ns()
+                .is_some_and(|least| (0..=LOCAL).contains(&least))
+        };
         let mut local = topic.crossings.iter().filter(|(_, it)| is_local(it));
         let (bag, _) = local.next()?;
         let is_only = local.next().is_none() && topic.crossings.len() > 1;
@@ -141,7 +144,13 @@ mod tests {
         // No publish times.
         heard(&mut publishers, "/plain", 0, 0);
         assert!(publishers.has_publish_times("/near", 0));
-        let crossings: Vec<_> = publishers.crossings().map(|(name, from, to, _)| (name, from, to)).collect();
-        assert_eq!(crossings, [("/far_ahead", 1, 0), ("/far_behind", 0, 1), ("/near", 1, 0)]);
+        let crossings: Vec<_> = publishers
+            .crossings()
+            .map(|(name, from, to, _)| (name, from, to))
+            .collect();
+        assert_eq!(
+            crossings,
+            [("/far_ahead", 1, 0), ("/far_behind", 0, 1), ("/near", 1, 0)]
+        );
     }
 }

@@ -60,13 +60,16 @@ impl Survey {
         let mut found: Vec<Option<Host>> = (0..count).map(|_| None).collect();
         found[options.reference] = Some(self.host(options.reference, HostMap::Same, None));
         while let Some((place, edge, from)) = self.nearest(&found, &edges) {
-            let base = found[from].as_ref().map_or(HostMap::Same, |host| host.map.clone());
+            let base = found[from]
+                .as_ref()
+                .map_or(HostMap::Same, |host| host.map.clone());
             let map = edge.toward(from).then(base);
             found[place] = Some(self.host(place, map, Some((edge, from))));
         }
-        let hosts = found.into_iter().enumerate().map(|(place, host)| {
-            host.ok_or_else(|| self.no_evidence(place, options.reference))
-        });
+        let hosts = found
+            .into_iter()
+            .enumerate()
+            .map(|(place, host)| host.ok_or_else(|| self.no_evidence(place, options.reference)));
         let hosts = hosts.collect::<Result<Vec<Host>>>()?;
         self.check_agreement(&hosts, &edges)?;
         Ok(Hosts {
@@ -95,7 +98,9 @@ impl Survey {
         });
         candidates.min_by(|one, other| {
             let cost = |(place, edge, from): &(usize, &Edge, usize)| {
-                let base = found[*from].as_ref().map_or(HostMap::Same, |host| host.map.clone());
+                let base = found[*from]
+                    .as_ref()
+                    .map_or(HostMap::Same, |host| host.map.clone());
                 cost(edge.toward(*from).then(base).convert(self.middle(*place)))
             };
             cost(one).total_cmp(&cost(other))
@@ -109,7 +114,9 @@ impl Survey {
     }
 
     fn name(&self, place: usize) -> String {
-        self.hosts.get(place).map_or_else(String::new, |host| host.name.clone())
+        self.hosts
+            .get(place)
+            .map_or_else(String::new, |host| host.name.clone())
     }
 
     fn host(&self, place: usize, map: HostMap, by: Option<(&Edge, usize)>) -> Host {
@@ -185,7 +192,11 @@ impl Survey {
         let mut all: BTreeMap<(usize, usize), Traffic> = BTreeMap::new();
         let mut add = |from: usize, to: usize, topic: &str, crossings: &Crossings| {
             let traffic = all.entry((from.min(to), from.max(to))).or_default();
-            let way = if from < to { &mut traffic.there } else { &mut traffic.back };
+            let way = if from < to {
+                &mut traffic.there
+            } else {
+                &mut traffic.back
+            };
             way.merge(crossings);
             traffic.topics.insert(topic.to_owned());
             if let Some((host, Reason::Local)) = self.publishers.host(topic) {
@@ -236,7 +247,10 @@ impl Survey {
         Ok(Some(Edge {
             hosts: [a, b],
             steps: clock.steps(),
-            maps: [HostMap::Messages(Arc::clone(&clock)), HostMap::MessagesBack(clock)],
+            maps: [
+                HostMap::Messages(Arc::clone(&clock)),
+                HostMap::MessagesBack(clock),
+            ],
             evidence: vec![Evidence::Messages {
                 to: traffic.there.count(),
                 from: traffic.back.count(),
@@ -296,7 +310,8 @@ impl Survey {
 
     fn times(&self, place: usize) -> (i64, i64) {
         let host = self.hosts.get(place);
-        host.and_then(|host| host.start_ns.zip(host.end_ns)).unwrap_or((0, 0))
+        host.and_then(|host| host.start_ns.zip(host.end_ns))
+            .unwrap_or((0, 0))
     }
 
     /// Relations that were not needed must agree with those that were.
@@ -304,7 +319,10 @@ impl Survey {
         for edge in edges {
             let [a, b] = edge.hosts;
             let time = self.middle(b);
-            let direct = edge.maps[0].clone().then(hosts[a].map.clone()).convert(time);
+            let direct = edge.maps[0]
+                .clone()
+                .then(hosts[a].map.clone())
+                .convert(time);
             if let Some(apart) = apart(&direct, &hosts[b].map.convert(time)) {
                 let reason = format!(
                     "by way of {} the offset differs by {} more than the bounds allow",
@@ -331,7 +349,9 @@ impl Edge {
 }
 
 fn copies_edge((a, b): (usize, usize), knots: &[(i64, i64)]) -> Edge {
-    let back = knots.iter().map(|(at, add)| (at.saturating_add(*add), add.saturating_neg()));
+    let back = knots
+        .iter()
+        .map(|(at, add)| (at.saturating_add(*add), add.saturating_neg()));
     Edge {
         hosts: [a, b],
         maps: [
@@ -377,7 +397,8 @@ fn cost(time: HostTime) -> f64 {
 fn synchronised(one: &RecordedHost, other: &RecordedHost) -> Option<Evidence> {
     let worst = |host: &RecordedHost| {
         let errors = host.clock.iter().map(|record| {
-            let is_usable = record.synchronised && record.step_ns.is_none() && !follows_itself(record);
+            let is_usable =
+                record.synchronised && record.step_ns.is_none() && !follows_itself(record);
             record.error_ns.filter(|_| is_usable)
         });
         errors.collect::<Option<Vec<i64>>>()?.into_iter().max()

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use timeloom_bag::convert::{OnDamage, Progress};
-use timeloom_bag::{BagReader, HostClockRecord, Message, MergedHost, Query, StorageReader as _, TopicId, TopicInfo};
+use timeloom_bag::{
+    BagReader, HostClockRecord, MergedHost, Message, Query, StorageReader as _, TopicId, TopicInfo,
+};
 use timeloom_sync::Crossing;
 use timeloom_trace::{AnyTag, TAG_TYPE, TagView};
 
@@ -30,7 +32,9 @@ pub(crate) struct RecordedHost {
 impl RecordedHost {
     fn has_boot(&self, boot_ns: i64) -> bool {
         let boots = self.clock.iter().filter_map(HostClockRecord::boot_ns);
-        boots.into_iter().any(|boot| boot.abs_diff(boot_ns) <= SAME_BOOT)
+        boots
+            .into_iter()
+            .any(|boot| boot.abs_diff(boot_ns) <= SAME_BOOT)
     }
 }
 
@@ -73,9 +77,16 @@ pub fn survey(
     }
     let topics: Vec<TopicInfo> = reader.info().topics.clone();
     survey.shared = shared(reader, &topics);
-    let wanted = topics.iter().enumerate().filter(|(_, topic)| !is_latched(topic));
+    let wanted = topics
+        .iter()
+        .enumerate()
+        .filter(|(_, topic)| !is_latched(topic));
     let query = Query {
-        topics: Some(wanted.filter_map(|(place, _)| TopicId::from_index(place)).collect()),
+        topics: Some(
+            wanted
+                .filter_map(|(place, _)| TopicId::from_index(place))
+                .collect(),
+        ),
         ..Query::default()
     };
     let total = reader.info().message_count();
@@ -132,15 +143,26 @@ impl Survey {
             return;
         }
         if !published.steady.is_zero() && !published.ros.is_zero() {
-            let boot_ns = published.ros.nanos().saturating_sub(published.steady.nanos());
-            let mut at_home = self.hosts.iter().enumerate().filter(|(_, host)| host.has_boot(boot_ns));
+            let boot_ns = published
+                .ros
+                .nanos()
+                .saturating_sub(published.steady.nanos());
+            let mut at_home = self
+                .hosts
+                .iter()
+                .enumerate()
+                .filter(|(_, host)| host.has_boot(boot_ns));
             if let (Some((bag, _)), None) = (at_home.next(), at_home.next()) {
                 self.publishers.boot(tag.topic, bag);
                 self.publishers.boot(tag_topic, bag);
             }
         }
         // Tags of TILDE have no node name: the topic identifies the node.
-        let node = if tag.node.is_empty() { tag.topic } else { tag.node };
+        let node = if tag.node.is_empty() {
+            tag.topic
+        } else {
+            tag.node
+        };
         let nodes = self.nodes.entry(tag.topic.to_owned()).or_default();
         if !nodes.contains(node) {
             nodes.insert(node.to_owned());
@@ -152,8 +174,15 @@ impl Survey {
 fn hosts(reader: &BagReader, names: &[String]) -> Result<Vec<RecordedHost>> {
     let bags = reader.bags().iter().enumerate();
     let hosts = bags.map(|(place, bag)| {
-        let name = names.get(place).cloned().unwrap_or_else(|| format!("bag {place}"));
-        let files = || reader.file_infos().filter(move |(number, _)| *number == place);
+        let name = names
+            .get(place)
+            .cloned()
+            .unwrap_or_else(|| format!("bag {place}"));
+        let files = || {
+            reader
+                .file_infos()
+                .filter(move |(number, _)| *number == place)
+        };
         let embedded = files().find_map(|(_, info)| info.metadata.as_ref());
         let metadata = bag.metadata.as_ref().or(embedded);
         let custom_data = metadata.map_or(&[][..], |metadata| &metadata.custom_data);

@@ -47,7 +47,10 @@ impl TagLinks {
             if let Some(sent_ns) = self.published.get(&known).copied() {
                 self.link(topic, output, sent_ns, received_ns);
             } else {
-                self.received.entry(known).or_default().push((output, received_ns));
+                self.received
+                    .entry(known)
+                    .or_default()
+                    .push((output, received_ns));
                 self.wait(known);
             }
         }

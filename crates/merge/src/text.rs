@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use timeloom_text::{Table, duration};
+use timeloom_text::{Table, offset};
 
 use crate::evidence::Evidence;
 use crate::hosts::{Host, HostOffset, Hosts};
@@ -10,7 +10,10 @@ use crate::hosts::{Host, HostOffset, Hosts};
 impl Hosts {
     /// A table of the hosts, and what their bounds rely on.
     pub fn text(&self) -> String {
-        let mut table = Table::new("", &["host", "add", "at least", "at most", "drift", "evidence"]);
+        let mut table = Table::new(
+            "",
+            &["host", "add", "at least", "at most", "drift", "evidence"],
+        );
         for (place, host) in self.hosts.iter().enumerate() {
             if place == self.reference {
                 let cells = [host.name.as_str(), "0", "", "", "", "the timeline"];
@@ -35,7 +38,7 @@ impl Host {
         let middle = self.middle();
         let side = |of: fn(&HostOffset) -> Option<i64>| {
             let bound = middle.and_then(of);
-            bound.map_or_else(|| "unknown".to_owned(), signed)
+            bound.map_or_else(|| "unknown".to_owned(), offset)
         };
         let reference = hosts.hosts.get(hosts.reference);
         let way = self.by_way_of.as_deref();
@@ -44,10 +47,11 @@ impl Host {
         let evidence = evidence.join("; ");
         [
             self.name.clone(),
-            middle.map_or_else(|| "unknown".to_owned(), |middle| signed(middle.offset_ns)),
+            middle.map_or_else(|| "unknown".to_owned(), |middle| offset(middle.offset_ns)),
             side(|offset| offset.lower_ns),
             side(|offset| offset.upper_ns),
-            self.drift_ppm().map_or_else(String::new, |ppm| format!("{ppm:+.1} ppm")),
+            self.drift_ppm()
+                .map_or_else(String::new, |ppm| format!("{ppm:+.1} ppm")),
             match way {
                 Some(way) => format!("by way of {way}: {evidence}"),
                 None => evidence,
@@ -64,9 +68,13 @@ impl Host {
             ));
         }
         if self.steps > 0 {
-            notes.push(format!("a clock was set {} times, or seems to have been", self.steps));
+            notes.push(format!(
+                "a clock was set {} times, or seems to have been",
+                self.steps
+            ));
         }
-        let has_bounds = |offset: &HostOffset| (offset.lower_ns.is_some(), offset.upper_ns.is_some());
+        let has_bounds =
+            |offset: &HostOffset| (offset.lower_ns.is_some(), offset.upper_ns.is_some());
         match self.middle().map(has_bounds) {
             Some((false, false)) if !self.evidence.is_empty() => notes.push(
                 "no bounds: it is not known on which host the messages were published; name it with --published-on"
@@ -80,9 +88,4 @@ impl Host {
         }
         notes
     }
-}
-
-fn signed(nanos: i64) -> String {
-    let sign = if nanos < 0 { "-" } else { "+" };
-    format!("{sign}{}", duration(i64::try_from(nanos.unsigned_abs()).unwrap_or(i64::MAX)))
 }

@@ -66,7 +66,8 @@ pub fn write(
 ) -> Result<MergeReport> {
     let inputs: Vec<Vec<(String, String)>> = custom_data(&reader);
     let mut bag = options.bag.clone();
-    bag.custom_data.extend(hosts.custom_data(&inputs, options.stamps));
+    bag.custom_data
+        .extend(hosts.custom_data(&inputs, options.stamps));
     if options.stamps == Stamps::Corrected {
         for (place, host) in hosts.hosts.iter().enumerate() {
             if !matches!(host.map, HostMap::Same) {
@@ -96,7 +97,9 @@ pub fn write(
 fn custom_data(reader: &BagReader) -> Vec<Vec<(String, String)>> {
     let bags = reader.bags().iter().enumerate();
     let data = bags.map(|(place, bag)| {
-        let mut files = reader.file_infos().filter(move |(number, _)| *number == place);
+        let mut files = reader
+            .file_infos()
+            .filter(move |(number, _)| *number == place);
         let embedded = files.find_map(|(_, info)| info.metadata.as_ref());
         let metadata = bag.metadata.as_ref().or(embedded);
         metadata.map_or_else(Vec::new, |metadata| metadata.custom_data.clone())
@@ -108,7 +111,9 @@ fn custom_data(reader: &BagReader) -> Vec<Vec<(String, String)>> {
 fn leave_losses_open(reader: &mut BagReader, hosts: &Hosts) {
     let topics = reader.info().topics.iter().enumerate();
     let shared = topics.filter(|(_, topic)| hosts.shared.contains(&topic.name));
-    let shared: Vec<TopicId> = shared.filter_map(|(place, _)| TopicId::from_index(place)).collect();
+    let shared: Vec<TopicId> = shared
+        .filter_map(|(place, _)| TopicId::from_index(place))
+        .collect();
     for topic in shared {
         reader.leave_losses_open(topic);
     }
@@ -122,9 +127,17 @@ fn edit(
     counts: &Rc<RefCell<Counts>>,
 ) -> MessageEdit {
     let counts = Rc::clone(counts);
-    let names: Vec<String> = reader.info().topics.iter().map(|topic| topic.name.clone()).collect();
+    let names: Vec<String> = reader
+        .info()
+        .topics
+        .iter()
+        .map(|topic| topic.name.clone())
+        .collect();
     let clocks = (options.stamps == Stamps::Corrected).then(|| publish_clocks(&names, hosts));
-    let shared: Vec<bool> = names.iter().map(|name| hosts.shared.contains(name)).collect();
+    let shared: Vec<bool> = names
+        .iter()
+        .map(|name| hosts.shared.contains(name))
+        .collect();
     let mut copies = (options.duplicates == Duplicates::Remove)
         .then(|| CopyFilter::new(apart_ns(hosts, options.stamps)));
     Box::new(move |bag: usize, message: &mut Message<'_>| {
@@ -140,7 +153,9 @@ fn edit(
         }
         match clocks.as_ref().and_then(|clocks| clocks.get(&(bag, place))) {
             None => {}
-            Some(PublishClock::Host(map)) => message.publish_time_ns = map.map(message.publish_time_ns),
+            Some(PublishClock::Host(map)) => {
+                message.publish_time_ns = map.map(message.publish_time_ns)
+            }
             Some(PublishClock::LogTime) => message.publish_time_ns = message.log_time_ns,
             Some(PublishClock::Unknown) => counts.publish_times_left += 1,
         }

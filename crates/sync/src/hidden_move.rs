@@ -79,6 +79,9 @@ mod tests {
         hidden.packet(0.0);
         assert!(hidden.most() < 1_200e3, "one stall: {}", hidden.most());
         let with_steps = hidden.most_with_steps();
-        assert!(with_steps > 39e6, "a packet like the stalled one hides a step: {with_steps}");
+        assert!(
+            with_steps > 39e6,
+            "a packet like the stalled one hides a step: {with_steps}"
+        );
     }
 }

@@ -103,11 +103,7 @@ impl PeerClock {
     /// # Errors
     ///
     /// [`Error::StampOutOfRange`](crate::Error::StampOutOfRange) for times that no clock shows.
-    pub fn fit(
-        from_peer: &Crossings,
-        to_peer: &Crossings,
-        limits: &Limits,
-    ) -> Result<PeerFit> {
+    pub fn fit(from_peer: &Crossings, to_peer: &Crossings, limits: &Limits) -> Result<PeerFit> {
         let directions = match (from_peer.is_empty(), to_peer.is_empty()) {
             (true, true) => return Ok(PeerFit::NoMessages),
             (false, true) => Directions::FromPeer,
@@ -188,7 +184,11 @@ fn nearest_epoch(mapping: &Mapping, at: i64) -> Result<Mapped> {
         (one, Some(other)) => Ok(Mapped {
             bounds: Bounds {
                 lower: one.bounds.lower.min(other.bounds.lower),
-                upper: one.bounds.upper.zip(other.bounds.upper).map(|(a, b)| a.max(b)),
+                upper: one
+                    .bounds
+                    .upper
+                    .zip(other.bounds.upper)
+                    .map(|(a, b)| a.max(b)),
             },
             health: Health::Degraded,
             ..other

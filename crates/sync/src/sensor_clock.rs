@@ -185,6 +185,11 @@ impl SensorClock {
         self.device_clock = device_clock;
     }
 
+    /// Whether the clock of the device may be set.
+    pub const fn device_clock(&self) -> DeviceClock {
+        self.device_clock
+    }
+
     /// Whether one of the two clocks may be set.
     fn may_step(&self) -> bool {
         self.host_stamps == HostStamps::MayStep || self.device_clock == DeviceClock::MayBeSet

@@ -100,7 +100,10 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     drop(progress);
     let report = result.inspect_err(|_| {
         if output.exists() {
-            let text = format!("{} is unfinished: remove it before you try again", output.display());
+            let text = format!(
+                "{} is unfinished: remove it before you try again",
+                output.display()
+            );
             context.printer.warning(&text);
         }
     })?;
@@ -110,10 +113,16 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
 impl Arguments {
     fn options(&self) -> anyhow::Result<MergeOptions> {
         if !(self.max_skew.is_finite() && self.max_skew > 0.0) {
-            let text = format!("--max-skew {} is not a positive number of ppm", self.max_skew);
+            let text = format!(
+                "--max-skew {} is not a positive number of ppm",
+                self.max_skew
+            );
             return Err(Failure::usage(text).into());
         }
-        let reference = self.reference.as_deref().map_or(Ok(0), |bag| self.place(bag))?;
+        let reference = self
+            .reference
+            .as_deref()
+            .map_or(Ok(0), |bag| self.place(bag))?;
         let mut published_on = Vec::new();
         for text in &self.published_on {
             let (bag, topics) = text.split_once('=').ok_or_else(|| {
@@ -125,11 +134,23 @@ impl Arguments {
         }
         Ok(MergeOptions {
             reference,
-            stamps: if self.correct { Stamps::Corrected } else { Stamps::Left },
-            duplicates: if self.dedupe { Duplicates::Remove } else { Duplicates::Keep },
+            stamps: if self.correct {
+                Stamps::Corrected
+            } else {
+                Stamps::Left
+            },
+            duplicates: if self.dedupe {
+                Duplicates::Remove
+            } else {
+                Duplicates::Keep
+            },
             skew_ppm: self.max_skew,
             published_on,
-            on_damage: if self.skip_damage { OnDamage::Skip } else { OnDamage::Fail },
+            on_damage: if self.skip_damage {
+                OnDamage::Skip
+            } else {
+                OnDamage::Fail
+            },
             bag: self.writer.settings().bag_options()?,
         })
     }
@@ -148,14 +169,22 @@ impl Arguments {
     /// The name of each host: that of its bag, or the whole path where two are the same.
     fn names(&self) -> Vec<String> {
         let short = |path: &PathBuf| {
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            let name = path
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned());
             name.unwrap_or_else(|| path.display().to_string())
         };
         let all: Vec<String> = self.bags.iter().map(short).collect();
         let is_unique = |name: &String| all.iter().filter(|other| *other == name).count() == 1;
         let names = self.bags.iter().zip(&all);
         names
-            .map(|(path, name)| if is_unique(name) { name.clone() } else { path.display().to_string() })
+            .map(|(path, name)| {
+                if is_unique(name) {
+                    name.clone()
+                } else {
+                    path.display().to_string()
+                }
+            })
             .collect()
     }
 
@@ -171,11 +200,17 @@ impl Arguments {
             progress.update(fraction, state.messages);
         });
         drop(progress);
-        found.and_then(|found| found.solve(options)).map_err(|error| self.hinted(error))
+        found
+            .and_then(|found| found.solve(options))
+            .map_err(|error| self.hinted(error))
     }
 
     fn hinted(&self, error: Error) -> anyhow::Error {
-        let paths: Vec<String> = self.bags.iter().map(|path| path.display().to_string()).collect();
+        let paths: Vec<String> = self
+            .bags
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
         let hint = match &error {
             Error::NoEvidence { .. } => format!(
                 "record a topic of each host on both, or run chrony or PTP; `timeloom convert {} -o OUTPUT` merges them as they are",
@@ -223,13 +258,17 @@ fn check_topics(reader: &BagReader, options: &MergeOptions) -> Result<(), Failur
 
 fn summarize(output: &Path, report: &MergeReport, context: &mut Context) -> Outcome {
     let messages = counted(report.messages_written, "message");
-    context.printer.note(&format!("wrote {}: {messages}", output.display()));
+    context
+        .printer
+        .note(&format!("wrote {}: {messages}", output.display()));
     if report.copies_removed > 0 {
         let (copies, have) = match report.copies_removed {
             1 => ("1 copy".to_owned(), "was"),
             count => (format!("{count} copies"), "were"),
         };
-        context.printer.note(&format!("{copies} of messages that several recorders have {have} left out"));
+        context.printer.note(&format!(
+            "{copies} of messages that several recorders have {have} left out"
+        ));
     }
     if report.publish_times_left > 0 {
         let times = counted(report.publish_times_left, "publish time");

@@ -1,6 +1,6 @@
 //! `timeloom merge`: what it prints, and its exit codes.
 
-use timeloom_bag::{BagOptions, BagWriter, Message, MergedHost, TopicInfo};
+use timeloom_bag::{BagOptions, BagWriter, MergedHost, Message, TopicInfo};
 
 use crate::support::Sandbox;
 
@@ -17,8 +17,18 @@ fn car(true_ns: i64) -> i64 {
 
 /// A minute of two hosts: `/a` comes from `car`, `/b` from `arm`, and both record both. `alone` shares no topic with them.
 pub(crate) fn write_bags(sandbox: &Sandbox) {
-    write(sandbox, "car", car, &[("/a", car, 50_000), ("/b", arm, 400_000)]);
-    write(sandbox, "arm", arm, &[("/a", car, 400_000), ("/b", arm, 50_000)]);
+    write(
+        sandbox,
+        "car",
+        car,
+        &[("/a", car, 50_000), ("/b", arm, 400_000)],
+    );
+    write(
+        sandbox,
+        "arm",
+        arm,
+        &[("/a", car, 400_000), ("/b", arm, 50_000)],
+    );
     write(sandbox, "alone", car, &[("/c", car, 50_000)]);
 }
 
@@ -55,8 +65,15 @@ fn exit_codes_tell_evidence_from_none() {
     assert_eq!(sandbox.run("merge car arm -o both").code, 0);
     let run = sandbox.run("merge car alone -o none");
     assert_eq!(run.code, 1, "{run}");
-    assert!(run.stderr.contains("no evidence of the offset between the clocks of alone and car"), "{run}");
-    assert!(run.stderr.contains("timeloom convert car alone -o OUTPUT"), "{run}");
+    assert!(
+        run.stderr
+            .contains("no evidence of the offset between the clocks of alone and car"),
+        "{run}"
+    );
+    assert!(
+        run.stderr.contains("timeloom convert car alone -o OUTPUT"),
+        "{run}"
+    );
     assert!(!sandbox.path("none").exists());
     let run = sandbox.run("merge car arm --published-on car=/b --published-on arm=/a -o wrong");
     assert_eq!(run.code, 1, "{run}");
@@ -84,9 +101,16 @@ fn the_output_says_where_its_times_come_from() {
     assert_eq!(report["reference"], 1);
     let offset = &report["hosts"][0]["offsets"][0];
     let number = |key: &str| offset[key].as_i64().unwrap();
-    assert!(number("lower_ns") <= 180_050_000 && 180_050_000 <= number("upper_ns"), "{offset}");
+    assert!(
+        number("lower_ns") <= 180_050_000 && 180_050_000 <= number("upper_ns"),
+        "{offset}"
+    );
     let metadata = timeloom_bag::metadata::read_metadata_file(&sandbox.path("both")).unwrap();
     let hosts = MergedHost::read(&metadata.custom_data);
     assert!(hosts.iter().all(|host| host.corrected), "{hosts:?}");
-    assert!(metadata.starting_time_ns >= arm(START), "{}", metadata.starting_time_ns);
+    assert!(
+        metadata.starting_time_ns >= arm(START),
+        "{}",
+        metadata.starting_time_ns
+    );
 }

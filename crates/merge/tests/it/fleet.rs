@@ -71,13 +71,21 @@ impl Fleet {
     fn record_on(&self, place: usize, host: &Host, path: &Path) {
         let state = host.state.iter();
         let options = BagOptions {
-            custom_data: state.map(|it| (HOST_CLOCK_KEY.to_owned(), it.clone())).collect(),
+            custom_data: state
+                .map(|it| (HOST_CLOCK_KEY.to_owned(), it.clone()))
+                .collect(),
             ..BagOptions::default()
         };
         let mut writer = BagWriter::create(path, options).unwrap();
         let mut messages = Vec::new();
-        for topic in self.topics.iter().filter(|topic| topic.recorded_by.contains(&place)) {
-            let id = writer.add_topic(&TopicInfo::new(topic.name, "std_msgs/msg/Int64")).unwrap();
+        for topic in self
+            .topics
+            .iter()
+            .filter(|topic| topic.recorded_by.contains(&place))
+        {
+            let id = writer
+                .add_topic(&TopicInfo::new(topic.name, "std_msgs/msg/Int64"))
+                .unwrap();
             for number in 0..RECORDED * 20 {
                 let sent = START + number * 50 * MILLISECOND + 1;
                 if host.loses.is_some_and(|nth| number % nth == nth - 1) {
@@ -140,7 +148,9 @@ impl Fleet {
         for step in 0..=20 {
             let true_ns = START + step * RECORDED * SECOND / 20;
             let truth = self.hosts[0].time(true_ns);
-            let time = hosts.hosts[place].map.convert(self.hosts[place].time(true_ns));
+            let time = hosts.hosts[place]
+                .map
+                .convert(self.hosts[place].time(true_ns));
             let is_inside = time.lower_ns.is_none_or(|lower| lower <= truth)
                 && time.upper_ns.is_none_or(|upper| truth <= upper);
             assert!(is_inside, "step {step}: {time:?}, truth {truth}");

@@ -11,9 +11,21 @@ fn fleet() -> Fleet {
     let mut hosts = vec![host("car", 0, 0), host("arm", 2 * SECOND, 10)];
     hosts[1].loses = Some(10);
     let topics = vec![
-        Topic { name: "/a", on: 0, recorded_by: BOTH },
-        Topic { name: "/b", on: 1, recorded_by: BOTH },
-        Topic { name: "/own", on: 1, recorded_by: &[1] },
+        Topic {
+            name: "/a",
+            on: 0,
+            recorded_by: BOTH,
+        },
+        Topic {
+            name: "/b",
+            on: 1,
+            recorded_by: BOTH,
+        },
+        Topic {
+            name: "/own",
+            on: 1,
+            recorded_by: &[1],
+        },
     ];
     let fleet = Fleet::new(hosts, topics);
     fleet.record();
@@ -47,7 +59,13 @@ fn by_default_times_stay_and_offsets_are_noted() {
     assert!(own[0].0 > START + 2 * SECOND, "{}", own[0].0);
     let metadata = reader.info().metadata.clone().unwrap();
     let hosts = MergedHost::read(&metadata.custom_data);
-    assert_eq!(hosts.iter().map(|host| host.name.as_str()).collect::<Vec<_>>(), ["car", "arm"]);
+    assert_eq!(
+        hosts
+            .iter()
+            .map(|host| host.name.as_str())
+            .collect::<Vec<_>>(),
+        ["car", "arm"]
+    );
     assert_eq!(hosts[0].offset_ns, Some(0));
     assert!(!hosts[1].corrected);
     let truth = fleet.true_offset(1, START + 30 * SECOND);
@@ -59,15 +77,25 @@ fn by_default_times_stay_and_offsets_are_noted() {
 #[test]
 fn corrected_times_are_by_the_clock_of_the_reference() {
     let fleet = fleet();
-    let options = MergeOptions { stamps: Stamps::Corrected, ..MergeOptions::default() };
+    let options = MergeOptions {
+        stamps: Stamps::Corrected,
+        ..MergeOptions::default()
+    };
     let (report, mut reader) = merged(&fleet, &options);
     // It is not known where a topic of one recorder is published.
     assert_eq!(report.publish_times_left, 1_080);
     let near = |a: i64, b: i64| a.abs_diff(b) < MILLISECOND.unsigned_abs();
     let own = times(&mut reader, "/own");
-    assert!(near(own[0].0, START + 3 * MILLISECOND), "{}", own[0].0 - START);
+    assert!(
+        near(own[0].0, START + 3 * MILLISECOND),
+        "{}",
+        own[0].0 - START
+    );
     for (log, publish) in times(&mut reader, "/b") {
-        assert!(near(publish, log) || log - publish < 5 * MILLISECOND, "{log} {publish}");
+        assert!(
+            near(publish, log) || log - publish < 5 * MILLISECOND,
+            "{log} {publish}"
+        );
         assert!(log > publish - MILLISECOND, "{log} {publish}");
     }
     let all = times(&mut reader, "/a");
@@ -77,14 +105,21 @@ fn corrected_times_are_by_the_clock_of_the_reference() {
     let account = reader.accounts()[topic.index()].clone().unwrap();
     assert_eq!(account.statistics.messages_lost_in_transport, 120);
     let first = account.timeline.intervals().next().unwrap();
-    assert!(first.start_ns.abs_diff(START) <= SECOND.unsigned_abs(), "{first:?}");
+    assert!(
+        first.start_ns.abs_diff(START) <= SECOND.unsigned_abs(),
+        "{first:?}"
+    );
 }
 
 #[test]
 fn copies_are_removed_and_losses_stay_open() {
     let fleet = fleet();
     for stamps in [Stamps::Left, Stamps::Corrected] {
-        let options = MergeOptions { stamps, duplicates: Duplicates::Remove, ..MergeOptions::default() };
+        let options = MergeOptions {
+            stamps,
+            duplicates: Duplicates::Remove,
+            ..MergeOptions::default()
+        };
         let (report, mut reader) = merged(&fleet, &options);
         assert_eq!(report.copies_removed, 2 * 1_080);
         assert_eq!(report.messages_written, 2 * 1_200 + 1_080);
@@ -108,5 +143,10 @@ fn a_merged_bag_with_several_clocks_is_not_merged_again() {
     let mut reader = BagReader::open_all(&[fleet.path("merged"), fleet.path("car")]).unwrap();
     let names = ["merged".to_owned(), "car".to_owned()];
     let error = timeloom_merge::survey(&mut reader, &names, &MergeOptions::default(), &mut |_| {});
-    assert!(error.unwrap_err().to_string().starts_with("merged is a merged bag"));
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .starts_with("merged is a merged bag")
+    );
 }

@@ -128,7 +128,12 @@ fn row(family: Family, seeds: &[u64], over: Over, others: &[&str]) -> String {
 }
 
 /// p99 of another estimator, used as its driver uses it: without anything around.
-fn other(scenario: &Scenario, seeds: &[u64], (clock, over): (HostClock, Over), name: &str) -> String {
+fn other(
+    scenario: &Scenario,
+    seeds: &[u64],
+    (clock, over): (HostClock, Over),
+    name: &str,
+) -> String {
     let make = || -> Box<dyn Estimator> {
         match name.parse::<Method>() {
             Ok(method) => method.estimator(&Limits::default()),
@@ -159,10 +164,7 @@ fn sides(family: Family, seeds: &[u64], over: Over) -> String {
         rate_hz: None,
         ..scenario
     };
-    let [together, packets, requests] = [scenario, packets, requests].map(|scenario| {
-        micros(over.all(&ours(&scenario, seeds, clock), |score| {
-            score.raw_p99_ns
-        }))
-    });
+    let [together, packets, requests] = [scenario, packets, requests]
+        .map(|scenario| micros(over.all(&ours(&scenario, seeds, clock), |score| score.raw_p99_ns)));
     format!("| {family} | {together} | {packets} | {requests} |")
 }

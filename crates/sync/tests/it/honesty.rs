@@ -6,8 +6,8 @@ use timeloom_sync::simulate::{
     DeviceModel, Disturbances, Family, HostClock, PathModel, RequestModel, Scenario, Window, score,
 };
 use timeloom_sync::{
-    ActiveSample, DeviceClock, DeviceTime, EventKind, Health, HostClocks, HostStamps, Limit, Limits, Method, PassiveSample, Sample, SensorClock,
-    causal_one, smooth,
+    ActiveSample, DeviceClock, DeviceTime, EventKind, Health, HostClocks, HostStamps, Limit,
+    Limits, Method, PassiveSample, Sample, SensorClock, causal_one, smooth,
 };
 use timeloom_time::{Duration, Time};
 
@@ -276,13 +276,28 @@ fn set_device(sample: Sample, step_ns: i64) -> Sample {
 
 #[test]
 fn a_device_clock_that_is_set_is_never_locked_and_outside_its_bounds() {
-    let steps_s = [1e-3, -1e-3, 5e-3, -5e-3, 30e-3, -30e-3, 0.5, -0.5, 7_200.0, -7_200.0];
-    let requests = [None, Some(RequestModel::FAST), Some(RequestModel { every_s: 10.0, ..RequestModel::FAST })];
-    for (step_s, requests) in steps_s.into_iter().flat_map(|step| requests.map(|it| (step, it))) {
+    let steps_s = [
+        1e-3, -1e-3, 5e-3, -5e-3, 30e-3, -30e-3, 0.5, -0.5, 7_200.0, -7_200.0,
+    ];
+    let requests = [
+        None,
+        Some(RequestModel::FAST),
+        Some(RequestModel {
+            every_s: 10.0,
+            ..RequestModel::FAST
+        }),
+    ];
+    for (step_s, requests) in steps_s
+        .into_iter()
+        .flat_map(|step| requests.map(|it| (step, it)))
+    {
         let scenario = Scenario {
             duration_s: 130.0,
             rate_hz: Some(40.0),
-            device: DeviceModel { start_s: 9_000.0, ..DeviceModel::default() },
+            device: DeviceModel {
+                start_s: 9_000.0,
+                ..DeviceModel::default()
+            },
             path: PathModel::LOADED,
             requests,
             disturbances: Disturbances::default(),
@@ -290,11 +305,19 @@ fn a_device_clock_that_is_set_is_never_locked_and_outside_its_bounds() {
         let mut clock = SensorClock::default();
         clock.set_host_stamps(HostStamps::Steady);
         for simulated in scenario.simulate(SEED) {
-            let step_ns = if simulated.at_s < 71.3 { 0 } else { (step_s * 1e9) as i64 };
+            let step_ns = if simulated.at_s < 71.3 {
+                0
+            } else {
+                (step_s * 1e9) as i64
+            };
             let sample = set_device(simulated.sample, step_ns);
             let mapped = causal_one(&sample, &mut clock).expect("a possible sample");
             let wrong = mapped.health == Health::Locked && !mapped.bounds.contain(simulated.truth);
-            assert!(!wrong, "{step_s} s, {requests:?}, at {} s: {mapped:?}", simulated.at_s);
+            assert!(
+                !wrong,
+                "{step_s} s, {requests:?}, at {} s: {mapped:?}",
+                simulated.at_s
+            );
         }
     }
 }

@@ -52,7 +52,10 @@ struct Delays(u64);
 
 impl Delays {
     fn next(&mut self, least: i64) -> i64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         let share = (self.0 >> 40) as f64 / (1_u64 << 24) as f64;
         let random = -(1.0 - share).ln() * 400_000.0;
         least + random as i64
@@ -84,14 +87,20 @@ fn messages_both_ways_bound_offset_and_drift() {
     for second in checked_seconds() {
         let truth = START + second * SECOND;
         let mapped = clock.convert(peer.time(truth)).unwrap();
-        assert!(mapped.bounds.contain(Time::from_nanos(truth)), "{second}: {mapped:?}");
+        assert!(
+            mapped.bounds.contain(Time::from_nanos(truth)),
+            "{second}: {mapped:?}"
+        );
         let width = mapped.bounds.width().unwrap().nanos();
         // Both least delays together are 800 µs.
         assert!((800_000..2_500_000).contains(&width), "{second}: {width}");
         let error = mapped.host.nanos() - truth;
         assert!(error.abs() < 400_000, "{second}: {error}");
         let back = clock.convert_back(truth).unwrap();
-        assert!(back.bounds.contain(Time::from_nanos(peer.time(truth))), "{second}: {back:?}");
+        assert!(
+            back.bounds.contain(Time::from_nanos(peer.time(truth))),
+            "{second}: {back:?}"
+        );
     }
 }
 
@@ -113,9 +122,18 @@ fn messages_one_way_bound_one_side_only() {
             let truth = START + second * SECOND;
             let mapped = clock.convert(peer.time(truth)).unwrap();
             let bounds = mapped.bounds;
-            assert!(bounds.contain(Time::from_nanos(truth)), "{second}: {mapped:?}");
+            assert!(
+                bounds.contain(Time::from_nanos(truth)),
+                "{second}: {mapped:?}"
+            );
             let sides = (bounds.lower.is_some(), bounds.upper.is_some());
-            assert_eq!(sides, (directions == Directions::ToPeer, directions == Directions::FromPeer));
+            assert_eq!(
+                sides,
+                (
+                    directions == Directions::ToPeer,
+                    directions == Directions::FromPeer
+                )
+            );
             // Off by the least delay, and little more.
             let error = (mapped.host.nanos() - truth).abs();
             assert!(error < 900_000, "{second}: {error}");
@@ -137,7 +155,10 @@ fn a_clock_that_is_set_keeps_its_bounds_before_and_after() {
         for second in checked_seconds().filter(|second| (second - 301).abs() > 8) {
             let truth = START + second * SECOND;
             let mapped = clock.convert(peer.time(truth)).unwrap();
-            assert!(mapped.bounds.contain(Time::from_nanos(truth)), "{by} {second}: {mapped:?}");
+            assert!(
+                mapped.bounds.contain(Time::from_nanos(truth)),
+                "{by} {second}: {mapped:?}"
+            );
         }
     }
 }

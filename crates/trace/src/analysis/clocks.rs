@@ -363,10 +363,16 @@ mod tests {
             nodes: vec![node.into()],
             ..MergedHost::default()
         };
-        let data = [MergedHost::custom_data(&[host("a", 0, "/cam"), host("b", -5_000, "/camera")])];
+        let data = [MergedHost::custom_data(&[
+            host("a", 0, "/cam"),
+            host("b", -5_000, "/camera"),
+        ])];
         let mut clocks = Clocks::default();
         clocks.declare(ClockDomain::of_merged_bag(&data));
-        let (sent, received) = (Moment::from_nanos(1_000 * S, S), Moment::from_nanos(1_000 * S + 7_000, 9 * S));
+        let (sent, received) = (
+            Moment::from_nanos(1_000 * S, S),
+            Moment::from_nanos(1_000 * S + 7_000, 9 * S),
+        );
         let a = point(clocks.place(1, "/cam", sent, 0), sent);
         let b = point(clocks.place(2, "/camera", received, 0), received);
         assert_ne!(a.domain, b.domain);

@@ -3,8 +3,8 @@
 use clap::{Args, ValueEnum};
 use timeloom_msg::Schema;
 use timeloom_restamp::{Error, FieldOptions, SampleFields};
-use timeloom_sync::{ClockSpec, DeviceClock};
 use timeloom_sync::table::{DeviceColumn, TimeUnit};
+use timeloom_sync::{ClockSpec, DeviceClock};
 
 use crate::failure::Failure;
 use crate::field_path;
