@@ -1,6 +1,5 @@
 //! How bags are merged.
 
-use timeloom_bag::BagOptions;
 use timeloom_bag::convert::OnDamage;
 
 /// Which times the messages get.
@@ -38,8 +37,6 @@ pub struct MergeOptions {
     pub published_on: Vec<(String, usize)>,
     /// What happens at damage of the inputs.
     pub on_damage: OnDamage,
-    /// How the output is written.
-    pub bag: BagOptions,
 }
 
 impl Default for MergeOptions {
@@ -52,7 +49,6 @@ impl Default for MergeOptions {
             skew_ppm: 500.0,
             published_on: Vec::new(),
             on_damage: OnDamage::Fail,
-            bag: BagOptions::default(),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use timeloom_bag::bag::TimeMap;
 use timeloom_bag::convert::{ConvertOutput, MessageEdit, Progress, convert_from};
 use timeloom_bag::storage::ExtraCounts;
-use timeloom_bag::{BagReader, Message, StorageReader as _, TopicId};
+use timeloom_bag::{BagOptions, BagReader, Message, StorageReader as _, TopicId};
 
 use crate::duplicates::CopyFilter;
 use crate::error::Result;
@@ -52,7 +52,7 @@ struct Counts {
     publish_times_left: u64,
 }
 
-/// Writes the messages of all bags into one, in the order of their log times.
+/// Writes the messages of all bags into one, in the order of their log times; `bag` says how.
 ///
 /// # Errors
 ///
@@ -61,11 +61,11 @@ pub fn write(
     mut reader: BagReader,
     hosts: &Hosts,
     output: &Path,
+    mut bag: BagOptions,
     options: &MergeOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<MergeReport> {
     let inputs: Vec<Vec<(String, String)>> = custom_data(&reader);
-    let mut bag = options.bag.clone();
     bag.custom_data
         .extend(hosts.custom_data(&inputs, options.stamps));
     if options.stamps == Stamps::Corrected {

@@ -71,6 +71,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let options = arguments.options()?;
+    let bag = arguments.writer.settings().bag_options()?;
     if let Some(output) = &arguments.output {
         crate::bags::check_writable(output)?;
         if output.exists() {
@@ -93,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         return Ok(Outcome::Done);
     };
     let mut progress = context.progress("merging");
-    let result = write(reader, &hosts, output, &options, &mut |state| {
+    let result = write(reader, &hosts, output, bag, &options, &mut |state| {
         let fraction = state.messages as f64 / state.total.max(1) as f64;
         progress.update(fraction, state.messages);
     });
@@ -151,7 +152,6 @@ impl Arguments {
             } else {
                 OnDamage::Fail
             },
-            bag: self.writer.settings().bag_options()?,
         })
     }
 

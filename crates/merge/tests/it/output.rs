@@ -1,6 +1,6 @@
 //! The bag that comes out.
 
-use timeloom_bag::{BagReader, MergedHost, StorageReader as _};
+use timeloom_bag::{BagOptions, BagReader, MergedHost, StorageReader as _};
 use timeloom_merge::{Duplicates, MergeOptions, MergeReport, Stamps, write};
 
 use crate::fleet::{Fleet, MILLISECOND, SECOND, START, Topic, host};
@@ -35,7 +35,8 @@ fn fleet() -> Fleet {
 fn merged(fleet: &Fleet, options: &MergeOptions) -> (MergeReport, BagReader) {
     let hosts = fleet.compare(options).unwrap();
     let output = fleet.path("merged");
-    let report = write(fleet.reader(), &hosts, &output, options, &mut |_| {}).unwrap();
+    let bag = BagOptions::default();
+    let report = write(fleet.reader(), &hosts, &output, bag, options, &mut |_| {}).unwrap();
     (report, BagReader::open(&output).unwrap())
 }
 

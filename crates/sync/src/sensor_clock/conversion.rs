@@ -50,7 +50,12 @@ impl SensorClock {
         } else {
             0
         };
+        let outside = match vetting {
+            Vetting::Full => 0,
+            Vetting::None => outside(&bounds, host),
+        };
         let sigma = estimate.sigma.nanos().max(whole_nanos(self.mismatch));
+        let sigma = sigma.max(outside);
         Some(Mapped {
             host,
             sigma: Duration::from_nanos(sigma.max(ambiguous)),
@@ -167,4 +172,11 @@ impl SensorClock {
     fn is_safe(&self) -> bool {
         self.estimator.vetting() == Vetting::None || self.watch.skew_is_safe()
     }
+}
+
+/// How far an average lies outside of the bounds, in nanoseconds: by so much it is wrong at least.
+fn outside(bounds: &Bounds, host: Time<Steady>) -> i64 {
+    let early = bounds.lower.map_or(0, |lower| (lower - host).nanos());
+    let late = bounds.upper.map_or(0, |upper| (host - upper).nanos());
+    early.max(late).max(0)
 }

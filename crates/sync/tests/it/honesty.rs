@@ -6,8 +6,9 @@ use timeloom_sync::simulate::{
     DeviceModel, Disturbances, Family, HostClock, PathModel, RequestModel, Scenario, Window, score,
 };
 use timeloom_sync::{
-    ActiveSample, DeviceClock, DeviceTime, EventKind, Health, HostClocks, HostStamps, Limit,
-    Limits, Method, PassiveSample, Sample, SensorClock, causal_one, smooth,
+    ActiveSample, Anchor, AnchorConfig, Averaging, DeviceClock, DeviceTime, EventKind, Health,
+    HostClocks, HostStamps, Limit, Limits, Method, PassiveSample, Sample, SensorClock, causal_one,
+    smooth,
 };
 use timeloom_time::{Duration, Time};
 
@@ -217,6 +218,30 @@ fn an_average_is_not_locked_beside_what_it_does_not_explain() {
 }
 
 #[test]
+fn sigma_of_an_average_covers_what_the_bounds_exclude() {
+    let config = AnchorConfig::new(Averaging::Mean, Duration::from_secs(5)).expect("a period");
+    let mut clock = SensorClock::new(Box::new(Anchor::new(config)), Limits::default());
+    let mut outside = 0;
+    for packet in 0..2_000_i64 {
+        let event = packet * 25_000_000;
+        // Most packets are 3 ms late, some come at once: the mean is later than any of them allows.
+        let delay = if packet % 10 == 0 { 10_000 } else { 3_000_000 };
+        let sample = Sample::Passive(PassiveSample::new(
+            DeviceTime::from_nanos(event),
+            Time::from_nanos(event + delay),
+        ));
+        let mapped = causal_one(&sample, &mut clock).expect("a possible sample");
+        let late = mapped
+            .bounds
+            .upper
+            .map_or(0, |upper| (mapped.host - upper).nanos());
+        outside += u32::from(late > 0);
+        assert!(mapped.sigma.nanos() >= late, "{packet}: {mapped:?}");
+    }
+    assert!(outside > 1_000, "{outside}");
+}
+
+#[test]
 fn a_host_step_is_told_by_the_other_clock() {
     for family in [Family::HostStep1ms, Family::HostStep5ms, Family::HostStep1h] {
         let mut clock = SensorClock::default();
@@ -320,6 +345,34 @@ fn a_device_clock_that_is_set_is_never_locked_and_outside_its_bounds() {
             );
         }
     }
+}
+
+#[test]
+fn sigma_covers_a_step_behind_a_late_packet() {
+    let mut clock = SensorClock::default();
+    let (mut small, mut doubtful) = (0, 0);
+    for packet in 0..4_000_i64 {
+        let event = packet * 25_000_000;
+        // The last packet before the step is late, too.
+        let late = if packet == 1_999 {
+            400_000
+        } else {
+            packet * 7_919 % 97 * 200
+        };
+        let step = if packet >= 2_000 { 5_000_000 } else { 0 };
+        let sample = Sample::Passive(PassiveSample::new(
+            DeviceTime::from_nanos(event),
+            Time::from_nanos(event + 300_000 + late + step),
+        ));
+        let mapped = causal_one(&sample, &mut clock).expect("a possible sample");
+        if packet >= 2_000 && mapped.health == Health::Degraded {
+            doubtful += 1;
+            let error = (mapped.host.nanos() - event - step - 300_000).abs();
+            small += u32::from(error > 2 * mapped.sigma.nanos());
+        }
+    }
+    assert!(doubtful > 100, "{doubtful}");
+    assert!(small < 10, "{small} of {doubtful} rows");
 }
 
 #[test]
