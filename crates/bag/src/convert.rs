@@ -14,6 +14,9 @@ use crate::{
 /// Decides whether a topic goes into an output, by what it is and how many messages it has.
 pub type TopicFilter = Box<dyn Fn(&TopicInfo, u64) -> bool>;
 
+/// Changes a message of a bag, which is given by its place among the inputs, or leaves it out by returning `false`.
+pub type MessageEdit = Box<dyn FnMut(usize, &mut Message<'_>) -> bool>;
+
 /// One bag to be written.
 pub struct ConvertOutput {
     /// Its directory; it must not exist.
@@ -28,6 +31,8 @@ pub struct ConvertOutput {
     pub start_ns: Option<i64>,
     /// Latest log time, inclusive.
     pub end_ns: Option<i64>,
+    /// Changes each message of the inputs before it is written; topics are those of the reader.
+    pub edit: Option<MessageEdit>,
 }
 
 impl ConvertOutput {
@@ -40,6 +45,7 @@ impl ConvertOutput {
             remap: Vec::new(),
             start_ns: None,
             end_ns: None,
+            edit: None,
         }
     }
 }
@@ -144,7 +150,8 @@ pub fn convert_from(
         .collect::<Result<Vec<_>>>()?;
     reader.start(&common_query(&targets, reader.info().topics.len()))?;
     loop {
-        match reader.next_message() {
+        let next = reader.advance();
+        match next.map(|more| more.then(|| reader.message()).flatten()) {
             Ok(None) => break,
             Ok(Some(message)) => {
                 if report.messages_read.is_multiple_of(1000) {
@@ -155,8 +162,9 @@ pub fn convert_from(
                     });
                 }
                 report.messages_read += 1;
+                let bag = reader.location().map_or(0, |(bag, _)| bag);
                 for target in &mut targets {
-                    target.write(&message)?;
+                    target.write(bag, &message)?;
                 }
             }
             Err(error) if on_damage == OnDamage::Skip && error.is_damage() => {
@@ -223,6 +231,7 @@ struct Target {
     topics: Vec<Option<TopicId>>,
     start_ns: Option<i64>,
     end_ns: Option<i64>,
+    edit: Option<MessageEdit>,
 }
 
 impl Target {
@@ -259,6 +268,7 @@ impl Target {
             topics,
             start_ns: output.start_ns,
             end_ns: output.end_ns,
+            edit: output.edit,
         };
         target.keep_missing(reader);
         Ok(target)
@@ -291,7 +301,13 @@ impl Target {
         }
     }
 
-    fn write(&mut self, message: &Message<'_>) -> Result<()> {
+    fn write(&mut self, bag: usize, message: &Message<'_>) -> Result<()> {
+        let mut message = *message;
+        if let Some(edit) = &mut self.edit
+            && !edit(bag, &mut message)
+        {
+            return Ok(());
+        }
         let time = message.log_time_ns;
         let inside = self.start_ns.is_none_or(|start| time >= start)
             && self.end_ns.is_none_or(|end| time <= end);
@@ -301,7 +317,7 @@ impl Target {
         };
         // Time stands still: a conversion has no reason to seal half-full chunks.
         self.writer
-            .write(&[Message { topic, ..*message }], 0)
+            .write(&[Message { topic, ..message }], 0)
             .into_result()
     }
 }

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 use timeloom_msg::QosProfile;
 
+use crate::bag::TimeMap;
+
 /// Name of the MCAP metadata records that hold the graph; each has the text under the key [`GRAPH_KEY`].
 pub const GRAPH_NAME: &str = "timeloom.graph";
 /// The key of the text in such a record.
@@ -143,6 +145,16 @@ impl RobotGraph {
     pub(crate) fn forget_vanished(&mut self) {
         self.endpoints
             .retain(|_, endpoint| endpoint.vanished_ns.is_none());
+    }
+
+    /// The same graph on another clock.
+    #[must_use]
+    pub(crate) fn retimed(mut self, times: &dyn TimeMap) -> Self {
+        for endpoint in self.endpoints.values_mut() {
+            endpoint.appeared_ns = times.map(endpoint.appeared_ns);
+            endpoint.vanished_ns = endpoint.vanished_ns.map(|time| times.map(time));
+        }
+        self
     }
 
     /// The same graph with other names for topics: from, to.

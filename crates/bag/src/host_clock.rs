@@ -8,6 +8,8 @@ pub const HOST_CLOCK_KEY: &str = "timeloom.host_clock";
 pub struct HostClockRecord {
     /// The time, in nanoseconds of the system clock.
     pub system_ns: i64,
+    /// The same moment by the steady clock of the host, which starts with it; hosts are told apart by it.
+    pub steady_ns: Option<i64>,
     /// `start`, `minute` or `step`.
     pub reason: String,
     /// How far the clock was set, for a step.
@@ -27,6 +29,11 @@ pub struct HostClockRecord {
 }
 
 impl HostClockRecord {
+    /// System time at which the steady clock of the host was zero: it differs from host to host and from boot to boot.
+    pub fn boot_ns(&self) -> Option<i64> {
+        self.system_ns.checked_sub(self.steady_ns?)
+    }
+
     /// The history in the custom data of a bag's metadata; empty if it has none.
     pub fn history(custom_data: &[(String, String)]) -> Vec<Self> {
         let history = custom_data.iter().find(|(key, _)| key == HOST_CLOCK_KEY);
@@ -48,6 +55,7 @@ impl HostClockRecord {
                     record.system_ns = number?;
                     has_time = true;
                 }
+                "steady_ns" => record.steady_ns = number,
                 "reason" => value.clone_into(&mut record.reason),
                 "step_ns" => record.step_ns = number,
                 "source" => value.clone_into(&mut record.source),

@@ -1,4 +1,4 @@
-use timeloom_sync::{ClockSpec, HostStamps, Limits, Method, SensorClock};
+use timeloom_sync::{ClockSpec, DeviceClock, HostStamps, Limits, Method, SensorClock};
 use timeloom_time::Duration;
 
 /// How to estimate.
@@ -85,6 +85,10 @@ impl TimeloomOptions {
             .find(|(name, _)| *name as u32 == self.estimator);
         let mut clock = chosen.map(|(_, method)| method.clock(limits))?;
         clock.set_host_stamps(HostStamps::Steady);
+        // A device that gives ticks counts them; one that gives 64 bits may show a date.
+        if self.counter_bits < 64 {
+            clock.set_device_clock(DeviceClock::Counter);
+        }
         Some(clock)
     }
 }

@@ -15,6 +15,7 @@ EXAMPLES
   timeloom info my_bag -v                               what is in it, and what was lost
   timeloom cat my_bag --topics /imu/data -n 1           one message as JSON
   timeloom convert my_bag -o cut --start +10s --end +20s
+  timeloom merge car arm -o both --correct              bags of several hosts on one timeline
   timeloom diff before after                            two bags, message by message
   timeloom check my_bag contract.yaml                   is this recording as good as it should be
   timeloom recover my_bag                               after a crash or a power cut
@@ -48,6 +49,7 @@ pub(crate) enum Verb {
     Cat(Box<verbs::cat::Arguments>),
     Query(verbs::query::Arguments),
     Convert(Box<verbs::convert::Arguments>),
+    Merge(Box<verbs::merge::Arguments>),
     Diff(Box<verbs::diff::Arguments>),
     Check(verbs::check::Arguments),
     Upload(verbs::upload::Arguments),
@@ -74,6 +76,7 @@ impl Verb {
             Self::Query(arguments) => verbs::query::run(&arguments, context),
             Self::Convert(arguments) => verbs::convert::run(&arguments, context),
             Self::Check(arguments) => verbs::check::run(&arguments, context),
+            Self::Merge(arguments) => verbs::merge::run(&arguments, context),
             Self::Diff(arguments) => verbs::diff::run(&arguments, context),
             Self::Play(arguments) => verbs::play::run(*arguments, context),
             Self::Burst(arguments) => verbs::burst::run(*arguments, context),

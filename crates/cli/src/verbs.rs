@@ -11,6 +11,7 @@ pub(crate) mod doctor;
 pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod manual;
+pub(crate) mod merge;
 pub(crate) mod node;
 pub(crate) mod play;
 pub(crate) mod query;

@@ -1,7 +1,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use timeloom_sync::{Anchor, AnchorConfig, Averaging, HostStamps, Limits, Method, SensorClock};
+use timeloom_sync::{
+    Anchor, AnchorConfig, Averaging, DeviceClock, HostStamps, Limits, Method, SensorClock,
+};
 use timeloom_time::Duration;
 
 use crate::error::{Error, Result};
@@ -170,6 +172,7 @@ impl TimesyncSettings {
             TimesyncMethod::Estimator(method) => method.clock(self.limits),
         };
         clock.set_host_stamps(HostStamps::Steady);
+        clock.set_device_clock(DeviceClock::Counter);
         Ok(clock)
     }
 }

@@ -6,12 +6,16 @@ const GAIN: f64 = 0.02;
 const MOST: (f64, f64) = (4.0, 100e3);
 /// Packets usually lie within so many times their mean distance from the estimate.
 const SPREAD: f64 = 2.0;
+/// The largest lateness fades by this share with each packet.
+const FADING: f64 = 0.002;
 
 /// Says how far bounds by earlier samples may be off.
 ///
 /// A clock that was just set, or whose rate just changed, is only seen once it moved packets by more than their delays
 /// usually differ: until then, a packet may have had another delay instead. A packet that is later than usual hides
-/// a step as large as its lateness. Requests alone leave nothing open, because each of them bounds from both sides.
+/// a step as large as its lateness, and a step that makes packets seem earlier hides behind the delay of the next one,
+/// which may be as large as those of the packets before. Requests alone leave nothing open, because each of them bounds
+/// from both sides.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HiddenMove {
     packets: u32,
@@ -19,12 +23,15 @@ pub(crate) struct HiddenMove {
     usual: f64,
     /// How late the newest sample is, in nanoseconds.
     newest: f64,
+    /// How late the latest of the last packets was, in nanoseconds.
+    largest: f64,
 }
 
 impl HiddenMove {
     /// Takes a packet that lies so many nanoseconds above the estimate.
     pub(crate) fn packet(&mut self, above: f64) {
         self.newest = above.max(0.0);
+        self.largest = self.newest.max(self.largest * (1.0 - FADING));
         self.packets = self.packets.saturating_add(1);
         let (times, more) = MOST;
         let size = above.abs().min(times * self.usual + more);
@@ -42,6 +49,11 @@ impl HiddenMove {
     /// The largest move that earlier samples and the newest do not exclude, in nanoseconds.
     pub(crate) fn most(&self) -> f64 {
         (SPREAD * self.usual).max(self.newest)
+    }
+
+    /// The same where a clock may be set at any time.
+    pub(crate) fn most_with_steps(&self) -> f64 {
+        self.most().max(self.largest)
     }
 }
 
@@ -66,5 +78,10 @@ mod tests {
         assert!(hidden.most() >= 40e6, "{}", hidden.most());
         hidden.packet(0.0);
         assert!(hidden.most() < 1_200e3, "one stall: {}", hidden.most());
+        let with_steps = hidden.most_with_steps();
+        assert!(
+            with_steps > 39e6,
+            "a packet like the stalled one hides a step: {with_steps}"
+        );
     }
 }

@@ -107,6 +107,25 @@ impl Mapping {
     }
 }
 
+impl Mapping {
+    /// Converts a device time by the first and the last epoch around it, or by the nearest one alone.
+    pub(crate) fn convert_all(&self, device: DeviceTime) -> Result<(Mapped, Option<Mapped>)> {
+        check_stamp("device", device.nanos())?;
+        let at = device.nanos();
+        let mut around = self.epochs.iter().filter(|one| one.distance(at) == 0);
+        let Some(first) = around.next() else {
+            return Ok((self.convert(device, None)?, None));
+        };
+        let convert = |one: &EpochMap| one.convert(at, &self.limits);
+        let last = around.next_back().and_then(convert);
+        let first = convert(first);
+        first.map_or_else(
+            || Ok((self.convert(device, Some(0))?, None)),
+            |first| Ok((first, last)),
+        )
+    }
+}
+
 fn numbers<'a>(epochs: impl Iterator<Item = &'a EpochMap>) -> String {
     let numbers: Vec<String> = epochs.map(|one| one.epoch.to_string()).take(20).collect();
     if numbers.is_empty() {

@@ -11,9 +11,11 @@ use crate::hull::{self, Point};
 use crate::line::{Line, nanos_between, seconds_between};
 use crate::minima::bucket::Bucket;
 use crate::minima::floor::{DelayFloor, Verdict};
+use crate::minima::high_row::HighRow;
 
 mod bucket;
 mod floor;
+mod high_row;
 
 /// What shapes an envelope.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,9 +58,6 @@ pub(crate) enum Change {
 /// No more minima than this are kept, whatever the rate and the window.
 const MOST_POINTS: usize = 1_024;
 
-/// So many samples in a row that lie too high, over so many seconds, are a reason for doubt.
-const DOUBTFUL: (u32, f64) = (8, 0.25);
-
 /// The smallest offsets (host minus device time) of the last minutes, and the line below them.
 #[derive(Debug, Clone)]
 pub(crate) struct Minima {
@@ -72,8 +71,8 @@ pub(crate) struct Minima {
     floor: DelayFloor,
     line: Option<Line>,
     first: i64,
-    /// Samples in a row that lie too high, the device time of the first of them, and the least height.
-    high: (u32, i64, f64),
+    /// Samples in a row that lie too high.
+    high: HighRow,
     /// The minima that lie too high, or too low, in a row: what is left if the rate changed.
     row: VecDeque<(i64, i64)>,
     /// The newest minimum that was kept; it may have left `points` since.
@@ -94,7 +93,7 @@ impl Minima {
             floor: DelayFloor::default(),
             line: None,
             first: 0,
-            high: (0, 0, 0.0),
+            high: HighRow::default(),
             row: VecDeque::new(),
             kept: None,
             closed: 0,
@@ -121,7 +120,7 @@ impl Minima {
         self.floor = DelayFloor::default();
         self.line = None;
         self.kept = None;
-        self.high = (0, 0, 0.0);
+        self.high = HighRow::default();
         self.row.clear();
     }
 
@@ -143,7 +142,11 @@ impl Minima {
 
     /// How far the newest samples lie above the line at least, if they all lie too high, in nanoseconds.
     pub(crate) const fn mismatch(&self) -> f64 {
-        if self.is_in_doubt() { self.high.2 } else { 0.0 }
+        if self.is_in_doubt() {
+            self.high.least()
+        } else {
+            0.0
+        }
     }
 
     /// The newest minimum that was kept.
@@ -168,7 +171,7 @@ impl Minima {
 
     /// Whether the newest minima do not fit the line.
     pub(crate) const fn is_in_doubt(&self) -> bool {
-        self.floor.is_in_doubt() || self.high.0 == u32::MAX
+        self.floor.is_in_doubt() || self.high.is_long()
     }
 
     /// Seconds of device time since the first sample.
@@ -211,18 +214,13 @@ impl Minima {
         self.close_bucket(at)
     }
 
-    /// Counts samples in a row that lie too high; as many as can be counted if there is reason for doubt.
+    /// Counts samples in a row that lie too high.
     fn note_height(&mut self, at: i64, above: f64) {
         if self.shape.path == Path::Taken || above <= self.too_high() {
-            self.high = (0, at, f64::INFINITY);
-            return;
+            self.high = HighRow::default();
+        } else {
+            self.high.add(at, above);
         }
-        let (count, since, least) = self.high;
-        let count = count.saturating_add(1);
-        let (many, long) = DOUBTFUL;
-        let doubt = count >= many && seconds_between(since, at) >= long;
-        let count = if doubt { u32::MAX } else { count };
-        self.high = (count, since, least.min(above));
     }
 
     fn close_bucket(&mut self, now: i64) -> Change {
@@ -271,7 +269,7 @@ impl Minima {
     fn begin_again(&mut self, now: i64) {
         self.points.clear();
         self.floor.begin_again();
-        self.high = (0, now, f64::INFINITY);
+        self.high = HighRow::default();
         for (at, offset) in std::mem::take(&mut self.row) {
             self.keep(at, offset);
         }

@@ -66,6 +66,16 @@ pub enum HostStamps {
     Steady,
 }
 
+/// Whether the clock of the device may be set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum DeviceClock {
+    /// It may be set, by a little or by hours.
+    #[default]
+    MayBeSet,
+    /// It counts from the start of the device, and only a restart sets it.
+    Counter,
+}
+
 /// What is thought of the newest sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Doubt {
@@ -97,6 +107,7 @@ pub struct SensorClock {
     estimator: Box<dyn Estimator>,
     watch: LimitWatch,
     host_stamps: HostStamps,
+    device_clock: DeviceClock,
     bounds: BoundTracker,
     suspicion: Suspicion,
     epoch: u32,
@@ -142,6 +153,7 @@ impl SensorClock {
             bounds: BoundTracker::new(&limits),
             watch: LimitWatch::new(&limits),
             host_stamps: HostStamps::MayStep,
+            device_clock: DeviceClock::MayBeSet,
             suspicion: Suspicion::default(),
             epoch: 0,
             newest_packet: None,
@@ -161,10 +173,26 @@ impl SensorClock {
         }
     }
 
-    /// Sets whether the clock that stamps samples may be set. On a steady clock, a longer path is never a step, and bounds
-    /// are narrower.
+    /// Sets whether the clock that stamps samples may be set.
+    ///
+    /// If neither this clock nor that of the device can be set, a longer path is never a step, and bounds are narrower.
     pub const fn set_host_stamps(&mut self, host_stamps: HostStamps) {
         self.host_stamps = host_stamps;
+    }
+
+    /// Sets whether the clock of the device may be set; see [`set_host_stamps`](Self::set_host_stamps).
+    pub const fn set_device_clock(&mut self, device_clock: DeviceClock) {
+        self.device_clock = device_clock;
+    }
+
+    /// Whether the clock of the device may be set.
+    pub const fn device_clock(&self) -> DeviceClock {
+        self.device_clock
+    }
+
+    /// Whether one of the two clocks may be set.
+    fn may_step(&self) -> bool {
+        self.host_stamps == HostStamps::MayStep || self.device_clock == DeviceClock::MayBeSet
     }
 
     /// Adds a sample; samples come in the order of arrival.

@@ -19,6 +19,21 @@ pub fn duration(nanoseconds: i64) -> String {
     format!("{sign}{value:.digits$} {unit}")
 }
 
+/// A difference of two clocks, with its sign and to the microsecond: `-180.950 ms`, `+3600.000123 s`.
+pub fn offset(nanoseconds: i64) -> String {
+    match nanoseconds.unsigned_abs() {
+        0..10_000_000_000 => format!("{:+.3} ms", nanoseconds as f64 / 1e6),
+        _ => {
+            let (sign, size) = (
+                if nanoseconds < 0 { "-" } else { "+" },
+                nanoseconds.unsigned_abs(),
+            );
+            let micros = size / 1_000 % 1_000_000;
+            format!("{sign}{}.{micros:06} s", size / 1_000_000_000)
+        }
+    }
+}
+
 /// Seconds with nine digits and without a unit: exact, which a float is not for times since 1970.
 pub fn seconds(nanoseconds: i64) -> String {
     let sign = if nanoseconds < 0 { "-" } else { "" };
@@ -43,6 +58,14 @@ pub fn elapsed(nanoseconds: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn offsets_are_exact_to_the_microsecond() {
+        assert_eq!(offset(-180_950_400), "-180.950 ms");
+        assert_eq!(offset(0), "+0.000 ms");
+        assert_eq!(offset(3_600_000_123_999), "+3600.000123 s");
+        assert_eq!(offset(i64::MIN), "-9223372036.854775 s");
+    }
 
     #[test]
     fn durations_have_three_digits() {

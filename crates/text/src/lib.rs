@@ -10,7 +10,7 @@ mod sparkline;
 mod table;
 
 pub use calendar::{calendar_time, rfc3339};
-pub use duration::{duration, elapsed, seconds};
+pub use duration::{duration, elapsed, offset, seconds};
 pub use json::indent_json;
 pub use nearest::nearest;
 pub use number::{counted, grouped, hertz, percent};

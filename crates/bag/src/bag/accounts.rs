@@ -1,18 +1,22 @@
 //! The account of the topics of opened bags.
 
+use std::sync::Arc;
+
 use super::layout::BagLayout;
 use super::merge::Member;
+use super::time_map::TimeMap;
 use crate::metadata::TopicRecord;
 use crate::storage::FileInfo;
 use crate::{TopicAccount, TopicInfo};
 
 /// The account of each topic of `info` over all bags; `None` where no bag has one.
 ///
-/// A finished bag has it in its metadata. Otherwise each file says what it knows.
+/// A finished bag has it in its metadata. Otherwise each file says what it knows. `times` has the clocks by bag.
 pub(super) fn accounts(
     info: &FileInfo,
     bags: &[BagLayout],
     members: &[Member],
+    times: &[Option<Arc<dyn TimeMap>>],
 ) -> Vec<Option<TopicAccount>> {
     let mut accounts: Vec<Option<TopicAccount>> = vec![None; info.topics.len()];
     for (number, bag) in bags.iter().enumerate() {
@@ -24,6 +28,11 @@ pub(super) fn accounts(
             let found = match records {
                 Some(records) => of_records(records, topic),
                 None => of_files(files(), topic),
+            };
+            let times = times.get(number).and_then(Option::as_ref);
+            let found = match (found, times) {
+                (Some(found), Some(times)) => Some(found.retimed(times.as_ref())),
+                (found, _) => found,
             };
             if let Some(found) = found {
                 account.get_or_insert_default().merge(&found);

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::layout::{BagFile, open_file_in};
+use super::time_map::TimeMap;
 use crate::storage::FileInfo;
 use crate::{Message, Order, Place, Query, Result, RobotGraph, StorageReader, TopicId};
 
@@ -19,6 +20,8 @@ pub(super) struct Member {
     unpack: Option<bool>,
     place: Arc<dyn Place>,
     reader: Option<Box<dyn StorageReader>>,
+    /// To the times of the merge; none if the file has them already.
+    times: Option<Arc<dyn TimeMap>>,
 }
 
 impl Member {
@@ -39,7 +42,17 @@ impl Member {
             unpack,
             place: Arc::clone(place),
             reader: Some(reader),
+            times: None,
         })
+    }
+
+    /// Puts the file on another clock.
+    pub(super) fn set_times(&mut self, times: &Arc<dyn TimeMap>) {
+        let info = &mut self.info;
+        for time in [&mut info.start_time_ns, &mut info.end_time_ns] {
+            *time = time.map(|time| times.map(time));
+        }
+        self.times = Some(Arc::clone(times));
     }
 
     /// Closes the file until it is needed.
@@ -49,10 +62,14 @@ impl Member {
 
     /// The graph of the robot that the file holds; a file that is closed is opened for it and closed again.
     fn graph(&mut self) -> Result<RobotGraph> {
-        match &mut self.reader {
+        let graph = match &mut self.reader {
             Some(reader) => reader.graph(),
             None => open_file_in(self.place.as_ref(), &self.file, self.unpack)?.graph(),
-        }
+        }?;
+        Ok(match &self.times {
+            Some(times) => graph.retimed(times.as_ref()),
+            None => graph,
+        })
     }
 
     fn begin(&mut self, query: &Query) -> Result<()> {
@@ -66,22 +83,43 @@ impl Member {
             ids.filter_map(|(index, _)| TopicId::from_index(index))
                 .collect()
         });
+        let is_mapped = self.times.is_some();
         reader.start(&Query {
             topics,
+            // Those of a file on another clock are compared message by message.
+            start_ns: query.start_ns.filter(|_| !is_mapped),
+            end_ns: query.end_ns.filter(|_| !is_mapped),
             ..query.clone()
         })?;
         self.reader = Some(reader);
         Ok(())
     }
 
-    fn advance(&mut self) -> Result<Option<i64>> {
+    fn advance(&mut self, query: &Query) -> Result<Option<i64>> {
         let Some(reader) = &mut self.reader else {
             return Ok(None);
         };
-        if !reader.advance()? {
-            return Ok(None);
+        while reader.advance()? {
+            let time = reader.message().map(|message| message.log_time_ns);
+            let Some(times) = &self.times else {
+                return Ok(time);
+            };
+            let time = time.map(|time| times.map(time));
+            if time.is_some_and(|time| query.contains(time)) {
+                return Ok(time);
+            }
         }
-        Ok(reader.message().map(|message| message.log_time_ns))
+        Ok(None)
+    }
+
+    fn message(&self) -> Option<Message<'_>> {
+        let message = self.reader.as_ref()?.message()?;
+        let times = self.times.as_ref();
+        Some(Message {
+            topic: TopicId(*self.topics.get(message.topic.index())?),
+            log_time_ns: times.map_or(message.log_time_ns, |times| times.map(message.log_time_ns)),
+            ..message
+        })
     }
 }
 
@@ -131,6 +169,12 @@ impl Merge {
         }
         all.unite(&of_bag.1);
         Ok(all)
+    }
+
+    /// Puts the files of a bag on another clock.
+    pub(super) fn set_times(&mut self, bag: usize, times: &Arc<dyn TimeMap>) {
+        let members = self.members.iter_mut().filter(|member| member.bag == bag);
+        members.for_each(|member| member.set_times(times));
     }
 
     pub(super) fn location(&self) -> Option<(usize, &Path)> {
@@ -226,7 +270,7 @@ impl Merge {
 
     /// Moves a member to its next message; a member that is finished is closed.
     fn move_on(&mut self, at: usize) -> Result<()> {
-        match self.members[at].advance() {
+        match self.members[at].advance(&self.query) {
             Ok(Some(time)) => {
                 let key = if self.query.order == Order::File {
                     0
@@ -253,9 +297,6 @@ impl Merge {
     }
 
     pub(super) fn message(&self) -> Option<Message<'_>> {
-        let member = self.members.get(self.current?)?;
-        let message = member.reader.as_ref()?.message()?;
-        let topic = TopicId(*member.topics.get(message.topic.index())?);
-        Some(Message { topic, ..message })
+        self.members.get(self.current?)?.message()
     }
 }

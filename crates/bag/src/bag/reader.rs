@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::accounts::accounts;
 use super::layout::BagLayout;
 use super::merge::{Member, Merge};
+use super::time_map::TimeMap;
 use crate::storage::FileInfo;
 use crate::{
     BagMetadata, Error, LocalPlace, Message, Place, Query, Result, RobotGraph, StorageReader,
@@ -38,6 +39,8 @@ pub struct BagReader {
     merge: Merge,
     accounts: Vec<Option<TopicAccount>>,
     interrupted: bool,
+    /// By bag; empty if no bag is on another clock.
+    times: Vec<Option<Arc<dyn TimeMap>>>,
 }
 
 impl BagReader {
@@ -108,7 +111,7 @@ impl BagReader {
                 .map(|metadata| metadata.ros_distro.clone())
                 .unwrap_or_default();
         }
-        let accounts = accounts(&info, &bags, &members);
+        let accounts = accounts(&info, &bags, &members, &[]);
         let mut metadata = bags.iter().filter_map(|bag| bag.metadata.as_ref());
         let mut files = members.iter().filter_map(|it| it.info.account.as_ref());
         let interrupted =
@@ -120,6 +123,7 @@ impl BagReader {
             merge: Merge::new(members),
             accounts,
             interrupted,
+            times: Vec::new(),
         };
         reader.start(&Query::default())?;
         Ok(reader)
@@ -160,6 +164,29 @@ impl BagReader {
         &self.accounts
     }
 
+    /// Puts a bag on another clock: its log times, the times of its losses and those of its graph. Publish times stay, as
+    /// each is by the clock of its publisher. Call [`start`](StorageReader::start) afterwards.
+    pub fn set_times(&mut self, bag: usize, times: &Arc<dyn TimeMap>) {
+        self.merge.set_times(bag, times);
+        self.times.resize_with(self.bags.len(), || None);
+        if let Some(place) = self.times.get_mut(bag) {
+            *place = Some(Arc::clone(times));
+        }
+        let members = self.merge.members();
+        let infos = || members.iter().map(|member| &member.info);
+        self.info.start_time_ns = infos().filter_map(|info| info.start_time_ns).min();
+        self.info.end_time_ns = infos().filter_map(|info| info.end_time_ns).max();
+        self.accounts = accounts(&self.info, &self.bags, members, &self.times);
+    }
+
+    /// Counts what the bags miss of a topic as unknown: a message that one bag misses may be in another one.
+    pub fn leave_losses_open(&mut self, topic: TopicId) {
+        let account = self.accounts.get_mut(topic.index());
+        if let Some(account) = account.and_then(Option::as_mut) {
+            account.leave_open();
+        }
+    }
+
     /// Whether a recorder was killed, or files are lost: messages may be missing, and topics that no file names.
     pub fn is_interrupted(&self) -> bool {
         self.interrupted
@@ -168,6 +195,12 @@ impl BagReader {
     /// The file that the current message comes from: bag, file, and its path.
     pub fn location(&self) -> Option<(usize, &Path)> {
         self.merge.location()
+    }
+
+    /// The description of each file, with the place of its bag among those that were opened.
+    pub fn file_infos(&self) -> impl Iterator<Item = (usize, &FileInfo)> {
+        let members = self.merge.members().iter();
+        members.map(|member| (member.bag, &member.info))
     }
 
     /// The description of each file, with its path.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::MissingCause;
+use crate::bag::TimeMap;
 
 const SECOND: i64 = 1_000_000_000;
 
@@ -97,6 +98,20 @@ impl LossTimeline {
             self.put(entry.interval >> shift, entry.cause, entry.messages);
         }
         self.fit();
+    }
+
+    /// The same timeline on another clock: each interval goes where its middle goes.
+    #[must_use]
+    pub(crate) fn retimed(&self, times: &dyn TimeMap) -> Self {
+        let mut moved = Self {
+            doublings: self.doublings,
+            entries: Vec::new(),
+        };
+        for interval in self.intervals() {
+            let middle = interval.start_ns.midpoint(interval.end_ns);
+            moved.add(times.map(middle), interval.cause, interval.messages);
+        }
+        moved
     }
 
     /// Messages that went missing by a cause.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{LossTimeline, MissingCause, TopicStatistics};
+use crate::bag::TimeMap;
 
 /// The account of a topic: how many, and when.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -37,6 +38,29 @@ impl TopicAccount {
         for cause in MissingCause::all() {
             self.timeline.take_back(cause, found.missing(cause));
         }
+    }
+
+    /// Counts all missing messages as [`unplaced`](super::UnknownMessages::unplaced): each of them may be missing, or not.
+    pub(crate) fn leave_open(&mut self) {
+        for cause in MissingCause::all() {
+            let missing = self.statistics.missing(cause);
+            self.statistics.find(cause, missing);
+            let unplaced = &mut self.statistics.unknown.unplaced;
+            *unplaced = unplaced.saturating_add(missing);
+        }
+        self.timeline = LossTimeline::default();
+    }
+
+    /// The same account on another clock.
+    #[must_use]
+    pub(crate) fn retimed(&self, times: &dyn TimeMap) -> Self {
+        let mut account = self.clone();
+        account.timeline = self.timeline.retimed(times);
+        let statistics = &mut account.statistics;
+        for time in [&mut statistics.first_time_ns, &mut statistics.last_time_ns] {
+            *time = time.map(|time| times.map(time));
+        }
+        account
     }
 
     /// The missing messages between two log times, both included.
@@ -81,5 +105,36 @@ mod tests {
         let edge = edge.statistics;
         assert_eq!(edge.messages_lost_in_transport, 0);
         assert_eq!(edge.unknown.unplaced, 3 + 7);
+    }
+
+    #[test]
+    fn losses_that_are_left_open_are_unknown_and_not_zero() {
+        let mut account = TopicAccount::default();
+        account.statistics.record(5, 80);
+        account.miss(MissingCause::Transport, 5, 10);
+        account.statistics.unknown.unplaced = 2;
+        account.leave_open();
+        let statistics = account.statistics;
+        assert_eq!(statistics.messages_lost(), 0);
+        assert_eq!(statistics.unknown.unplaced, 7);
+        assert_eq!(statistics.messages_recorded, 1);
+        assert!(account.timeline.is_empty());
+    }
+
+    #[test]
+    fn losses_move_with_the_clock_of_their_host() {
+        struct Ahead;
+        impl TimeMap for Ahead {
+            fn map(&self, time_ns: i64) -> i64 {
+                time_ns - 100_000_000_000
+            }
+        }
+        let mut account = TopicAccount::default();
+        account.miss(MissingCause::Transport, 5, 140_200_000_000);
+        account.statistics.record(141_000_000_000, 8);
+        let moved = account.retimed(&Ahead);
+        let interval = moved.timeline.intervals().next().unwrap();
+        assert_eq!((interval.start_ns, interval.messages), (40_000_000_000, 5));
+        assert_eq!(moved.statistics.first_time_ns, Some(41_000_000_000));
     }
 }

@@ -1,6 +1,7 @@
 //! `timeloom info`: what a bag holds.
 
 mod host_clock;
+mod merged_hosts;
 
 use std::cmp::Reverse;
 use std::path::PathBuf;
@@ -101,6 +102,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         Format::Text => {
             let mut text = render(&info, &layout(arguments, &info));
             if arguments.verbose && !arguments.topic_name {
+                text.push_str(&merged_hosts::lines(&info.custom_data));
                 text.push_str(&host_clock::lines(&info.custom_data));
             }
             context.printer.text(&text)?;

@@ -73,6 +73,7 @@ pub(crate) fn prepare(sandbox: &Sandbox) {
         .unwrap();
     tracked_robots(sandbox);
     crate::diff::write_bags(sandbox);
+    crate::merge::write_bags(sandbox);
 }
 
 #[test]

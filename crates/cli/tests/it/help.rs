@@ -23,6 +23,7 @@ fn help_goes_to_stdout() {
       query        Query many bags with SQL: topics are tables, fields are columns
       convert      Rewrite bags: slice, filter, rename, split, compress, merge, change the storage;
                    export to CSV and JSON lines
+      merge        Merge bags of several hosts into one and estimate the offsets between their clocks
       diff         Compare two bags: topics, types, QoS, counts, losses, and messages field by field
       check        Check a bag against a contract: topics, types, QoS, rates, gaps, stamps, values,
                    losses; learn one

@@ -33,6 +33,7 @@ mod live_types;
 #[cfg(feature = "zenoh")]
 mod live_zenoh;
 mod logging;
+mod merge;
 mod options_file;
 mod play_in_step_live;
 mod play_live;

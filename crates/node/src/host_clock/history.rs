@@ -29,6 +29,8 @@ pub enum HostClockReason {
 pub struct HostClockEntry {
     /// When, by the system clock.
     pub at: Time<System>,
+    /// The same moment by the steady clock.
+    pub steady: Time<Steady>,
     /// Why it was looked at.
     pub reason: HostClockReason,
     /// How it was.
@@ -107,6 +109,7 @@ impl HostClockEntry {
             let _written = write!(text, "{space}{key}={value}");
         };
         add("system_ns", &self.at.nanos().to_string());
+        add("steady_ns", &self.steady.nanos().to_string());
         match self.reason {
             HostClockReason::Start => add("reason", "start"),
             HostClockReason::Minute => add("reason", "minute"),
@@ -176,6 +179,7 @@ mod tests {
         let mut history = HostClockHistory::default();
         history.add(HostClockEntry {
             at: system(0),
+            steady: steady(7),
             reason: HostClockReason::Start,
             clock: HostClock {
                 discipline: Discipline::Chrony(ChronyTracking::parse(text)),
@@ -185,18 +189,20 @@ mod tests {
         });
         history.add(HostClockEntry {
             at: system(500),
+            steady: steady(507),
             reason: HostClockReason::Step(Duration::from_millis(-2)),
             clock: HostClock::default(),
         });
         assert_eq!(
             history.to_text(),
-            "system_ns=1700000000000000000 reason=start source=chrony synchronised=true \
+            "system_ns=1700000000000000000 steady_ns=7000000 reason=start source=chrony synchronised=true \
              reference=127.0.0.1_(stratum_9) offset_ns=1476 error_ns=5287 tai_s=37 hardware_clocks=0\n\
-             system_ns=1700000000500000000 reason=step step_ns=-2000000 source=none synchronised=false tai_s=0 \
+             system_ns=1700000000500000000 steady_ns=507000000 reason=step step_ns=-2000000 source=none synchronised=false tai_s=0 \
              hardware_clocks=0\n"
         );
         let records = HostClockRecord::parse_all(&history.to_text());
         assert_eq!(records.len(), 2);
+        assert_eq!(records[0].boot_ns(), records[1].boot_ns());
         assert_eq!(
             records[0].reference.as_deref(),
             Some("127.0.0.1 (stratum 9)")
@@ -221,6 +227,7 @@ mod tests {
             steps += usize::from(is_step);
             history.add(HostClockEntry {
                 at: system(minute * 60_000),
+                steady: steady(minute * 60_000),
                 reason: match minute {
                     0 => HostClockReason::Start,
                     _ if is_step => HostClockReason::Step(Duration::from_secs(1)),

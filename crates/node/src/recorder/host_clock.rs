@@ -29,6 +29,7 @@ pub(super) fn run(shared: &Shared, source: &(dyn Fn() -> HostClock + Send + Sync
             }
             history.add(HostClockEntry {
                 at: reading.other(),
+                steady: reading.after(),
                 reason,
                 clock: source(),
             });

@@ -1,5 +1,6 @@
 //! Scores every estimator in every simulated family, as a table in Markdown:
-//! `cargo run --release -p timeloom-sync --example score -- [family] [first seed] [seeds]`.
+//! `cargo run --release -p timeloom-sync --example score -- [family] [first seed] [seeds] [worst|mean]`.
+//! A figure is that of the worst seed, or the mean of all seeds. `[ours]` behind it leaves the other estimators out.
 
 #![expect(clippy::print_stdout, reason = "the table is what it is for")]
 
@@ -20,17 +21,25 @@ fn main() {
     };
     let first = number(1);
     let seeds: Vec<u64> = (first..first + number(SEEDS)).collect();
+    let over = match arguments.next().as_deref() {
+        Some("mean") => Over::Mean,
+        _ => Over::Worst,
+    };
     println!(
         "| scenario | p50 | p99 | hull | Kalman | mean | regression | bias | p99 with bias | 2σ | bounds | width | locked | locked and wrong | backwards | negative | epochs |"
     );
     println!(
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
     );
+    let others: &[&str] = match arguments.next().as_deref() {
+        Some("ours") => &[],
+        _ => &["hull", "kalman", "mean", "regression"],
+    };
     let families = Family::ALL
         .iter()
         .filter(|family| family.name().starts_with(&wanted));
     for family in families.clone() {
-        println!("{}", row(*family, &seeds));
+        println!("{}", row(*family, &seeds, over, others));
     }
     println!();
     println!("| both kinds, p99 with bias | together | packets alone | requests alone |");
@@ -40,7 +49,7 @@ fn main() {
         scenario.rate_hz.is_some() && scenario.requests.is_some()
     };
     for family in families.filter(is_both) {
-        println!("{}", sides(*family, &seeds));
+        println!("{}", sides(*family, &seeds, over));
     }
 }
 
@@ -56,8 +65,23 @@ fn ours(scenario: &Scenario, seeds: &[u64], clock: HostClock) -> Vec<Score> {
     seeds.iter().map(one).collect()
 }
 
-fn most(scores: &[Score], of: fn(&Score) -> f64) -> f64 {
-    scores.iter().map(of).fold(0.0, f64::max)
+/// What a figure is over all seeds.
+#[derive(Debug, Clone, Copy)]
+enum Over {
+    /// That of the worst seed.
+    Worst,
+    /// The mean.
+    Mean,
+}
+
+impl Over {
+    fn all(self, scores: &[Score], of: fn(&Score) -> f64) -> f64 {
+        let figures = scores.iter().map(of);
+        match self {
+            Self::Worst => figures.fold(0.0, f64::max),
+            Self::Mean => figures.sum::<f64>() / scores.len().max(1) as f64,
+        }
+    }
 }
 
 fn micros(nanos: f64) -> String {
@@ -68,14 +92,14 @@ fn micros(nanos: f64) -> String {
     }
 }
 
-/// One family: ours against others, the worst seed of each figure.
-fn row(family: Family, seeds: &[u64]) -> String {
+/// One family: ours against others.
+fn row(family: Family, seeds: &[u64], over: Over, others: &[&str]) -> String {
     let scenario = family.scenario();
     let clock = family.host_clock();
     let scores = ours(&scenario, seeds, clock);
-    let others: Vec<String> = ["hull", "kalman", "mean", "regression"]
+    let others: Vec<String> = others
         .iter()
-        .map(|name| other(&scenario, seeds, clock, name))
+        .map(|name| other(&scenario, seeds, (clock, over), name))
         .collect();
     let sum = |of: fn(&Score) -> u64| scores.iter().map(of).sum::<u64>();
     let all = sum(|score| score.evaluations).max(1) as f64;
@@ -87,24 +111,29 @@ fn row(family: Family, seeds: &[u64]) -> String {
     let bias = scores.iter().map(|score| score.bias_ns).sum::<f64>() / scores.len().max(1) as f64;
     format!(
         "| {family} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
-        micros(most(&scores, |score| score.p50_ns)),
-        micros(most(&scores, |score| score.p99_ns)),
+        micros(over.all(&scores, |score| score.p50_ns)),
+        micros(over.all(&scores, |score| score.p99_ns)),
         others.join(" | "),
         micros(bias),
-        micros(most(&scores, |score| score.raw_p99_ns)),
+        micros(over.all(&scores, |score| score.raw_p99_ns)),
         percent(within),
         percent(1.0 - sum(|score| score.bound_violations) as f64 / all),
-        micros(most(&scores, |score| score.width_ns)),
+        micros(over.all(&scores, |score| score.width_ns)),
         percent(sum(|score| score.locked) as f64 / all),
         sum(|score| score.locked_and_wrong),
         sum(|score| score.backwards),
         sum(|score| score.negative),
-        most(&scores, |score| f64::from(score.epochs)),
+        over.all(&scores, |score| f64::from(score.epochs)),
     )
 }
 
 /// p99 of another estimator, used as its driver uses it: without anything around.
-fn other(scenario: &Scenario, seeds: &[u64], clock: HostClock, name: &str) -> String {
+fn other(
+    scenario: &Scenario,
+    seeds: &[u64],
+    (clock, over): (HostClock, Over),
+    name: &str,
+) -> String {
     let make = || -> Box<dyn Estimator> {
         match name.parse::<Method>() {
             Ok(method) => method.estimator(&Limits::default()),
@@ -120,11 +149,11 @@ fn other(scenario: &Scenario, seeds: &[u64], clock: HostClock, name: &str) -> St
         .iter()
         .map(|seed| score_bare(scenario, *seed, make(), clock))
         .collect();
-    micros(most(&scores, |score| score.p99_ns))
+    micros(over.all(&scores, |score| score.p99_ns))
 }
 
 /// What each kind of samples does by itself.
-fn sides(family: Family, seeds: &[u64]) -> String {
+fn sides(family: Family, seeds: &[u64], over: Over) -> String {
     let scenario = family.scenario();
     let clock = family.host_clock();
     let packets = Scenario {
@@ -135,10 +164,7 @@ fn sides(family: Family, seeds: &[u64]) -> String {
         rate_hz: None,
         ..scenario
     };
-    let [together, packets, requests] = [scenario, packets, requests].map(|scenario| {
-        micros(most(&ours(&scenario, seeds, clock), |score| {
-            score.raw_p99_ns
-        }))
-    });
+    let [together, packets, requests] = [scenario, packets, requests]
+        .map(|scenario| micros(over.all(&ours(&scenario, seeds, clock), |score| score.raw_p99_ns)));
     format!("| {family} | {together} | {packets} | {requests} |")
 }

@@ -2,7 +2,7 @@
 
 use timeloom_time::{Duration, Steady, Time};
 
-use super::{HostStamps, SensorClock};
+use super::SensorClock;
 use crate::anchor::whole_nanos;
 use crate::bound_tracker::Trust;
 use crate::device_time::{DeviceTime, check_stamp};
@@ -50,7 +50,12 @@ impl SensorClock {
         } else {
             0
         };
+        let outside = match vetting {
+            Vetting::Full => 0,
+            Vetting::None => outside(&bounds, host),
+        };
         let sigma = estimate.sigma.nanos().max(whole_nanos(self.mismatch));
+        let sigma = sigma.max(outside);
         Some(Mapped {
             host,
             sigma: Duration::from_nanos(sigma.max(ambiguous)),
@@ -112,16 +117,21 @@ impl SensorClock {
         }
         let newest = self.bounds.bounds(device, Trust::Newest);
         let loosened = bounds.loosened(self.hidden_move(), &newest);
-        match self.host_stamps {
-            // No step can hide behind a late packet, only another rate.
-            HostStamps::Steady => loosened.intersection(&self.bounds.at_any_rate(device)),
-            HostStamps::MayStep => loosened,
+        if self.may_step() {
+            return loosened;
         }
+        // No step can hide behind a late packet, only another rate.
+        loosened.intersection(&self.bounds.at_any_rate(device))
     }
 
     /// The largest move of a clock that the samples do not exclude.
     pub(crate) fn hidden_move(&self) -> Duration {
-        Duration::from_nanos(whole_nanos(self.hidden.most()))
+        let most = if self.may_step() {
+            self.hidden.most_with_steps()
+        } else {
+            self.hidden.most()
+        };
+        Duration::from_nanos(whole_nanos(most))
     }
 
     /// Whether a sample contradicted bounds of before, and too little time has passed for the estimate to follow.
@@ -162,4 +172,11 @@ impl SensorClock {
     fn is_safe(&self) -> bool {
         self.estimator.vetting() == Vetting::None || self.watch.skew_is_safe()
     }
+}
+
+/// How far an average lies outside of the bounds, in nanoseconds: by so much it is wrong at least.
+fn outside(bounds: &Bounds, host: Time<Steady>) -> i64 {
+    let early = bounds.lower.map_or(0, |lower| (lower - host).nanos());
+    let late = bounds.upper.map_or(0, |upper| (host - upper).nanos());
+    early.max(late).max(0)
 }

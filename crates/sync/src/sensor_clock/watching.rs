@@ -2,7 +2,7 @@
 
 use timeloom_time::Duration;
 
-use super::{HostStamps, STEP, SensorClock, stamp};
+use super::{STEP, SensorClock, stamp};
 use crate::anchor::whole_nanos;
 use crate::bound_tracker::Trust;
 use crate::estimator::{Maturity, Vetting};
@@ -46,7 +46,7 @@ impl SensorClock {
         let seen = bounds.width().is_some_and(|width| {
             is_recent && SEEN_BY_REQUESTS * width.nanos() as f64 <= extra.nanos() as f64
         });
-        if self.host_stamps == HostStamps::MayStep && !seen {
+        if self.may_step() && !seen {
             self.is_ambiguous = true;
             self.give_up_bounds(sample);
         }

@@ -9,7 +9,7 @@ use crate::limits::Limits;
 use crate::mapped::{Bounds, Health, Mapped};
 use crate::recording::smooth;
 use crate::sample::Sample;
-use crate::sensor_clock::{HostStamps, SensorClock};
+use crate::sensor_clock::{DeviceClock, HostStamps, SensorClock};
 
 /// Seconds after the start and after a restart that do not count for the error.
 const SETTLING: f64 = 30.0;
@@ -86,6 +86,7 @@ pub fn score(
 ) -> Score {
     if host_clock == HostClock::Steady {
         clock.set_host_stamps(HostStamps::Steady);
+        clock.set_device_clock(DeviceClock::Counter);
     }
     let mut tally = Tally::new(scenario);
     for simulated in scenario.simulate(seed) {

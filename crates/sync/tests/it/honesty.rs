@@ -6,8 +6,9 @@ use timeloom_sync::simulate::{
     DeviceModel, Disturbances, Family, HostClock, PathModel, RequestModel, Scenario, Window, score,
 };
 use timeloom_sync::{
-    EventKind, Health, HostClocks, HostStamps, Limit, Limits, Method, Sample, SensorClock,
-    causal_one, smooth,
+    ActiveSample, Anchor, AnchorConfig, Averaging, DeviceClock, DeviceTime, EventKind, Health,
+    HostClocks, HostStamps, Limit, Limits, Method, PassiveSample, Sample, SensorClock, causal_one,
+    smooth,
 };
 use timeloom_time::{Duration, Time};
 
@@ -217,10 +218,35 @@ fn an_average_is_not_locked_beside_what_it_does_not_explain() {
 }
 
 #[test]
+fn sigma_of_an_average_covers_what_the_bounds_exclude() {
+    let config = AnchorConfig::new(Averaging::Mean, Duration::from_secs(5)).expect("a period");
+    let mut clock = SensorClock::new(Box::new(Anchor::new(config)), Limits::default());
+    let mut outside = 0;
+    for packet in 0..2_000_i64 {
+        let event = packet * 25_000_000;
+        // Most packets are 3 ms late, some come at once: the mean is later than any of them allows.
+        let delay = if packet % 10 == 0 { 10_000 } else { 3_000_000 };
+        let sample = Sample::Passive(PassiveSample::new(
+            DeviceTime::from_nanos(event),
+            Time::from_nanos(event + delay),
+        ));
+        let mapped = causal_one(&sample, &mut clock).expect("a possible sample");
+        let late = mapped
+            .bounds
+            .upper
+            .map_or(0, |upper| (mapped.host - upper).nanos());
+        outside += u32::from(late > 0);
+        assert!(mapped.sigma.nanos() >= late, "{packet}: {mapped:?}");
+    }
+    assert!(outside > 1_000, "{outside}");
+}
+
+#[test]
 fn a_host_step_is_told_by_the_other_clock() {
     for family in [Family::HostStep1ms, Family::HostStep5ms, Family::HostStep1h] {
         let mut clock = SensorClock::default();
         clock.set_host_stamps(HostStamps::Steady);
+        clock.set_device_clock(DeviceClock::Counter);
         let mut clocks = HostClocks::new();
         let mut steps = 0;
         let mut degraded = 0;
@@ -255,6 +281,98 @@ fn a_host_step_is_told_by_the_other_clock() {
         assert_eq!(steps, 2, "{family}: there and back");
         assert!(degraded < 3_000, "{family}: {degraded} rows");
     }
+}
+
+/// The sample of a device whose clock was set by `step_ns`.
+fn set_device(sample: Sample, step_ns: i64) -> Sample {
+    let moved = |device: DeviceTime| DeviceTime::from_nanos(device.nanos() + step_ns);
+    match sample {
+        Sample::Passive(packet) => Sample::Passive(PassiveSample {
+            device_event: moved(packet.device_event),
+            device_tx: packet.device_tx.map(moved),
+            ..packet
+        }),
+        Sample::Active(request) => Sample::Active(ActiveSample {
+            device: moved(request.device),
+            ..request
+        }),
+    }
+}
+
+#[test]
+fn a_device_clock_that_is_set_is_never_locked_and_outside_its_bounds() {
+    let steps_s = [
+        1e-3, -1e-3, 5e-3, -5e-3, 30e-3, -30e-3, 0.5, -0.5, 7_200.0, -7_200.0,
+    ];
+    let requests = [
+        None,
+        Some(RequestModel::FAST),
+        Some(RequestModel {
+            every_s: 10.0,
+            ..RequestModel::FAST
+        }),
+    ];
+    for (step_s, requests) in steps_s
+        .into_iter()
+        .flat_map(|step| requests.map(|it| (step, it)))
+    {
+        let scenario = Scenario {
+            duration_s: 130.0,
+            rate_hz: Some(40.0),
+            device: DeviceModel {
+                start_s: 9_000.0,
+                ..DeviceModel::default()
+            },
+            path: PathModel::LOADED,
+            requests,
+            disturbances: Disturbances::default(),
+        };
+        let mut clock = SensorClock::default();
+        clock.set_host_stamps(HostStamps::Steady);
+        for simulated in scenario.simulate(SEED) {
+            let step_ns = if simulated.at_s < 71.3 {
+                0
+            } else {
+                (step_s * 1e9) as i64
+            };
+            let sample = set_device(simulated.sample, step_ns);
+            let mapped = causal_one(&sample, &mut clock).expect("a possible sample");
+            let wrong = mapped.health == Health::Locked && !mapped.bounds.contain(simulated.truth);
+            assert!(
+                !wrong,
+                "{step_s} s, {requests:?}, at {} s: {mapped:?}",
+                simulated.at_s
+            );
+        }
+    }
+}
+
+#[test]
+fn sigma_covers_a_step_behind_a_late_packet() {
+    let mut clock = SensorClock::default();
+    let (mut small, mut doubtful) = (0, 0);
+    for packet in 0..4_000_i64 {
+        let event = packet * 25_000_000;
+        // The last packet before the step is late, too.
+        let late = if packet == 1_999 {
+            400_000
+        } else {
+            packet * 7_919 % 97 * 200
+        };
+        let step = if packet >= 2_000 { 5_000_000 } else { 0 };
+        let sample = Sample::Passive(PassiveSample::new(
+            DeviceTime::from_nanos(event),
+            Time::from_nanos(event + 300_000 + late + step),
+        ));
+        let mapped = causal_one(&sample, &mut clock).expect("a possible sample");
+        if packet >= 2_000 && mapped.health == Health::Degraded {
+            doubtful += 1;
+            let error = (mapped.host.nanos() - event - step - 300_000).abs();
+            small += u32::from(error > 2 * mapped.sigma.nanos());
+        }
+    }
+    assert!(doubtful > 100, "{doubtful}");
+    assert!(small < 10, "{small} of {doubtful} rows");
 }
 
 #[test]

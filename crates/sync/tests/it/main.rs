@@ -8,6 +8,7 @@ mod held_out;
 mod honesty;
 mod jumps;
 mod output;
+mod peers;
 mod quality;
 mod smoothing;
 mod table;

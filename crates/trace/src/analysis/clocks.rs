@@ -5,6 +5,7 @@ mod place;
 use std::collections::HashMap;
 
 use serde::Serialize;
+use timeloom_bag::MergedHost;
 use timeloom_time::Duration;
 
 use self::place::Domain;
@@ -26,6 +27,21 @@ pub struct ClockDomain {
     pub offset: Option<Duration>,
     /// How far that may be off.
     pub bound: Option<Duration>,
+}
+
+impl ClockDomain {
+    /// The hosts of a merged bag, as its custom data describes them; those without nodes are left out.
+    pub fn of_merged_bag(custom_data: &[(String, String)]) -> Vec<Self> {
+        let hosts = MergedHost::read(custom_data).into_iter();
+        let hosts = hosts.filter(|host| !host.nodes.is_empty());
+        let domains = hosts.map(|host| Self {
+            offset: host.offset_ns.map(Duration::from_nanos),
+            bound: host.bound_ns().map(Duration::from_nanos),
+            name: host.name,
+            nodes: host.nodes,
+        });
+        domains.collect()
+    }
 }
 
 /// Why a latency is not counted.
@@ -97,6 +113,13 @@ impl Clocks {
             domains: domains.collect(),
             declared,
             ..Self::default()
+        }
+    }
+
+    /// Takes hosts into account, unless others are declared or nodes are placed already.
+    pub(super) fn declare(&mut self, domains: Vec<ClockDomain>) {
+        if self.declared.is_empty() && self.domains.is_empty() {
+            *self = Self::new(domains);
         }
     }
 
@@ -328,6 +351,33 @@ mod tests {
             ..arm
         };
         assert_eq!(clocks.elapsed(car, arm).map(|elapsed| elapsed.nanos), Ok(0));
+    }
+
+    #[test]
+    fn hosts_of_a_merged_bag_give_bounds_and_the_longest_name_counts() {
+        let host = |name: &str, offset_ns: i64, node: &str| MergedHost {
+            name: name.into(),
+            offset_ns: Some(offset_ns),
+            lower_ns: Some(offset_ns - 400),
+            upper_ns: Some(offset_ns + 300),
+            nodes: vec![node.into()],
+            ..MergedHost::default()
+        };
+        let data = [MergedHost::custom_data(&[
+            host("a", 0, "/cam"),
+            host("b", -5_000, "/camera"),
+        ])];
+        let mut clocks = Clocks::default();
+        clocks.declare(ClockDomain::of_merged_bag(&data));
+        let (sent, received) = (
+            Moment::from_nanos(1_000 * S, S),
+            Moment::from_nanos(1_000 * S + 7_000, 9 * S),
+        );
+        let a = point(clocks.place(1, "/cam", sent, 0), sent);
+        let b = point(clocks.place(2, "/camera", received, 0), received);
+        assert_ne!(a.domain, b.domain);
+        let elapsed = clocks.elapsed(a, b).unwrap();
+        assert_eq!((elapsed.nanos, elapsed.bound), (2_000, Some(800)));
     }
 
     #[test]

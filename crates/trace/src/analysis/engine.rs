@@ -7,7 +7,7 @@ mod walk;
 
 use timeloom_time::{Ros, Time};
 
-use super::clocks::Clocks;
+use super::clocks::{ClockDomain, Clocks};
 use super::closed_loop::{Effort, LoopEnds};
 use super::deadline::DeadlineEvent;
 use super::deadlines::Deadlines;
@@ -113,6 +113,11 @@ impl Engine {
             now: i64::MIN,
             started: None,
         }
+    }
+
+    /// Takes hosts of a merged bag into account, unless the options declare others. Call it before anything else.
+    pub fn declare_hosts(&mut self, hosts: Vec<ClockDomain>) {
+        self.clocks.declare(hosts);
     }
 
     /// Takes a tag that was received at `now`.

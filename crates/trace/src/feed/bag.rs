@@ -7,7 +7,7 @@ use timeloom_time::Time;
 
 use super::survey::Survey;
 use super::{Arrival, Content, Feed, LinkScope, PlainMessages, Sink};
-use crate::analysis::{AccountOf, AccountScope, Engine, RecorderAccount};
+use crate::analysis::{AccountOf, AccountScope, ClockDomain, Engine, RecorderAccount};
 use crate::error::{Error, Result};
 use crate::infer::{Linker, NodeModel, ObservedGraph};
 use crate::tag::TAG_TYPE;
@@ -169,6 +169,9 @@ impl BagFeed {
         observer: &mut dyn BagObserver,
     ) -> Result<Intake> {
         let graph = self.graph(reader)?;
+        let custom_data = reader.info().metadata.as_ref().map(|it| &it.custom_data);
+        let hosts = custom_data.map(|data| ClockDomain::of_merged_bag(data));
+        sink.engine().declare_hosts(hosts.unwrap_or_default());
         let mut input = Input {
             feed: self,
             reader,

@@ -55,7 +55,7 @@ pub(crate) struct WriterSettings {
 }
 
 impl WriterArguments {
-    pub(super) fn settings(&self) -> WriterSettings {
+    pub(crate) fn settings(&self) -> WriterSettings {
         WriterSettings {
             storage: self.storage.clone().unwrap_or_default(),
             preset: self.storage_preset_profile.clone().unwrap_or_default(),

@@ -3,8 +3,8 @@
 use clap::{Args, ValueEnum};
 use timeloom_msg::Schema;
 use timeloom_restamp::{Error, FieldOptions, SampleFields};
-use timeloom_sync::ClockSpec;
 use timeloom_sync::table::{DeviceColumn, TimeUnit};
+use timeloom_sync::{ClockSpec, DeviceClock};
 
 use crate::failure::Failure;
 use crate::field_path;
@@ -32,6 +32,15 @@ impl FieldArguments {
     /// What the device's column of a table counts.
     pub(crate) fn device_column(&self) -> Result<DeviceColumn, Failure> {
         device_column(self.device_unit, self.device_bits)
+    }
+
+    /// Whether the device's clock may be set: one that wraps only counts.
+    pub(crate) fn device_clock(&self) -> DeviceClock {
+        if self.device_bits.is_some() {
+            DeviceClock::Counter
+        } else {
+            DeviceClock::MayBeSet
+        }
     }
 
     /// The fields of a topic, checked against its type.

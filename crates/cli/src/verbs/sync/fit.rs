@@ -163,6 +163,7 @@ impl Fit {
         };
         let samples: Vec<Sample> = kept.iter().map(|(sample, _)| *sample).collect();
         let mut clock = Method::Envelope.clock(*limits);
+        clock.set_device_clock(self.clock.device_clock());
         if self.host_clocks.is_some() {
             clock.set_host_stamps(HostStamps::Steady);
         }
@@ -206,8 +207,10 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     if let Some(output) = &mut output {
         output.line(MAPPED_HEADER, context)?;
     }
+    let mut clock = method.clock(limits);
+    clock.set_device_clock(arguments.fields.device_clock());
     let mut fit = Fit {
-        clock: method.clock(limits),
+        clock,
         output,
         kept: smooths.then(Vec::new),
         host_clocks: None,

@@ -10,7 +10,7 @@ use timeloom_text::grouped;
 use timeloom_time::{Clock, Duration, Reading, Steady, System, Time};
 
 use super::sparkline::sparkline;
-use super::summary::micros;
+use super::summary::{bound_text, micros};
 use crate::context::Context;
 use crate::verbs::info::Format;
 
@@ -92,7 +92,7 @@ impl Lines {
         if let Some(clock) = &status.clock {
             let drift = format!("{:.3} ppm", clock.drift_ppm);
             lines.push(line("drift", drift, &self.drifts));
-            lines.push(line("bound", bound(clock), &self.bounds));
+            lines.push(line("bound", bound_text(&clock.newest), &self.bounds));
             lines.push(line("jitter", micros(clock.jitter.nanos()), &self.jitters));
         }
         let scans = &status.scans;
@@ -123,19 +123,6 @@ fn link(status: &LidarStatus) -> String {
     }
 }
 
-fn bound(clock: &ClockReport) -> String {
-    let newest = &clock.newest;
-    let above = newest.bounds.upper.map(|upper| upper - newest.host);
-    let below = newest.bounds.lower.map(|lower| newest.host - lower);
-    match (below, above) {
-        (Some(below), Some(above)) => {
-            format!("-{} +{}", micros(below.nanos()), micros(above.nanos()))
-        }
-        (None, Some(above)) => format!("+{}", micros(above.nanos())),
-        _ => "none".to_owned(),
-    }
-}
-
 fn text_line(status: &LidarStatus, error: Option<i64>) -> String {
     let scans = &status.scans;
     let mut parts = vec![link(status)];
@@ -144,7 +131,7 @@ fn text_line(status: &LidarStatus, error: Option<i64>) -> String {
             "drift: {:.3} ppm  jitter: {}  bound: {}",
             clock.drift_ppm,
             micros(clock.jitter.nanos()),
-            bound(clock)
+            bound_text(&clock.newest)
         ));
     }
     parts.push(format!(

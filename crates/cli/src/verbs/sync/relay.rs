@@ -94,6 +94,7 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     );
     context.printer.aside(&text);
     let mut clock = arguments.limits.estimator.clock(arguments.limits.limits());
+    clock.set_device_clock(arguments.fields.device_clock());
     if !fields.has_host_field() {
         clock.set_host_stamps(HostStamps::Steady);
     }

@@ -11,6 +11,7 @@ mod quantiles;
 
 use quantiles::Quantiles;
 use timeloom_text::{counted, grouped};
+use timeloom_time::{Steady, Time};
 
 /// Restarts and shifts that are told one by one.
 const MOST_TOLD: usize = 20;
@@ -394,6 +395,21 @@ fn epoch_json(epoch: &Epoch) -> Json {
     })
 }
 
+/// How far the bounds lie from an estimate: below, above. An average may lie outside of them.
+pub(crate) fn bound_text(newest: &Mapped) -> String {
+    let distance = |bound: Option<Time<Steady>>| Some((bound? - newest.host).nanos());
+    let size = |nanos: i64| micros(i64::try_from(nanos.unsigned_abs()).unwrap_or(i64::MAX));
+    let below = distance(newest.bounds.lower)
+        .map(|nanos| format!("{}{}", if nanos > 0 { "+" } else { "-" }, size(nanos)));
+    let above = distance(newest.bounds.upper)
+        .map(|nanos| format!("{}{}", if nanos < 0 { "-" } else { "+" }, size(nanos)));
+    match (below, above) {
+        (Some(below), Some(above)) => format!("{below} {above}"),
+        (None, Some(above)) => above,
+        _ => "none".to_owned(),
+    }
+}
+
 /// Nanoseconds as people read them.
 pub(crate) fn micros(nanos: i64) -> String {
     let size = nanos.unsigned_abs();
@@ -403,5 +419,35 @@ pub(crate) fn micros(nanos: i64) -> String {
         format!("{:.1} ms", nanos as f64 * 1e-6)
     } else {
         format!("{:.1} s", nanos as f64 * 1e-9)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use timeloom_sync::Bounds;
+    use timeloom_time::Duration;
+
+    #[test]
+    fn bounds_have_one_sign_also_where_the_estimate_lies_outside() {
+        let text = |lower: Option<i64>, upper: Option<i64>| {
+            bound_text(&Mapped {
+                host: Time::from_nanos(1_000_000),
+                sigma: Duration::ZERO,
+                bounds: Bounds {
+                    lower: lower.map(Time::from_nanos),
+                    upper: upper.map(Time::from_nanos),
+                },
+                health: Health::Locked,
+                epoch: 0,
+            })
+        };
+        assert_eq!(text(Some(700_000), Some(1_900_000)), "-300.0 µs +900.0 µs");
+        assert_eq!(
+            text(Some(1_400_000), Some(1_900_000)),
+            "+400.0 µs +900.0 µs"
+        );
+        assert_eq!(text(None, Some(900_000)), "-100.0 µs");
+        assert_eq!(text(None, None), "none");
     }
 }

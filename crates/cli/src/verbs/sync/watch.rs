@@ -13,7 +13,7 @@ use timeloom_time::{Clock, Duration, Reading, Steady, System, Time};
 use super::device_field::FieldArguments;
 use super::limits_arguments::LimitsArguments;
 use super::sparkline::sparkline;
-use super::summary::micros;
+use super::summary::{bound_text, micros};
 use crate::context::Context;
 use crate::live::{Feed, FeedArguments, Live, LiveArguments, TypeFinder};
 use crate::outcome::Outcome;
@@ -214,7 +214,7 @@ impl Watch {
                 format!("{:.3} ppm", told.skew_ppm),
                 &self.history.drifts,
             ),
-            line("bound", bound(told), &self.history.bounds),
+            line("bound", bound_text(&told.newest), &self.history.bounds),
             format!("{:8} {:>24}", "sigma", micros(told.newest.sigma.nanos())),
             format!(
                 "{:8} {:>24}  {} outliers, {} late, {} twice",
@@ -247,26 +247,13 @@ fn seconds(nanos: i64) -> String {
     format!("{sign}{whole}.{part:09} s")
 }
 
-fn bound(told: &Diagnostics) -> String {
-    let newest = &told.newest;
-    let above = newest.bounds.upper.map(|upper| upper - newest.host);
-    let below = newest.bounds.lower.map(|lower| newest.host - lower);
-    match (below, above) {
-        (Some(below), Some(above)) => {
-            format!("-{} +{}", micros(below.nanos()), micros(above.nanos()))
-        }
-        (None, Some(above)) => format!("+{}", micros(above.nanos())),
-        _ => "none".into(),
-    }
-}
-
 fn text_line(told: &Diagnostics, offset_ns: i64) -> String {
     format!(
         "offset: {}  drift: {:.3} ppm  sigma: {}  bound: {}  health: {}  epoch: {}  samples: {}",
         seconds(offset_ns),
         told.skew_ppm,
         micros(told.newest.sigma.nanos()),
-        bound(told),
+        bound_text(&told.newest),
         told.newest.health,
         told.newest.epoch,
         told.counters.samples

@@ -1,6 +1,6 @@
 //! The place of a publication in time: its host, the epoch of its clock, and its time on the engine's time line.
 
-use super::Clocks;
+use super::{ClockDomain, Clocks};
 use crate::analysis::names::index;
 use crate::moment::Moment;
 
@@ -242,10 +242,16 @@ impl Clocks {
 
     /// The declared host of a node, else one whose clocks agree with it, else a new one.
     fn domain_of(&mut self, node: &str, at: Moment, now: i64) -> u32 {
-        let declared = self
-            .declared
-            .iter()
-            .position(|domain| domain.nodes.iter().any(|start| node.starts_with(start)));
+        // Of the names that a node begins with, the longest counts: `/camera` is not on the host of `/cam`.
+        let longest = |domain: &ClockDomain| {
+            let starts = domain.nodes.iter().filter(|start| node.starts_with(*start));
+            starts.map(String::len).max()
+        };
+        let declared = self.declared.iter().enumerate();
+        let declared = declared.filter_map(|(place, domain)| Some((place, longest(domain)?)));
+        // The first of equal ones.
+        let declared = declared.rev().max_by_key(|(_, length)| *length);
+        let declared = declared.map(|(place, _)| place);
         let difference = at.ros.nanos().saturating_sub(at.steady.nanos());
         let arrival = now.saturating_sub(at.steady.nanos());
         let near = |known: Option<i64>, other: i64| {
