@@ -2,7 +2,7 @@
 
 tables.py same PARQUET_DIRECTORY ARROW_DIRECTORY NDJSON   all tools read the messages of the lines of JSON
 tables.py show FILE                                       metadata and rows as JSON
-tables.py aligned FILE NDJSON TO METHOD TOLERANCE BY      a table of `align` holds what a search in all messages finds
+tables.py aligned NDJSON TO METHOD,TOLERANCE,BY …         tables of `align` hold what a search in all messages finds
 """
 
 import base64
@@ -225,11 +225,18 @@ def partner(frame, samples, method, tolerance):
     return [before[-1], after[0]] if before and after else []
 
 
-def aligned(path, lines, to, method, tolerance, by):
-    path = pathlib.Path(path)
+def aligned(lines, to, *names):
+    topics = messages(lines)
+    for name in names:
+        print(check_aligned(topics, to, name))
+
+
+def check_aligned(topics, to, name):
+    """The number of rows without a partner."""
+    path = pathlib.Path(f"{name}.parquet")
+    method, tolerance, by = name.split(",")
     table = rows(pyarrow.parquet.read_table(path))
     tolerance = None if tolerance == "any" else int(tolerance)
-    topics = messages(lines)
     frames = sorted(time_of(message, by) for message in topics[to])
     assert [row["time"] for row in table] == frames
     names = [name for name in table[0] if name != "time"]
@@ -261,7 +268,7 @@ def aligned(path, lines, to, method, tolerance, by):
     pairs = metadata(path)
     assert json.loads(pairs["timeloom.unmatched"]) == unmatched, (pairs, unmatched)
     assert (pairs["timeloom.method"], pairs["timeloom.by"]) == (method, by), pairs
-    print(json.dumps({"rows": len(table), "unmatched": unmatched}))
+    return sum(unmatched.values())
 
 
 if __name__ == "__main__":
