@@ -1,9 +1,11 @@
 //! Decoded messages of a bag as CSV files or as lines of JSON.
 
 mod csv_directory;
+mod file_names;
 mod json_line;
 mod time_format;
 
+pub use file_names::FileNames;
 pub use json_line::{LineContent, json_line};
 pub use time_format::TimeFormat;
 

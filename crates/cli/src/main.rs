@@ -31,6 +31,9 @@ mod printer;
 mod progress;
 mod ros_line;
 mod selection_arguments;
+mod table_arguments;
+#[cfg(feature = "query")]
+mod table_output;
 mod time_argument;
 mod time_format;
 mod time_range;

@@ -1,5 +1,6 @@
 //! The verbs: each holds its arguments and what it does with them.
 
+pub(crate) mod align;
 pub(crate) mod burst;
 pub(crate) mod cat;
 pub(crate) mod check;

@@ -2,6 +2,8 @@
 
 mod blend;
 mod partner;
+mod stream;
+mod topic_times;
 
 use std::sync::Arc;
 
@@ -11,6 +13,8 @@ use arrow_array::{
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 
 pub use self::partner::{Method, Partner};
+pub use self::stream::AlignStream;
+pub use self::topic_times::TopicTimes;
 use crate::column::arrow::{time_type, times};
 use crate::{Error, Result, TimeBase, TopicReader};
 
@@ -40,25 +44,11 @@ impl Samples {
     /// # Errors
     /// When the bag cannot be read, or the type has no header stamp but one is wanted.
     pub fn read(topic: &str, reader: &mut TopicReader, base: TimeBase) -> Result<Self> {
-        if base == TimeBase::HeaderStamp {
-            reader.keep_stamps()?;
-        }
         let schema = reader.empty().schema();
         let mut batches = Vec::new();
-        let mut all_times = Vec::new();
-        while let Some(batch) = reader.next_batch()? {
-            let times = match base {
-                TimeBase::LogTime => batch.log_times.iter().copied().map(Some).collect(),
-                TimeBase::PublishTime => batch.publish_times.iter().copied().map(Some).collect(),
-                TimeBase::HeaderStamp => reader.take_stamps(),
-            };
-            // A message that cannot be decoded has no value to offer.
-            let valid = times.into_iter().zip(&batch.valid);
-            all_times.extend(valid.map(|(time, valid)| time.filter(|_| *valid)));
-            batches.push(batch.into_record_batch()?);
-        }
+        let times = TopicTimes::read_with(topic, reader, base, |batch| batches.push(batch))?;
         let rows = arrow_select::concat::concat_batches(&schema, &batches)?;
-        Self::sorted(topic, &all_times, &rows)
+        Self::sorted(topic, &times.times, &rows)
     }
 
     /// Rows with their times, in any order; rows without a time are left out.

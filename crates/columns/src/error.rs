@@ -13,11 +13,16 @@ pub enum Error {
     /// Arrow refused an array.
     #[error(transparent)]
     Arrow(#[from] arrow_schema::ArrowError),
-    /// A Parquet file cannot be written.
+    /// A table cannot be written.
     #[cfg(feature = "files")]
-    #[error(transparent)]
-    Parquet(#[from] parquet::errors::ParquetError),
-    /// A file cannot be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: std::path::PathBuf,
+        /// The reason of the library of the format.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A file or a directory cannot be created.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
         /// The file.

@@ -4,6 +4,8 @@ mod align;
 mod batch;
 mod column;
 mod cursor;
+#[cfg(feature = "files")]
+mod directory;
 mod error;
 #[cfg(feature = "files")]
 mod file;
@@ -13,13 +15,17 @@ mod rows;
 mod stream;
 mod topic_reader;
 
-pub use align::{AlignOptions, Aligned, Method, Partner, Samples, align};
+pub use align::{AlignOptions, AlignStream, Aligned, Method, Partner, Samples, TopicTimes, align};
+pub use arrow_array::RecordBatch;
+pub use arrow_schema::SchemaRef;
 pub use batch::Batch;
 pub use column::{Column, Lists, Strings, StructColumn};
 pub use cursor::Cursor;
+#[cfg(feature = "files")]
+pub use directory::{ExportTablesOptions, export_tables};
 pub use error::{Error, Result};
 #[cfg(feature = "files")]
-pub use file::{TableFile, TableFormat};
+pub use file::{FileMetadata, RowOrder, TableFile, TableFormat};
 pub use rows::{Rows, Undecoded};
 #[cfg(feature = "stream")]
 pub use stream::stream_bytes;

@@ -67,6 +67,11 @@ impl Rows {
         self.batch.len() >= BATCH_ROWS || self.bytes >= BATCH_BYTES
     }
 
+    /// The size of the payloads of the rows so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Adds a message; the error says why it cannot be decoded.
     pub fn push(&mut self, message: &Message<'_>) -> timeloom_msg::Result<()> {
         let rows = self.batch.len();

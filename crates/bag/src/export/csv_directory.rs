@@ -1,6 +1,5 @@
 //! A directory with one CSV file per topic.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -8,7 +7,7 @@ use std::path::{Path, PathBuf};
 use timeloom_msg::value::Columns;
 use timeloom_msg::{Schema, Value};
 
-use super::TimeFormat;
+use super::{FileNames, TimeFormat};
 use crate::{Error, Message, Result};
 
 /// Writes rows to the files of their topics; a file is created with its first row.
@@ -16,7 +15,7 @@ pub(super) struct CsvDirectory {
     directory: PathBuf,
     times: TimeFormat,
     tables: Vec<Option<CsvFile>>,
-    names: BTreeSet<String>,
+    names: FileNames,
 }
 
 struct CsvFile {
@@ -56,7 +55,7 @@ impl CsvDirectory {
             directory: directory.to_path_buf(),
             times,
             tables: std::iter::repeat_with(|| None).take(topics).collect(),
-            names: BTreeSet::new(),
+            names: FileNames::default(),
         })
     }
 
@@ -70,7 +69,7 @@ impl CsvDirectory {
     ) -> Result<()> {
         let index = message.topic.index();
         if self.tables.get(index).is_some_and(Option::is_none) {
-            let name = self.name(topic) + ".csv";
+            let name = self.names.name(topic) + ".csv";
             let path = self.directory.join(name);
             let table = CsvFile::create(path, schema)?;
             if let Some(place) = self.tables.get_mut(index) {
@@ -84,31 +83,6 @@ impl CsvDirectory {
         let publish = self.times.text(message.publish_time_ns);
         let row = table.columns.csv_row(value);
         table.write(&format!("{log},{publish}"), &row)
-    }
-
-    /// A file name for a topic: `/imu/data` is `imu__data`; a name in use gets a number.
-    fn name(&mut self, topic: &str) -> String {
-        let letter = |c: char| {
-            if c.is_ascii_alphanumeric() || c == '_' {
-                c
-            } else {
-                '-'
-            }
-        };
-        let plain: String = topic
-            .trim_start_matches('/')
-            .replace('/', "__")
-            .chars()
-            .map(letter)
-            .collect();
-        let mut name = plain.clone();
-        let mut number = 2;
-        // File systems may not tell upper case from lower case.
-        while !self.names.insert(name.to_ascii_lowercase()) {
-            name = format!("{plain}-{number}");
-            number += 1;
-        }
-        name
     }
 
     /// Writes everything that is buffered; returns the number of files.

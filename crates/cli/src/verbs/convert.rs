@@ -5,6 +5,8 @@ pub(crate) mod inputs;
 mod options_file;
 mod plan;
 mod remap;
+#[cfg(feature = "query")]
+mod tables;
 pub(crate) mod writer_settings;
 
 use std::ffi::OsStr;
@@ -37,14 +39,15 @@ EXAMPLES
   timeloom convert my_bag -o renamed --remap /imu:=/imu/data
   timeloom convert old_bag -o new -s mcap                            sqlite3 to MCAP
   timeloom convert my_bag -o tables --format csv                     a directory, one file per topic
+  timeloom convert my_bag -o tables --to parquet                     the same with nested fields, and the losses
   timeloom convert my_bag -o - --format ndjson | jq .message         decoded messages
   timeloom convert -i a sqlite3 -i b -o out.yaml                     as `ros2 bag convert`
 
 An existing output is never overwritten. A damaged input stops the conversion unless --skip-damage is given; then the
 skipped places are counted and the exit code is 3. Attachments and metadata records of MCAP files are copied; an output
-that cannot hold them (sqlite3, csv, ndjson) is reported and the exit code is 3.";
+that cannot hold them (sqlite3 and exports) is reported and the exit code is 3.";
 
-/// Rewrite bags: slice, filter, rename, split, compress, merge, change the storage; export to CSV and JSON lines
+/// Rewrite bags: slice, filter, rename, split, compress, merge, change the storage; export to CSV, JSON lines, Parquet and Arrow
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -60,7 +63,13 @@ pub(crate) struct Arguments {
     )]
     output: PathBuf,
     /// What is written
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(
+        long,
+        visible_alias = "to",
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT"
+    )]
     format: Format,
     /// How times are written by csv and ndjson
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -89,6 +98,10 @@ enum Format {
     Csv,
     /// One file with a line of JSON per message
     Ndjson,
+    /// A directory with one Parquet file per topic, and the losses
+    Parquet,
+    /// A directory with one Arrow file per topic, and the losses
+    Arrow,
 }
 
 impl Arguments {
@@ -134,8 +147,14 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     selection.check_names(&reader.info().topics)?;
     selection.check_not_empty(&reader.info().topics)?;
     let range = arguments.range.resolve(reader.info())?;
-    if arguments.format != Format::Bag {
-        return export::run(arguments, reader, &selection, range, context);
+    match arguments.format {
+        Format::Bag => {}
+        Format::Csv | Format::Ndjson => {
+            return export::run(arguments, reader, &selection, range, context);
+        }
+        Format::Parquet | Format::Arrow => {
+            return tables(arguments, reader, &selection, range, context);
+        }
     }
     if arguments.writes_to_stdout() {
         let hint = "give -o a directory, or use --format ndjson";
@@ -157,6 +176,21 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         arguments.on_damage(),
         context,
     )
+}
+
+#[cfg(feature = "query")]
+use self::tables::run as tables;
+
+/// Parquet and Arrow come with `DataFusion`, which is most of a build.
+#[cfg(not(feature = "query"))]
+fn tables(
+    _arguments: &Arguments,
+    _reader: BagReader,
+    _selection: &crate::topic_selection::TopicSelection,
+    _range: crate::time_range::TimeRange,
+    _context: &mut Context,
+) -> anyhow::Result<Outcome> {
+    Err(crate::table_arguments::not_built_in("Parquet and Arrow files").into())
 }
 
 /// An output that ends in `.yaml` describes outputs; a bag is a directory.

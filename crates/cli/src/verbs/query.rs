@@ -1,22 +1,21 @@
 //! `timeloom query`: SQL over many bags.
 
 #[cfg(feature = "query")]
-mod answer;
+pub(crate) mod answer;
 
-use std::path::PathBuf;
-
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::convert::writer_settings::size;
 use crate::context::Context;
 use crate::outcome::Outcome;
+use crate::table_arguments::TableArguments;
 
 const EXAMPLES: &str = "\
 EXAMPLES
   timeloom query 'SELECT topic, messages, hz FROM topics' my_bag
   timeloom query 'SELECT avg(linear_acceleration.z) FROM \"/imu\"' monday tuesday
   timeloom query 'SELECT bag, max(size) FROM messages GROUP BY bag' bags/* --format csv
-  timeloom query 'SELECT * FROM \"/odom\" WHERE log_time < $$2026-11-15T10:00:00Z$$' my_bag -o odom.csv
+  timeloom query 'SELECT * FROM \"/odom\" WHERE log_time < $$2026-11-15T10:00:00Z$$' my_bag -o odom.parquet
   timeloom query 'SELECT topic, lost FROM losses WHERE lost > 0 ORDER BY lost DESC' my_bag
   timeloom query 'SHOW TABLES' my_bag
   timeloom query 'DESCRIBE \"/imu\"' my_bag
@@ -34,25 +33,11 @@ pub(crate) struct Arguments {
     /// The bags
     #[arg(value_name = "BAG", required = true)]
     bags: Vec<String>,
-    /// Form of the output; that of the file's name unless given
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    format: Option<QueryFormat>,
-    /// Output file [default: stdout]
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    table: TableArguments,
     /// Memory for sorts, joins and groups, such as 512M or 4G; what does not fit goes to temporary files
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size)]
     memory: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum QueryFormat {
-    /// A table for people
-    Text,
-    /// One line of JSON per row
-    Json,
-    /// Comma-separated values, nested messages with dots
-    Csv,
 }
 
 #[cfg(feature = "query")]
@@ -63,7 +48,5 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
 /// `DataFusion` is most of a build, so that it is not in every one.
 #[cfg(not(feature = "query"))]
 pub(crate) fn run(_arguments: &Arguments, _context: &mut Context) -> anyhow::Result<Outcome> {
-    let text = "this timeloom was built without SQL";
-    let hint = "build it with `cargo install --locked --path crates/cli --features query`";
-    Err(crate::failure::Failure::new(text).hint(hint).into())
+    Err(crate::table_arguments::not_built_in("SQL").into())
 }

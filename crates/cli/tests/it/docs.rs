@@ -13,6 +13,14 @@ pub(crate) struct Step {
     pub(crate) output: Vec<String>,
 }
 
+impl Step {
+    /// Whether it needs the feature `query`.
+    fn writes_tables(&self) -> bool {
+        let mut words = self.arguments.split_whitespace();
+        words.next() == Some("align") || words.any(|word| word == "--to")
+    }
+}
+
 pub(crate) fn steps(page: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for block in page.split("```console\n").skip(1) {
@@ -93,6 +101,9 @@ fn every_command_prints_the_shown_output() {
         sandbox.set("ROS_DOMAIN_ID", &new_domain().to_string());
         prepare(&sandbox);
         for step in steps(&fs::read_to_string(&path).unwrap()) {
+            if cfg!(not(feature = "query")) && step.writes_tables() {
+                continue;
+            }
             let run = sandbox.run(&step.arguments);
             let real = run.stdout.clone() + &run.stderr;
             let lines: Vec<&str> = real.lines().collect();

@@ -21,9 +21,11 @@ fn help_goes_to_stdout() {
       info         Show what a bag holds, without reading its messages
       cat          Print messages as JSON, with filters and limits
       query        Query many bags with SQL: topics are tables, fields are columns
+      align        Put the values of topics at the times of another topic into one table
       convert      Rewrite bags: slice, filter, rename, split, compress, merge, change the storage;
                    export to CSV and JSON lines
       merge        Merge bags of several hosts into one and estimate the offsets between their clocks
+                   export to CSV, JSON lines, Parquet and Arrow
       diff         Compare two bags: topics, types, QoS, counts, losses, and messages field by field
       check        Check a bag against a contract: topics, types, QoS, rates, gaps, stamps, values,
                    losses; learn one
@@ -89,6 +91,8 @@ fn every_verb_shows_examples_in_its_help() {
         "record",
         "info",
         "cat",
+        "query",
+        "align",
         "convert",
         "reindex",
         "recover",

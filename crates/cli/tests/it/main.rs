@@ -71,6 +71,8 @@ mod sync_honest;
 mod sync_live;
 mod sync_pf_live;
 mod sync_tables;
+#[cfg(feature = "query")]
+mod tables;
 mod trace;
 mod trace_bag;
 mod trace_live;

@@ -7,7 +7,7 @@ use crate::docs::{matches, prepare, steps};
 use crate::support::{Run, Sandbox};
 
 /// Runs words that are separated by spaces, where single quotes hold some together, as in a shell.
-fn run(sandbox: &Sandbox, words: &str) -> Run {
+pub(crate) fn run(sandbox: &Sandbox, words: &str) -> Run {
     let mut command = sandbox.command("");
     for (place, part) in words.split('\'').enumerate() {
         if place % 2 == 1 {

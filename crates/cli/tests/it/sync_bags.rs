@@ -8,7 +8,7 @@ use timeloom_sync::simulate::Scenario;
 use crate::support::{Sandbox, stored};
 
 /// A bag with a lidar's headers and scans whose stamps are those of the sensor; the true times of the scans.
-fn lidar_bag(sandbox: &Sandbox, name: &str) -> Vec<i64> {
+pub(crate) fn lidar_bag(sandbox: &Sandbox, name: &str) -> Vec<i64> {
     let schema = |name: &str| Definitions::builtin().schema(name).unwrap();
     let (header, scan) = (
         schema("pf_interfaces/msg/PFR2000Header"),

@@ -4,6 +4,10 @@
     reason = "in helpers of tests too a failure is a failed test"
 )]
 
+mod align_stream;
+#[cfg(feature = "files")]
+mod files;
+
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;

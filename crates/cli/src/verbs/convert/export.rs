@@ -1,4 +1,4 @@
-//! `convert --format csv` and `--format ndjson`.
+//! `convert --format csv` and `--format ndjson`, and the summary of all exports.
 
 use timeloom_bag::export::{ExportOptions, ExportReport, ExportTarget, export};
 use timeloom_bag::storage::FileInfo;
@@ -24,16 +24,8 @@ pub(super) fn run(
     refuse_bag_flags(arguments)?;
     refuse_damage(&reader, &arguments.inputs, arguments.on_damage())?;
     let info = reader.info().clone();
-    let taken = info.topics.iter().enumerate();
-    let taken = taken.filter(|(_, topic)| selection.takes(topic));
-    let topics = taken.filter_map(|(index, _)| TopicId::from_index(index));
     let options = ExportOptions {
-        query: Query {
-            topics: Some(topics.collect()),
-            start_ns: range.start_ns,
-            end_ns: range.end_ns,
-            ..Query::default()
-        },
+        query: query(&info, selection, range),
         times: arguments.time_format.into(),
         on_damage: arguments.on_damage(),
     };
@@ -52,16 +44,33 @@ pub(super) fn run(
     Ok(summarize(arguments, &report, &info, context))
 }
 
+/// The messages of an export.
+pub(super) fn query(info: &FileInfo, selection: &TopicSelection, range: TimeRange) -> Query {
+    let taken = info.topics.iter().enumerate();
+    let taken = taken.filter(|(_, topic)| selection.takes(topic));
+    let topics = taken.filter_map(|(index, _)| TopicId::from_index(index));
+    Query {
+        topics: Some(topics.collect()),
+        start_ns: range.start_ns,
+        end_ns: range.end_ns,
+        ..Query::default()
+    }
+}
+
 /// Refuses flags that apply to bags only.
-fn refuse_bag_flags(arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn refuse_bag_flags(arguments: &Arguments) -> Result<(), Failure> {
     let remap = (!arguments.remap.is_empty()).then_some("--remap");
     let given: Vec<&str> = arguments.writer.given_flags().chain(remap).collect();
     if given.is_empty() {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "{} cannot be used with --format csv or ndjson",
-        given.join(", ")
+        "{} cannot be used with --format {}",
+        given.join(", "),
+        match arguments.format {
+            Format::Parquet | Format::Arrow => "parquet or arrow",
+            _ => "csv or ndjson",
+        }
     )))
 }
 
@@ -81,16 +90,19 @@ fn target<'a>(
     }
 }
 
-fn summarize(
+pub(super) fn summarize(
     arguments: &Arguments,
     report: &ExportReport,
     info: &FileInfo,
     context: &mut Context,
 ) -> Outcome {
+    let is_table = matches!(arguments.format, Format::Parquet | Format::Arrow);
     if !arguments.writes_to_stdout() {
         let messages = counted(report.messages, "message");
+        let files = counted(report.files, "file");
         let files = match arguments.format {
-            Format::Csv => format!(" in {}", counted(report.files, "file")),
+            Format::Csv => format!(" in {files}"),
+            _ if is_table => format!(" in {files}, and the losses"),
             _ => String::new(),
         };
         let output = arguments.output.display();
@@ -107,7 +119,11 @@ fn summarize(
     if report.messages == 0 && report.undecoded.is_empty() {
         warn_empty(info, context);
     }
-    let reason = "csv and ndjson hold messages only";
+    let reason = if is_table {
+        "tables hold messages only"
+    } else {
+        "csv and ndjson hold messages only"
+    };
     let left_out = crate::extras::warn_left_out(info.extras, reason, context);
     Outcome::lost_if(
         left_out || !report.undecoded.is_empty() || crate::damage::means_loss(&report.damage),

@@ -90,7 +90,7 @@ fn whole_range(plans: &[Plan]) -> TimeRange {
     }
 }
 
-fn warn_unfinished(directories: &[PathBuf], context: &mut Context) {
+pub(super) fn warn_unfinished(directories: &[PathBuf], context: &mut Context) {
     for directory in directories.iter().filter(|directory| directory.exists()) {
         context.printer.warning(&format!(
             "{} is unfinished: remove it before you try again",
@@ -100,7 +100,7 @@ fn warn_unfinished(directories: &[PathBuf], context: &mut Context) {
 }
 
 /// Damage that shows while reading is damage of the input.
-fn with_remedy(error: timeloom_bag::Error, inputs: &InputArguments) -> anyhow::Error {
+pub(super) fn with_remedy(error: timeloom_bag::Error, inputs: &InputArguments) -> anyhow::Error {
     use timeloom_bag::Error::{Compression, Crc, Record, Sqlite, Truncated};
     match &error {
         Truncated { path, .. }

@@ -1,23 +1,21 @@
 //! Runs a query and prints its rows.
 
-use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use timeloom_bag::{BagReader, Place};
+use timeloom_columns::{FileMetadata, RowOrder};
 use timeloom_msg::TypeResolver;
-use timeloom_query::{
-    BagSource, Error, Findings, Format, Session, SessionOptions, TextLayout, Writer,
-};
+use timeloom_query::{BagSource, Error, Findings, Session, SessionOptions};
 use timeloom_text::{counted, nearest};
 
-use super::{Arguments, QueryFormat};
+use super::Arguments;
 use crate::context::Context;
 use crate::decode::resolver;
 use crate::failure::Failure;
 use crate::hint;
 use crate::outcome::Outcome;
+use crate::table_output::TableOutput;
 
 /// Bags as the other verbs open them, and types as they find them.
 struct CliBags(Arc<dyn Place>);
@@ -32,73 +30,43 @@ impl BagSource for CliBags {
     }
 }
 
+/// A session over bags, as the command line names them.
+pub(crate) fn session(
+    bags: &[String],
+    options: SessionOptions,
+    context: &Context,
+) -> anyhow::Result<Session> {
+    let place = context.bags.place_of(bags)?;
+    Session::open(Arc::new(CliBags(place)), bags, options).map_err(explained)
+}
+
 pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let options = SessionOptions {
         memory: usize::try_from(arguments.memory).ok(),
         ..SessionOptions::default()
     };
-    let place = context.bags.place_of(&arguments.bags)?;
-    let session =
-        Session::open(Arc::new(CliBags(place)), &arguments.bags, options).map_err(explained)?;
-    let mut answer = session.query(&arguments.sql).map_err(explained)?;
-    let layout = TextLayout {
-        width: terminal_width(),
-    };
-    let mut writer = Writer::new(format(arguments), layout, &answer.schema());
-    let mut file = arguments.output.as_deref().map(create).transpose()?;
-    for batch in &mut answer {
-        let batch = batch.map_err(explained)?;
-        let out: &mut dyn Write = match &mut file {
-            Some(file) => file,
-            None => context.printer.data(),
-        };
-        writer.write(&batch, out).map_err(explained)?;
+    let session = session(&arguments.bags, options, context)?;
+    let answer = session.query(&arguments.sql).map_err(explained)?;
+    let metadata = vec![("timeloom.query".to_owned(), arguments.sql.clone())];
+    let schema = answer.schema();
+    let mut output = TableOutput::create(&arguments.table, &schema, RowOrder::Any, metadata)?;
+    for batch in answer {
+        output.write(&batch.map_err(explained)?, context)?;
     }
-    match &mut file {
-        Some(file) => {
-            writer.finish(file).map_err(explained)?;
-            file.flush()?;
-        }
-        None => writer.finish(context.printer.data()).map_err(explained)?,
-    }
+    output.finish(missing(session.findings()), context)?;
     tell(arguments, session.findings(), context);
     Ok(Outcome::lost_if(!session.findings().is_empty()))
 }
 
-fn format(arguments: &Arguments) -> Format {
-    let by_name = || {
-        let output = arguments.output.as_deref()?;
-        match output.extension()?.to_str()? {
-            "csv" => Some(QueryFormat::Csv),
-            "json" | "jsonl" | "ndjson" => Some(QueryFormat::Json),
-            _ => None,
-        }
-    };
-    match arguments.format.or_else(by_name) {
-        None | Some(QueryFormat::Text) => Format::Text,
-        Some(QueryFormat::Json) => Format::Json,
-        Some(QueryFormat::Csv) => Format::Csv,
-    }
-}
-
-fn create(path: &Path) -> anyhow::Result<BufWriter<File>> {
-    let file = File::create_new(path).map_err(|error| {
-        let text = format!("cannot create {}: {error}", path.display());
-        let exists = error.kind() == io::ErrorKind::AlreadyExists;
-        let hint = exists.then(|| "choose another output: no file is overwritten".to_owned());
-        Failure::new(text).hint_if(hint)
-    })?;
-    Ok(BufWriter::new(file))
-}
-
-/// Columns of the terminal; `None` when stdout is none, so that a file has whole lines.
-fn terminal_width() -> Option<usize> {
-    let out = io::stdout();
-    if !out.is_terminal() {
-        return None;
-    }
-    let size = rustix::termios::tcgetwinsize(out).ok()?;
-    Some(usize::from(size.ws_col)).filter(|width| *width > 0)
+/// The parts of the bags that are missing from the result, for the metadata of the file.
+fn missing(findings: &Findings) -> FileMetadata {
+    let undecoded = findings.undecoded();
+    let undecoded: u64 = undecoded.iter().map(|(_, _, count, _)| *count).sum();
+    let pair = |name: &str, text: String| (format!("timeloom.{name}"), text);
+    vec![
+        pair("damage", findings.damage().join("; ")),
+        pair("undecoded", undecoded.to_string()),
+    ]
 }
 
 /// The parts of the bags that are missing from the result.
@@ -117,7 +85,7 @@ fn tell(arguments: &Arguments, findings: &Findings, context: &mut Context) {
 }
 
 /// Errors of a query with what to do about them; wrong SQL is wrong usage.
-fn explained(error: Error) -> anyhow::Error {
+pub(crate) fn explained(error: Error) -> anyhow::Error {
     match error {
         Error::UnknownTable { name, tables } => unknown_table(&name, &tables).into(),
         Error::SeveralTypes { topic, tables } => {

@@ -1,0 +1,223 @@
+//! Reads the topics and writes the table.
+
+use std::collections::BTreeMap;
+
+use timeloom_bag::StorageReader as _;
+use timeloom_columns::{
+    AlignOptions, AlignStream, Error, FileMetadata, Method, RowOrder, TimeBase, TopicReader,
+    TopicRequest, TopicTimes, lost_in,
+};
+use timeloom_text::{counted, nearest};
+
+use super::corrected::correct;
+use super::{AlignMethod, Arguments, By};
+use crate::context::Context;
+use crate::damage;
+use crate::decode::resolver;
+use crate::failure::Failure;
+use crate::outcome::Outcome;
+use crate::table_output::TableOutput;
+use crate::time_range::TimeRange;
+
+pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let requests = requests(arguments)?;
+    let info = context.bags.open_all(&arguments.bags)?.info().clone();
+    let range = arguments.range.resolve(&info)?;
+    let mut lost = lost_in(&info.damage);
+    let frames = frames(arguments, range, context, &mut lost)?;
+    let mut topics = Vec::new();
+    for request in requests {
+        let request = within(arguments, range, request);
+        let times = times(arguments, &request, context, &mut lost)?;
+        topics.push((times, reader(arguments, &request, context)?));
+    }
+    let stream = AlignStream::new(frames, topics, options(arguments)).map_err(explained)?;
+    let (rows, unmatched) = (stream.rows(), stream.unmatched());
+    let metadata = metadata(arguments, &unmatched);
+    let (schema, order) = (stream.schema(), RowOrder::FirstColumn);
+    let mut output = TableOutput::create(&arguments.table, &schema, order, metadata)?;
+    for batch in stream {
+        output.write(&batch.map_err(explained)?, context)?;
+    }
+    output.finish(FileMetadata::new(), context)?;
+    tell(arguments, rows, &unmatched, context);
+    context.printer.warnings(&lost);
+    if let (Some(bag), Some(_)) = (arguments.bags.first(), info.damage.first()) {
+        let remedy = damage::remedy(bag, &info.damage);
+        context.printer.hint(&remedy.unwrap_or_default());
+    }
+    Ok(Outcome::lost_if(!lost.is_empty()))
+}
+
+/// The topics and their fields: `/imu/data`, or `/imu/data:linear_acceleration,header.stamp`.
+fn requests(arguments: &Arguments) -> Result<Vec<TopicRequest>, Failure> {
+    let mut requests: Vec<TopicRequest> = Vec::new();
+    for text in &arguments.topics {
+        let (topic, fields) = match text.split_once(':') {
+            Some((topic, fields)) => (topic, Some(fields.split(',').map(str::to_owned).collect())),
+            None => (text.as_str(), None),
+        };
+        if requests.iter().any(|known| known.topic == topic) {
+            let text = format!("{topic} is named twice in --topics");
+            let hint = format!("name all fields at once: {topic}:FIELD,FIELD");
+            return Err(Failure::usage(text).hint(hint));
+        }
+        requests.push(TopicRequest {
+            fields,
+            ..TopicRequest::new(topic)
+        });
+    }
+    Ok(requests)
+}
+
+/// The times of the rows, ascending.
+fn frames(
+    arguments: &Arguments,
+    range: TimeRange,
+    context: &mut Context,
+    lost: &mut Vec<String>,
+) -> anyhow::Result<Vec<i64>> {
+    let mut request = TopicRequest {
+        fields: Some(Vec::new()),
+        ..TopicRequest::new(&arguments.to)
+    };
+    // A clock is estimated from all of its messages.
+    if arguments.by != By::Sync {
+        (request.start_ns, request.end_ns) = (range.start_ns, range.end_ns);
+    }
+    let times = times(arguments, &request, context, lost)?;
+    let within = |log_time: i64| {
+        range.start_ns.is_none_or(|start| log_time >= start)
+            && range.end_ns.is_none_or(|end| log_time <= end)
+    };
+    let all = times.times.iter().zip(&times.log_times);
+    let mut frames: Vec<i64> = all
+        .filter(|(_, log_time)| within(**log_time))
+        .filter_map(|(time, _)| *time)
+        .collect();
+    frames.sort_unstable();
+    Ok(frames)
+}
+
+/// The part of a topic that can have partners.
+fn within(arguments: &Arguments, range: TimeRange, request: TopicRequest) -> TopicRequest {
+    let (By::Log, Some(tolerance)) = (arguments.by, arguments.tolerance) else {
+        return request;
+    };
+    TopicRequest {
+        start_ns: range.start_ns.map(|start| start.saturating_sub(tolerance)),
+        end_ns: range.end_ns.map(|end| end.saturating_add(tolerance)),
+        ..request
+    }
+}
+
+fn reader(
+    arguments: &Arguments,
+    request: &TopicRequest,
+    context: &Context,
+) -> anyhow::Result<TopicReader> {
+    let bag = context.bags.open_all(&arguments.bags)?;
+    TopicReader::new(bag, &resolver(), request).map_err(explained)
+}
+
+/// The times of a topic; what cannot be used of it goes to `lost`.
+fn times(
+    arguments: &Arguments,
+    request: &TopicRequest,
+    context: &mut Context,
+    lost: &mut Vec<String>,
+) -> anyhow::Result<TopicTimes> {
+    let base = match arguments.by {
+        By::Log => TimeBase::LogTime,
+        By::Publish => TimeBase::PublishTime,
+        By::Header | By::Sync => TimeBase::HeaderStamp,
+    };
+    let mut reader = reader(arguments, request, context)?;
+    let mut times = TopicTimes::read(&request.topic, &mut reader, base).map_err(explained)?;
+    for problem in reader.unread() {
+        if !lost.contains(problem) {
+            lost.push(problem.clone());
+        }
+    }
+    let topic = &request.topic;
+    let (undecoded, reason) = reader.undecoded();
+    if undecoded > 0 {
+        let messages = counted(undecoded, "message");
+        lost.push(format!(
+            "{topic}: {messages} could not be decoded: {reason}"
+        ));
+    }
+    if arguments.by == By::Sync {
+        correct(&mut times)?;
+    }
+    let without = times.missing().saturating_sub(undecoded);
+    if without > 0 {
+        let messages = counted(without, "message");
+        lost.push(format!("{topic}: {messages} without a time left out"));
+    }
+    Ok(times)
+}
+
+fn options(arguments: &Arguments) -> AlignOptions {
+    AlignOptions {
+        method: match arguments.method {
+            AlignMethod::Nearest => Method::Nearest,
+            AlignMethod::Previous => Method::Previous,
+            AlignMethod::Interpolate => Method::Interpolate,
+        },
+        tolerance_ns: arguments.tolerance,
+    }
+}
+
+/// What the file says of itself.
+fn metadata(arguments: &Arguments, unmatched: &[(String, u64)]) -> FileMetadata {
+    let counts: BTreeMap<&str, u64> = unmatched
+        .iter()
+        .map(|(topic, count)| (topic.as_str(), *count))
+        .collect();
+    let name = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
+    let pairs = [
+        ("to", arguments.to.clone()),
+        ("method", name(&arguments.method)),
+        ("by", name(&arguments.by)),
+        ("unmatched", serde_json::json!(counts).to_string()),
+    ];
+    let tolerance = arguments.tolerance;
+    let tolerance = tolerance.map(|tolerance| ("tolerance_ns", tolerance.to_string()));
+    let pairs = pairs.into_iter().chain(tolerance);
+    pairs
+        .map(|(name, value)| (format!("timeloom.{name}"), value))
+        .collect()
+}
+
+/// How many rows have no value of a topic.
+fn tell(arguments: &Arguments, rows: usize, unmatched: &[(String, u64)], context: &mut Context) {
+    let place = arguments.table.output.as_ref();
+    let place = place.map_or(String::new(), |path| format!("wrote {}: ", path.display()));
+    let parts = unmatched.iter().map(|(topic, count)| match count {
+        0 => format!("{topic} all matched"),
+        count => format!("{topic} {count} without a partner"),
+    });
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    let rows = counted(rows as u64, "row");
+    context.printer.note(&format!("{place}{rows}; {parts}"));
+}
+
+/// Errors with what to do about them; wrong names are wrong usage.
+fn explained(error: Error) -> anyhow::Error {
+    let text = error.to_string();
+    let hint = match &error {
+        Error::UnknownTopic { name, known } => {
+            let near = nearest(name, known.iter().map(String::as_str));
+            Some(near.map_or_else(
+                || "`timeloom info <bag>` lists the topics".to_owned(),
+                |near| format!("did you mean {near}?"),
+            ))
+        }
+        Error::UnknownField { known, .. } => Some(format!("the fields are {}", known.join(", "))),
+        Error::NoStamp { .. } => Some("use --by log or --by publish".to_owned()),
+        Error::Overlap { .. } | Error::SeveralTypes { .. } => None,
+        _ => return crate::table_output::explained(error),
+    };
+    Failure::usage(text).hint_if(hint).into()
+}
