@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Union
 
 from . import _html, _native
+from ._account import Account
 from ._errors import DataLost, UnknownTopic
 
 if TYPE_CHECKING:
@@ -171,9 +172,8 @@ class Topic:
     definition_format: str = field(repr=False)
     type_hash: str = field(repr=False)
     offered_qos_profiles: str = field(repr=False)
-    losses: dict[str, Any] | None = field(repr=False)
-    """The account of the recorder, or ``None`` where it kept none: published, recorded, lost_in_transport,
-    lost_in_recorder, left_out, unknown_at_most, unknown_open, bytes, and times: (start, end, cause, messages)."""
+    losses: Account | None = field(repr=False)
+    """The account of the recorder, or ``None`` where it kept none."""
 
     @property
     def message_type(self) -> _native.MessageType:
@@ -264,9 +264,10 @@ class Topic:
 
 
 def _topic(bag: Bag, index: int, topic: dict[str, Any]) -> Topic:
+    losses = None if topic["losses"] is None else Account(**topic["losses"])
     return Topic(
         bag, index, topic["name"], topic["type"], topic["count"] or 0, topic["definition"],
-        topic["definition_format"], topic["type_hash"], topic["offered_qos_profiles"], topic["losses"],
+        topic["definition_format"], topic["type_hash"], topic["offered_qos_profiles"], losses,
     )
 
 

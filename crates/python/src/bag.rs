@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict};
 use timeloom_bag::storage::FileInfo;
 use timeloom_bag::{BagReader, Place, Query, StorageReader as _, TopicAccount, TopicId};
 use timeloom_columns::{Batch, TopicReader, TopicRequest, Undecoded, lost_in, stream_bytes};
 use timeloom_remote::{RemoteOptions, RemotePlace};
 
+use crate::account;
 use crate::errors;
 use crate::message_type::{MessageType, resolver};
 use crate::messages::Messages;
@@ -27,7 +28,7 @@ pub(crate) struct NativeBag {
 }
 
 /// The place of all bags, so that what was fetched once is shared.
-fn place() -> Arc<dyn Place> {
+pub(crate) fn place() -> Arc<dyn Place> {
     static PLACE: OnceLock<Arc<RemotePlace>> = OnceLock::new();
     let place = PLACE.get_or_init(|| Arc::new(RemotePlace::new(RemoteOptions::default())));
     Arc::<RemotePlace>::clone(place)
@@ -73,31 +74,12 @@ impl NativeBag {
         dict.set_item("definition", &topic.definition.text)?;
         dict.set_item("definition_format", &topic.definition.encoding)?;
         let account = self.accounts.get(index).and_then(Option::as_ref);
-        let account = account.map(|account| losses(py, account)).transpose()?;
+        let account = account
+            .map(|account| account::account(py, account))
+            .transpose()?;
         dict.set_item("losses", account)?;
         Ok(dict)
     }
-}
-
-/// The account of a topic.
-fn losses<'py>(py: Python<'py>, account: &TopicAccount) -> PyResult<Bound<'py, PyDict>> {
-    let statistics = &account.statistics;
-    let dict = PyDict::new(py);
-    dict.set_item("published", statistics.messages_published())?;
-    dict.set_item("recorded", statistics.messages_recorded)?;
-    dict.set_item("lost_in_transport", statistics.messages_lost_in_transport)?;
-    dict.set_item("lost_in_recorder", statistics.messages_lost_in_recorder())?;
-    dict.set_item("left_out", statistics.messages_left_out())?;
-    dict.set_item("unknown_at_most", statistics.unknown.at_most())?;
-    dict.set_item("unknown_open", statistics.unknown.is_open())?;
-    dict.set_item("bytes", statistics.bytes_written)?;
-    let times = PyList::empty(py);
-    for interval in account.timeline.intervals() {
-        let cause = interval.cause.name();
-        times.append((interval.start_ns, interval.end_ns, cause, interval.messages))?;
-    }
-    dict.set_item("times", times)?;
-    Ok(dict)
 }
 
 #[pymethods]

@@ -46,6 +46,61 @@ pub(crate) fn payload(py: Python<'_>, text: &str) -> PyErr {
     raise(py, "CdrError", text, None)
 }
 
+/// A transport that refuses something.
+pub(crate) fn wire(py: Python<'_>, error: &timeloom_wire::Error) -> PyErr {
+    let text = error.to_string();
+    let known = [
+        (
+            "failed to find interfaces",
+            "no network interface is up, not even the loopback: `sudo ip link set lo up` is enough for this machine",
+        ),
+        (
+            "free participant index",
+            "without multicast there is room for 32 participants of one domain on a machine: stop some, or choose \
+             another domain",
+        ),
+        (
+            "does not match an available interface",
+            "CYCLONEDDS_URI names an interface that is not there: `timeloom doctor net` lists those that are",
+        ),
+        (
+            "no Zenoh",
+            "wheels have Zenoh: build with `maturin develop --features zenoh`, or unset RMW_IMPLEMENTATION to use DDS",
+        ),
+    ];
+    let hint = known
+        .into_iter()
+        .find_map(|(words, hint)| text.contains(words).then_some(hint));
+    raise(py, "NodeError", &text, hint)
+}
+
+/// A recorder, a player or a clock that cannot do what it is asked for.
+pub(crate) fn node(py: Python<'_>, error: &timeloom_node::Error) -> PyErr {
+    use timeloom_node::Error;
+    match error {
+        Error::Wire(error) => wire(py, error),
+        Error::Message(error) => message(py, error),
+        Error::Bag(error) => bag(py, error),
+        Error::NotRecording => {
+            let hint = "record() starts the next bag";
+            raise(py, "NodeError", &error.to_string(), Some(hint))
+        }
+        error => raise(py, "NodeError", &error.to_string(), None),
+    }
+}
+
+/// A control that a player refuses.
+pub(crate) fn refused(py: Python<'_>, refusal: &timeloom_node::player::Refusal) -> PyErr {
+    use timeloom_node::player::Refusal;
+    let hint = match refusal {
+        Refusal::NotPaused => Some("call pause() before"),
+        Refusal::NotPlaying | Refusal::Ended => Some("start() plays"),
+        Refusal::External(_) => Some("control the node that publishes /clock instead"),
+        _ => None,
+    };
+    raise(py, "NodeError", &refusal.to_string(), hint)
+}
+
 /// A table that cannot be made.
 pub(crate) fn table(py: Python<'_>, error: &TableError) -> PyErr {
     match error {

@@ -1,14 +1,21 @@
 #![doc = include_str!("../README.md")]
 
+mod account;
 mod align;
 mod bag;
+mod clock;
 mod encode;
 mod errors;
 mod message;
 mod message_type;
 mod messages;
+mod network;
 mod numpy;
+mod player;
+mod recorder;
+mod selection;
 mod value;
+mod waiting;
 mod writer;
 
 use pyo3::prelude::*;
@@ -18,9 +25,12 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<bag::NativeBag>()?;
+    module.add_class::<clock::NativeClock>()?;
     module.add_class::<message::Message>()?;
     module.add_class::<message_type::MessageType>()?;
     module.add_class::<messages::Messages>()?;
+    module.add_class::<player::NativePlayer>()?;
+    module.add_class::<recorder::NativeRecorder>()?;
     module.add_class::<writer::NativeWriter>()?;
     module.add_function(wrap_pyfunction!(align::align, module)?)
 }
