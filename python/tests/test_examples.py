@@ -5,10 +5,10 @@ import doctest
 import pytest
 
 import timeloom
-from timeloom import _account, _bag, _clock, _native, _network, _player, _reader, _recorder, _writer
+from timeloom import _account, _bag, _clock, _native, _network, _player, _reader, _recorder, _sync, _table, _trace, _writer
 
 
-MODULES = [_account, _bag, _clock, _network, _player, _reader, _recorder, _writer, timeloom]
+MODULES = [_account, _bag, _clock, _network, _player, _reader, _recorder, _sync, _table, _trace, _writer, timeloom]
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -37,3 +37,7 @@ class CdrError(_Hinted, ValueError):
 
 class NodeError(_Hinted, RuntimeError):
     """A recorder, a player or a clock that cannot do what it is asked for."""
+
+
+class SyncError(_Hinted, ValueError):
+    """A device time that makes no sense."""

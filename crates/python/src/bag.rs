@@ -35,7 +35,7 @@ pub(crate) fn place() -> Arc<dyn Place> {
 }
 
 impl NativeBag {
-    fn reader(&self, py: Python<'_>) -> PyResult<BagReader> {
+    pub(crate) fn reader(&self, py: Python<'_>) -> PyResult<BagReader> {
         let opened = py.detach(|| BagReader::open_in(Arc::clone(&self.place), &self.paths));
         opened.map_err(|error| errors::bag(py, &error))
     }
@@ -49,7 +49,7 @@ impl NativeBag {
         reader.map_err(|error| errors::table(py, &error))
     }
 
-    fn schema(&self, topic: usize) -> Result<Arc<timeloom_msg::Schema>, String> {
+    pub(crate) fn schema(&self, topic: usize) -> Result<Arc<timeloom_msg::Schema>, String> {
         let (Some(info), Some(cell)) = (self.info.topics.get(topic), self.types.get(topic)) else {
             return Err(format!("there is no topic number {topic}"));
         };
@@ -58,6 +58,32 @@ impl NativeBag {
             found.map(Arc::new).map_err(|error| error.to_string())
         };
         cell.get_or_init(find).clone()
+    }
+
+    /// A reader of topics by their numbers, in the order of log times; `end` is not part of it.
+    pub(crate) fn started(
+        &self,
+        py: Python<'_>,
+        topics: Option<Vec<usize>>,
+        start: Option<i64>,
+        end: Option<i64>,
+    ) -> PyResult<BagReader> {
+        let mut reader = self.reader(py)?;
+        let ids = |topics: Vec<usize>| topics.into_iter().filter_map(TopicId::from_index).collect();
+        let query = Query {
+            topics: topics.map(ids),
+            start_ns: start,
+            end_ns: end.map(|end| end.saturating_sub(1)),
+            ..Query::default()
+        };
+        py.detach(|| reader.start(&query))
+            .map_err(|error| errors::bag(py, &error))?;
+        Ok(reader)
+    }
+
+    /// Damage that was found at opening and costs messages.
+    pub(crate) fn lost(&self) -> Vec<String> {
+        lost_in(&self.info.damage)
     }
 
     fn topic<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
@@ -131,22 +157,9 @@ impl NativeBag {
         start: Option<i64>,
         end: Option<i64>,
     ) -> PyResult<Messages> {
-        let mut reader = self.reader(py)?;
-        let ids = |topics: Vec<usize>| topics.into_iter().filter_map(TopicId::from_index).collect();
-        let query = Query {
-            topics: topics.map(ids),
-            start_ns: start,
-            end_ns: end.map(|end| end.saturating_sub(1)),
-            ..Query::default()
-        };
-        py.detach(|| reader.start(&query))
-            .map_err(|error| errors::bag(py, &error))?;
+        let reader = self.started(py, topics, start, end)?;
         let types = (0..self.info.topics.len()).map(|topic| self.schema(topic));
-        Ok(Messages::new(
-            reader,
-            types.collect(),
-            lost_in(&self.info.damage),
-        ))
+        Ok(Messages::new(reader, types.collect(), self.lost()))
     }
 
     /// The fields of a topic as numpy arrays by name; what could not be read, and how many could not be decoded, why.

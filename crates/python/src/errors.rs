@@ -101,6 +101,45 @@ pub(crate) fn refused(py: Python<'_>, refusal: &timeloom_node::player::Refusal) 
     raise(py, "NodeError", &refusal.to_string(), hint)
 }
 
+/// A sample or an estimate that makes no sense.
+pub(crate) fn sync(py: Python<'_>, error: &timeloom_sync::Error) -> PyErr {
+    let hint = match error {
+        timeloom_sync::Error::DifferentUnits { .. } => Some(
+            "name what the device counts with ticks_per_second and counter_bits; for a clock that is really so far off, \
+             raise max_skew_ppm",
+        ),
+        _ => None,
+    };
+    raise(py, "SyncError", &error.to_string(), hint)
+}
+
+/// A field that holds no device time.
+pub(crate) fn restamp(py: Python<'_>, error: &timeloom_restamp::Error) -> PyErr {
+    let hint = match error {
+        timeloom_restamp::Error::NoStamp { .. } => Some("name the field with the device's time"),
+        _ => None,
+    };
+    raise(py, "SyncError", &error.to_string(), hint)
+}
+
+/// A bag whose lineage cannot be found.
+pub(crate) fn trace(py: Python<'_>, error: &timeloom_trace::Error) -> PyErr {
+    use timeloom_trace::Error;
+    let hint = match error {
+        Error::Bag(error) => return bag(py, error),
+        Error::Message(error) => return message(py, error),
+        Error::NoGraph => {
+            Some("only a timeloom recorder keeps the graph; declare the nodes in plan")
+        }
+        Error::NoTags => {
+            Some("without links=\"tags\", links are found by stamps or by a node model")
+        }
+        Error::NoModel => Some("give plan a file with `nodes:`"),
+        _ => None,
+    };
+    raise(py, "ReaderError", &error.to_string(), hint)
+}
+
 /// A table that cannot be made.
 pub(crate) fn table(py: Python<'_>, error: &TableError) -> PyErr {
     match error {

@@ -14,6 +14,9 @@ mod numpy;
 mod player;
 mod recorder;
 mod selection;
+mod sensor_clock;
+mod sync_fit;
+mod trace;
 mod value;
 mod waiting;
 mod writer;
@@ -31,6 +34,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<messages::Messages>()?;
     module.add_class::<player::NativePlayer>()?;
     module.add_class::<recorder::NativeRecorder>()?;
+    module.add_class::<sensor_clock::NativeSensorClock>()?;
     module.add_class::<writer::NativeWriter>()?;
+    module.add_function(wrap_pyfunction!(sensor_clock::steady_now, module)?)?;
+    module.add_function(wrap_pyfunction!(sensor_clock::system_from_steady, module)?)?;
+    module.add_function(wrap_pyfunction!(sync_fit::sync_fit, module)?)?;
+    module.add_function(wrap_pyfunction!(trace::trace, module)?)?;
     module.add_function(wrap_pyfunction!(align::align, module)?)
 }

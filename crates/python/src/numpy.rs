@@ -147,7 +147,7 @@ fn array<'py>(py: Python<'py>, parts: &[Column]) -> PyResult<Option<Bound<'py, P
 }
 
 /// One array of numbers from several vectors.
-fn numbers<'py, T: Copy, const N: usize>(
+pub(crate) fn numbers<'py, T: Copy, const N: usize>(
     py: Python<'py>,
     parts: &[impl AsRef<[T]>],
     dtype: &str,
