@@ -1,12 +1,13 @@
 """The native part; use the names of ``timeloom`` instead."""
 
 from os import PathLike
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence, TypeVar
 
 import numpy
 
 __version__: str
 
+_Record = TypeVar("_Record")
 _Request = tuple[str, str | None, list[str] | None, int | None, int | None]
 
 class Message:
@@ -35,7 +36,6 @@ class MessageType:
 class Messages(Iterator[tuple[int, int, int, bytes]]):
     def __iter__(self) -> Messages: ...
     def __next__(self) -> tuple[int, int, int, bytes]: ...
-    def next_decoded(self) -> tuple[int, int, int, Message] | None: ...
     @property
     def unread(self) -> list[str]: ...
 
@@ -44,6 +44,9 @@ class NativeBag:
     def info(self) -> dict[str, Any]: ...
     def message_type(self, topic: int) -> MessageType: ...
     def messages(self, topics: list[int] | None, start: int | None, end: int | None) -> Messages: ...
+    def records(
+        self, topics: list[int] | None, start: int | None, end: int | None, record: type[_Record], strict: bool,
+    ) -> Iterator[_Record]: ...
     def to_numpy(
         self, request: _Request, progress: Callable[[int], Any] | None,
     ) -> tuple[dict[str, numpy.ndarray], list[str], int, str]: ...

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyString, PyType};
 use timeloom_bag::storage::FileInfo;
 use timeloom_bag::{BagReader, Place, Query, StorageReader as _, TopicAccount, TopicId};
 use timeloom_columns::{Batch, TopicReader, TopicRequest, Undecoded, lost_in, stream_bytes};
@@ -12,9 +12,11 @@ use timeloom_remote::{RemoteOptions, RemotePlace};
 
 use crate::account;
 use crate::errors;
+use crate::mapped::MappedRows;
 use crate::message_type::{MessageType, resolver};
 use crate::messages::Messages;
 use crate::numpy::{self, ByteRows};
+use crate::records::{RecordType, Records};
 
 /// The bags behind `timeloom.Bag`.
 #[pyclass(module = "timeloom._native", frozen)]
@@ -81,6 +83,33 @@ impl NativeBag {
         Ok(reader)
     }
 
+    /// A reader for topics with large arrays of bytes; `None` for others.
+    fn mapped(
+        &self,
+        py: Python<'_>,
+        request: &TopicRequest,
+        empty: &Batch,
+    ) -> PyResult<Option<MappedRows>> {
+        let found = request.find(&self.info.topics);
+        let index = found.map_err(|error| errors::table(py, &error))?;
+        let Ok(schema) = self.schema(index) else {
+            return Ok(None);
+        };
+        if !MappedRows::is_for(&schema, empty) {
+            return Ok(None);
+        }
+        let mut reader = self.reader(py)?;
+        let query = Query {
+            topics: Some(TopicId::from_index(index).into_iter().collect()),
+            start_ns: request.start_ns,
+            end_ns: request.end_ns,
+            ..Query::default()
+        };
+        py.detach(|| reader.start(&query))
+            .map_err(|error| errors::bag(py, &error))?;
+        MappedRows::new(py, reader, &query, &schema, empty, self.lost())
+    }
+
     /// Damage that was found at opening and costs messages.
     pub(crate) fn lost(&self) -> Vec<String> {
         lost_in(&self.info.damage)
@@ -145,11 +174,11 @@ impl NativeBag {
     fn message_type(&self, py: Python<'_>, topic: usize) -> PyResult<MessageType> {
         let schema = self.schema(topic);
         schema
-            .map(MessageType::of)
+            .map(|schema| MessageType::of(py, schema))
             .map_err(|text| errors::payload(py, &text))
     }
 
-    /// The messages of topics by their numbers, in the order of their log times; `end` is not part of it.
+    /// The payloads of topics by their numbers, in the order of their log times; `end` is not part of it.
     fn messages(
         &self,
         py: Python<'_>,
@@ -158,8 +187,29 @@ impl NativeBag {
         end: Option<i64>,
     ) -> PyResult<Messages> {
         let reader = self.started(py, topics, start, end)?;
-        let types = (0..self.info.topics.len()).map(|topic| self.schema(topic));
-        Ok(Messages::new(reader, types.collect(), self.lost()))
+        Ok(Messages::new(reader, self.lost()))
+    }
+
+    /// The same decoded, each as a `record` of topic, log time, publish time and message; `strict` raises at the end if
+    /// something could not be read.
+    fn records(
+        &self,
+        py: Python<'_>,
+        topics: Option<Vec<usize>>,
+        start: Option<i64>,
+        end: Option<i64>,
+        record: Bound<'_, PyType>,
+        strict: bool,
+    ) -> PyResult<Records> {
+        let messages = self.messages(py, topics, start, end)?;
+        let types = self.info.topics.iter().enumerate().map(|(index, topic)| {
+            let schema = self.schema(index);
+            RecordType {
+                topic: PyString::new(py, &topic.name).unbind(),
+                ty: schema.map(|schema| MessageType::of(py, schema)),
+            }
+        });
+        Records::new(py, messages, types.collect(), record, strict)
     }
 
     /// The fields of a topic as numpy arrays by name; what could not be read, and how many could not be decoded, why.
@@ -173,6 +223,11 @@ impl NativeBag {
         request.undecoded = Undecoded::LeaveOut;
         let mut reader = self.topic_reader(py, &request)?;
         let empty = reader.empty();
+        if let Some(mut mapped) = self.mapped(py, &request, &empty)? {
+            let arrays = mapped.arrays(py, progress)?;
+            let (undecoded, reason) = mapped.undecoded();
+            return Ok((arrays, mapped.unread().to_vec(), undecoded, reason));
+        }
         let mut bytes = ByteRows::new(py, &empty);
         let mut batches = vec![empty];
         read_all(py, &mut reader, progress, |mut batch| {

@@ -36,6 +36,11 @@ pub(crate) fn bag(py: Python<'_>, error: &timeloom_bag::Error) -> PyErr {
     raise(py, "ReaderError", &error.to_string(), hint)
 }
 
+/// A bag that was read to its end, with a part that is missing.
+pub(crate) fn lost(py: Python<'_>, unread: &[String]) -> PyErr {
+    raise(py, "DataLost", &unread.join("; "), None)
+}
+
 /// A payload or a type that cannot be used.
 pub(crate) fn message(py: Python<'_>, error: &timeloom_msg::Error) -> PyErr {
     raise(py, "CdrError", &error.to_string(), None)

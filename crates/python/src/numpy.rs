@@ -24,6 +24,11 @@ impl<'py> ByteRows<'py> {
         }
     }
 
+    /// Rows that are there already, for the columns that are arrays of bytes.
+    pub(crate) fn of(columns: Vec<Option<Bound<'py, PyList>>>) -> Self {
+        Self { columns }
+    }
+
     /// Takes the byte arrays out of a batch.
     pub(crate) fn take(&mut self, py: Python<'py>, batch: &mut Batch) -> PyResult<()> {
         for (rows, column) in self.columns.iter().zip(&mut batch.columns) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::layout::{BagFile, open_file_in};
 use crate::storage::FileInfo;
-use crate::{Message, Order, Place, Query, Result, RobotGraph, StorageReader, TopicId};
+use crate::{Message, Order, Place, Query, Result, RobotGraph, StorageReader, StoredAt, TopicId};
 
 /// A file of a merge.
 pub(super) struct Member {
@@ -257,5 +257,10 @@ impl Merge {
         let message = member.reader.as_ref()?.message()?;
         let topic = TopicId(*member.topics.get(message.topic.index())?);
         Some(Message { topic, ..message })
+    }
+
+    pub(super) fn stored_at(&self) -> Option<StoredAt<'_>> {
+        let member = self.members.get(self.current?)?;
+        member.reader.as_ref()?.stored_at()
     }
 }
