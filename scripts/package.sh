@@ -4,9 +4,12 @@
 #   scripts/package.sh           build, check, try (`make package`)
 #   scripts/package.sh --plan    print what that would build, from which files, and where it would try them
 #   scripts/package.sh --check ARCH BINARY    only check that a binary needs no more than the packages promise
+#   scripts/package.sh --wheel BINARY         only a wheel for this machine, of the release profile, with a binary that is
+#                                             there: quick, for trying the Python package (scripts/package_wheel_try.sh)
 #
 #   TARGETS   "x86_64 aarch64" unless set; either of them is built on either of them
 #   FEATURES  of timeloom-cli; "full" unless set, may be empty
+#   MODULE_FEATURES  of timeloom-python; "zenoh" unless set, may be empty
 #
 # Both targets are linked by zig against the symbols of an old glibc, so that one binary runs on every later one.
 set -euo pipefail
@@ -14,6 +17,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 TARGETS=${TARGETS:-x86_64 aarch64}
 FEATURES=${FEATURES-full}
+# Of the Python module: what the binary has, too.
+MODULE_FEATURES=${MODULE_FEATURES-zenoh}
 # The oldest glibc that the packages run with: of Debian 10, Ubuntu 20.04 (JetPack 5) has 2.31.
 GLIBC=2.28
 # The tag that pip compares with the system.
@@ -75,7 +80,7 @@ plan() {
         systems "$arch" | while read -r line; do printf 'try %s %s\n' "$arch" "$line"; done
     done
     printf 'file %s\n' "${DEB_FILES[@]%% *}" scripts/deb/control.in \
-        scripts/package_root.sh scripts/package_try.sh scripts/requirements-package.txt
+        scripts/package_root.sh scripts/package_try.sh scripts/package_wheel_try.sh scripts/requirements-package.txt
 }
 
 tools() {
@@ -93,13 +98,32 @@ build() {
     local arch=$1 parts=$work/wheel-$1
     cargo zigbuild -q --profile dist -p timeloom-cli ${FEATURES:+--features "$FEATURES"} \
         --target "$arch-unknown-linux-gnu.$GLIBC"
-    maturin build -q --zig --target "$arch-unknown-linux-gnu" --compatibility "$PLATFORM" --profile dist --out "$parts"
-    wheel unpack -d "$parts" "$parts/$(basename "$(wheel_of "$arch")")" >/dev/null
-    install -D "$(binary_of "$arch")" "$parts/timeloom-$version/timeloom-$version.data/scripts/timeloom"
+    maturin build -q --zig --target "$arch-unknown-linux-gnu" --compatibility "$PLATFORM" --profile dist \
+        ${MODULE_FEATURES:+--features "$MODULE_FEATURES"} --out "$parts"
+    add_binary "$parts" "$(binary_of "$arch")"
     check_binary "$arch" "$parts/timeloom-$version/timeloom/_native.abi3.so"
-    wheel pack -d "$work" "$parts/timeloom-$version" >/dev/null
     rm -rf "$parts"
     [[ -f $(wheel_of "$arch") ]] || fail "$(wheel_of "$arch") was not made; there is: $(ls "$work")"
+}
+
+# Puts a binary into the only wheel of a directory; the result is in $work, the unpacked files stay.
+add_binary() {
+    local parts=$1 binary=$2 wheels
+    wheels=("$parts"/*.whl)
+    [[ ${#wheels[@]} == 1 && -f ${wheels[0]} ]] || fail "one wheel is expected in $parts: ${wheels[*]}"
+    wheel unpack -d "$parts" "${wheels[0]}" >/dev/null
+    install -D "$binary" "$parts/timeloom-$version/timeloom-$version.data/scripts/timeloom"
+    wheel pack -d "$work" "$parts/timeloom-$version" >/dev/null
+}
+
+# A wheel of this machine's glibc. The module is built by cargo's release profile, so that nothing is built twice.
+wheel_only() {
+    local binary=$1 parts=$work/wheel-only
+    [[ -x $binary ]] || fail "$binary is not a program"
+    maturin build -q --release ${MODULE_FEATURES:+--features "$MODULE_FEATURES"} --out "$parts"
+    add_binary "$parts" "$binary"
+    rm -rf "$parts"
+    ls "$work"/*.whl
 }
 
 # Needs no library but those of libc6, no symbol of a later glibc than promised, and carries no symbol table. Kernels of
@@ -166,6 +190,14 @@ case ${1:-} in
     check_binary "$2" "$3"
     exit
     ;;
+--wheel)
+    [[ $# == 2 ]] || fail "usage: scripts/package.sh --wheel BINARY"
+    rm -rf "$work"
+    mkdir -p "$work"
+    tools
+    wheel_only "$2"
+    exit
+    ;;
 *) fail "unknown argument: $1 (see the beginning of scripts/package.sh)" ;;
 esac
 
@@ -194,12 +226,8 @@ for arch in $TARGETS; do
 done
 
 if [[ " $TARGETS " == *" $host "* ]]; then
-    step "try $host: the wheel in an empty venv of this machine"
-    python3 -m venv "$work/try/venv"
-    "$work/try/venv/bin/pip" -q install --disable-pip-version-check "$(wheel_of "$host")"
-    (cd "$work" && "$work/try/venv/bin/timeloom" --version && "$work/try/venv/bin/python" -m timeloom --version)
-    "$work/try/venv/bin/python" -c 'import sys, timeloom; print(timeloom.open(sys.argv[1])["/imu/data"].to_numpy()["log_time"].size)' \
-        testdata/bags/mcap_plain
+    step "try $host: the wheel in empty venvs of this machine, with every Python that is here"
+    scripts/package_wheel_try.sh "$(wheel_of "$host")"
 fi
 
 step "done"

@@ -1,5 +1,6 @@
-"""Bags for the tests."""
+"""Bags and domains for the tests."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -31,3 +32,9 @@ def cut_bag(tmp_path):
     data = file.read_bytes()
     file.write_bytes(data[: len(data) * 2 // 3])
     return copy
+
+
+@pytest.fixture(scope="session")
+def domain():
+    """A ROS domain that no other test of this machine is likely to use; all traffic is on 127.0.0.1."""
+    return 110 + os.getpid() % 100

@@ -171,3 +171,24 @@ def test_bags_on_a_web_server(bags):
         assert remote["/imu/data"].count == 207
         assert len(remote["/imu/data"].to_numpy()["log_time"]) == 207
         server.shutdown()
+
+
+def test_fields_are_found_by_names_that_are_put_together(bag):
+    message = next(iter(bag["/imu/data"])).value
+    name = "".join(["linear_", "acceleration"])
+    assert getattr(message, name) is message.linear_acceleration
+    setattr(message, name, 5)
+    assert message.linear_acceleration == 5
+    with pytest.raises(AttributeError, match="has no field speed"):
+        message.speed
+    with pytest.raises(AttributeError, match="has no field speed"):
+        message.speed = 1
+    assert message.to_dict()["linear_acceleration"] == 5
+
+
+def test_a_message_is_a_named_tuple(bag):
+    message = next(bag.messages(["/imu/data"]))
+    topic, log_time, _publish_time, value = message
+    assert isinstance(message, timeloom.RecordedMessage)
+    assert (topic, log_time) == (message.topic, message.log_time) == ("/imu/data", message[1])
+    assert value is message.value

@@ -5,14 +5,17 @@ import doctest
 import pytest
 
 import timeloom
-from timeloom import _bag, _native, _reader, _writer
+from timeloom import _account, _bag, _clock, _native, _network, _player, _reader, _recorder, _sync, _table, _trace, _writer
 
 
-@pytest.mark.parametrize("module", [_bag, _reader, _writer, timeloom])
-def test_examples_of_python(module, bags, tmp_path):
+MODULES = [_account, _bag, _clock, _network, _player, _reader, _recorder, _sync, _table, _trace, _writer, timeloom]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_of_python(module, bags, tmp_path, domain):
     pytest.importorskip("pyarrow")
     path = bags / "mcap_plain"
-    names = {"timeloom": timeloom, "BAG": path, "bag": timeloom.open(path), "OUT": tmp_path / "out"}
+    names = {"timeloom": timeloom, "BAG": path, "bag": timeloom.open(path), "OUT": tmp_path / "out", "DOMAIN": domain}
     failed, tried = doctest.testmod(module, extraglobs=names)
     assert failed == 0
     assert tried > 0 or module is timeloom

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime
 import os
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Union
 
 from . import _html, _native
+from ._account import Account
 from ._errors import DataLost, UnknownTopic
 
 if TYPE_CHECKING:
@@ -121,14 +123,7 @@ class Bag(Mapping[str, "Topic"]):
         self, topics: Sequence[Topic] | None, start: int | None, end: int | None, strict: bool,
     ) -> Iterator[RecordedMessage]:
         wanted = None if topics is None else [topic._index for topic in topics]
-        stream = self._native.messages(wanted, start, end)
-        names = [topic.name for topic in self._topics]
-        following = stream.next_decoded
-        while (message := following()) is not None:
-            topic, log_time, publish_time, value = message
-            yield RecordedMessage(names[topic], log_time, publish_time, value)
-        if strict and stream.unread:
-            raise DataLost("; ".join(stream.unread))
+        return self._native.records(wanted, start, end, RecordedMessage, strict)
 
     def time(self, time: Time | None) -> int | None:
         """Nanoseconds since the epoch of a time in any form: ``"+1.5"`` is 1.5 seconds after the start.
@@ -171,9 +166,8 @@ class Topic:
     definition_format: str = field(repr=False)
     type_hash: str = field(repr=False)
     offered_qos_profiles: str = field(repr=False)
-    losses: dict[str, Any] | None = field(repr=False)
-    """The account of the recorder, or ``None`` where it kept none: published, recorded, lost_in_transport,
-    lost_in_recorder, left_out, unknown_at_most, unknown_open, bytes, and times: (start, end, cause, messages)."""
+    losses: Account | None = field(repr=False)
+    """The account of the recorder, or ``None`` where it kept none."""
 
     @property
     def message_type(self) -> _native.MessageType:
@@ -201,7 +195,8 @@ class Topic:
         ``fields`` decodes only these, such as ``["header.stamp", "linear_acceleration.x"]``; a nested message stands
         for all of its fields. Arrays of a fixed size are a table with a row for each message; sequences and strings
         are an array of objects. ``strict=False`` leaves out what is damaged or cannot be decoded, instead of raising
-        :class:`DataLost`. ``progress`` shows a bar of ``tqdm``.
+        :class:`DataLost`. ``progress`` shows a bar of ``tqdm``; without it, one appears in terminals and notebooks when
+        reading takes long.
 
         >>> imu = bag["/imu/data"].to_numpy(["linear_acceleration", "orientation_covariance"])
         >>> imu["linear_acceleration.z"].shape, imu["orientation_covariance"].shape
@@ -264,21 +259,35 @@ class Topic:
 
 
 def _topic(bag: Bag, index: int, topic: dict[str, Any]) -> Topic:
+    losses = None if topic["losses"] is None else Account(**topic["losses"])
     return Topic(
         bag, index, topic["name"], topic["type"], topic["count"] or 0, topic["definition"],
-        topic["definition_format"], topic["type_hash"], topic["offered_qos_profiles"], topic["losses"],
+        topic["definition_format"], topic["type_hash"], topic["offered_qos_profiles"], losses,
     )
 
 
+# Seconds after which a bar appears that was not asked for.
+_PATIENCE = 2.0
+
+
 class _bar:  # noqa: N801
-    """A progress bar of ``tqdm``, or nothing."""
+    """A progress bar of ``tqdm``, or nothing.
+
+    ``None`` shows one where a person may see it, ``tqdm`` is installed, and the work takes long.
+    """
 
     def __init__(self, wanted: bool | None, topic: Topic) -> None:
         self._bar = None
-        if wanted:
+        if wanted is False or (wanted is None and not _is_watched()):
+            return
+        try:
             from tqdm.auto import tqdm
-
-            self._bar = tqdm(total=topic.count, desc=topic.name, unit="msg")
+        except ImportError:
+            if wanted:
+                raise
+            return
+        delay = 0.0 if wanted else _PATIENCE
+        self._bar = tqdm(total=topic.count, desc=topic.name, unit="msg", delay=delay)
 
     def __enter__(self) -> Callable[[int], Any] | None:
         return None if self._bar is None else self._bar.update
@@ -286,6 +295,11 @@ class _bar:  # noqa: N801
     def __exit__(self, *_error: object) -> None:
         if self._bar is not None:
             self._bar.close()
+
+
+def _is_watched() -> bool:
+    """Whether stderr is a terminal, or this is a notebook."""
+    return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
 
 
 def align(

@@ -33,3 +33,11 @@ class DataLost(ReaderError):
 
 class CdrError(_Hinted, ValueError):
     """A payload that is not what its type says, or a type that is not known."""
+
+
+class NodeError(_Hinted, RuntimeError):
+    """A recorder, a player or a clock that cannot do what it is asked for."""
+
+
+class SyncError(_Hinted, ValueError):
+    """A device time that makes no sense."""

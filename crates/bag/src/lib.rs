@@ -46,5 +46,5 @@ pub use statistics::{
     LeftOut, LeftOutCause, LossCause, LossInterval, LossTimeline, MissingCause, RecorderLoss,
     TopicAccount, TopicStatistics, UnknownMessages,
 };
-pub use storage::{Order, Query, StorageId, StorageReader, StorageWriter, WriteOutcome};
+pub use storage::{Order, Query, StorageId, StorageReader, StorageWriter, StoredAt, WriteOutcome};
 pub use topic::{MessageDefinition, TopicId, TopicInfo};

@@ -16,6 +16,11 @@ pub trait Source: Send {
     /// The file that the bytes come from, as people know it.
     fn path(&self) -> &Path;
 
+    /// The local file that has these bytes at the same offsets; `None` if there is none, or under another name.
+    fn file(&self) -> Option<&Path> {
+        None
+    }
+
     /// Size in bytes.
     fn size(&self) -> u64;
 
@@ -52,6 +57,8 @@ pub struct FileSource {
     file: File,
     path: PathBuf,
     size: u64,
+    /// Whether `path` is where the bytes are.
+    is_at_path: bool,
 }
 
 impl FileSource {
@@ -69,12 +76,14 @@ impl FileSource {
             file,
             path: path.to_path_buf(),
             size: metadata.len(),
+            is_at_path: true,
         })
     }
 
     /// The same bytes under the name of the original file.
     #[must_use]
     pub fn named(mut self, name: &Path) -> Self {
+        self.is_at_path &= self.path == name;
         self.path = name.to_path_buf();
         self
     }
@@ -83,6 +92,10 @@ impl FileSource {
 impl Source for FileSource {
     fn path(&self) -> &Path {
         &self.path
+    }
+
+    fn file(&self) -> Option<&Path> {
+        self.is_at_path.then_some(&self.path)
     }
 
     fn size(&self) -> u64 {

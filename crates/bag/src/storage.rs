@@ -200,6 +200,15 @@ impl FileInfo {
     }
 }
 
+/// The place of a payload that is stored as it is: neither compressed nor in a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredAt<'a> {
+    /// The file.
+    pub path: &'a Path,
+    /// Where the payload begins in it.
+    pub offset: u64,
+}
+
 /// Reads one file of a bag.
 ///
 /// A damaged stretch is reported once as an error; reading goes on behind it with the next call.
@@ -223,6 +232,11 @@ pub trait StorageReader: Send {
 
     /// The message that [`advance`](Self::advance) moved to, borrowed until the next call.
     fn message(&self) -> Option<Message<'_>>;
+
+    /// Where the payload of that message is in a local file; `None` if it is not stored there as it is.
+    fn stored_at(&self) -> Option<StoredAt<'_>> {
+        None
+    }
 
     /// Moves to the next message and returns it; `None` at the end.
     fn next_message(&mut self) -> Result<Option<Message<'_>>> {

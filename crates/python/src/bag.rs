@@ -4,16 +4,19 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyString, PyType};
 use timeloom_bag::storage::FileInfo;
 use timeloom_bag::{BagReader, Place, Query, StorageReader as _, TopicAccount, TopicId};
 use timeloom_columns::{Batch, TopicReader, TopicRequest, Undecoded, lost_in, stream_bytes};
 use timeloom_remote::{RemoteOptions, RemotePlace};
 
+use crate::account;
 use crate::errors;
+use crate::mapped::MappedRows;
 use crate::message_type::{MessageType, resolver};
 use crate::messages::Messages;
 use crate::numpy::{self, ByteRows};
+use crate::records::{RecordType, Records};
 
 /// The bags behind `timeloom.Bag`.
 #[pyclass(module = "timeloom._native", frozen)]
@@ -27,14 +30,14 @@ pub(crate) struct NativeBag {
 }
 
 /// The place of all bags, so that what was fetched once is shared.
-fn place() -> Arc<dyn Place> {
+pub(crate) fn place() -> Arc<dyn Place> {
     static PLACE: OnceLock<Arc<RemotePlace>> = OnceLock::new();
     let place = PLACE.get_or_init(|| Arc::new(RemotePlace::new(RemoteOptions::default())));
     Arc::<RemotePlace>::clone(place)
 }
 
 impl NativeBag {
-    fn reader(&self, py: Python<'_>) -> PyResult<BagReader> {
+    pub(crate) fn reader(&self, py: Python<'_>) -> PyResult<BagReader> {
         let opened = py.detach(|| BagReader::open_in(Arc::clone(&self.place), &self.paths));
         opened.map_err(|error| errors::bag(py, &error))
     }
@@ -48,7 +51,7 @@ impl NativeBag {
         reader.map_err(|error| errors::table(py, &error))
     }
 
-    fn schema(&self, topic: usize) -> Result<Arc<timeloom_msg::Schema>, String> {
+    pub(crate) fn schema(&self, topic: usize) -> Result<Arc<timeloom_msg::Schema>, String> {
         let (Some(info), Some(cell)) = (self.info.topics.get(topic), self.types.get(topic)) else {
             return Err(format!("there is no topic number {topic}"));
         };
@@ -57,6 +60,59 @@ impl NativeBag {
             found.map(Arc::new).map_err(|error| error.to_string())
         };
         cell.get_or_init(find).clone()
+    }
+
+    /// A reader of topics by their numbers, in the order of log times; `end` is not part of it.
+    pub(crate) fn started(
+        &self,
+        py: Python<'_>,
+        topics: Option<Vec<usize>>,
+        start: Option<i64>,
+        end: Option<i64>,
+    ) -> PyResult<BagReader> {
+        let mut reader = self.reader(py)?;
+        let ids = |topics: Vec<usize>| topics.into_iter().filter_map(TopicId::from_index).collect();
+        let query = Query {
+            topics: topics.map(ids),
+            start_ns: start,
+            end_ns: end.map(|end| end.saturating_sub(1)),
+            ..Query::default()
+        };
+        py.detach(|| reader.start(&query))
+            .map_err(|error| errors::bag(py, &error))?;
+        Ok(reader)
+    }
+
+    /// A reader for topics with large arrays of bytes; `None` for others.
+    fn mapped(
+        &self,
+        py: Python<'_>,
+        request: &TopicRequest,
+        empty: &Batch,
+    ) -> PyResult<Option<MappedRows>> {
+        let found = request.find(&self.info.topics);
+        let index = found.map_err(|error| errors::table(py, &error))?;
+        let Ok(schema) = self.schema(index) else {
+            return Ok(None);
+        };
+        if !MappedRows::is_for(&schema, empty) {
+            return Ok(None);
+        }
+        let mut reader = self.reader(py)?;
+        let query = Query {
+            topics: Some(TopicId::from_index(index).into_iter().collect()),
+            start_ns: request.start_ns,
+            end_ns: request.end_ns,
+            ..Query::default()
+        };
+        py.detach(|| reader.start(&query))
+            .map_err(|error| errors::bag(py, &error))?;
+        MappedRows::new(py, reader, &query, &schema, empty, self.lost())
+    }
+
+    /// Damage that was found at opening and costs messages.
+    pub(crate) fn lost(&self) -> Vec<String> {
+        lost_in(&self.info.damage)
     }
 
     fn topic<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
@@ -73,31 +129,12 @@ impl NativeBag {
         dict.set_item("definition", &topic.definition.text)?;
         dict.set_item("definition_format", &topic.definition.encoding)?;
         let account = self.accounts.get(index).and_then(Option::as_ref);
-        let account = account.map(|account| losses(py, account)).transpose()?;
+        let account = account
+            .map(|account| account::account(py, account))
+            .transpose()?;
         dict.set_item("losses", account)?;
         Ok(dict)
     }
-}
-
-/// The account of a topic.
-fn losses<'py>(py: Python<'py>, account: &TopicAccount) -> PyResult<Bound<'py, PyDict>> {
-    let statistics = &account.statistics;
-    let dict = PyDict::new(py);
-    dict.set_item("published", statistics.messages_published())?;
-    dict.set_item("recorded", statistics.messages_recorded)?;
-    dict.set_item("lost_in_transport", statistics.messages_lost_in_transport)?;
-    dict.set_item("lost_in_recorder", statistics.messages_lost_in_recorder())?;
-    dict.set_item("left_out", statistics.messages_left_out())?;
-    dict.set_item("unknown_at_most", statistics.unknown.at_most())?;
-    dict.set_item("unknown_open", statistics.unknown.is_open())?;
-    dict.set_item("bytes", statistics.bytes_written)?;
-    let times = PyList::empty(py);
-    for interval in account.timeline.intervals() {
-        let cause = interval.cause.name();
-        times.append((interval.start_ns, interval.end_ns, cause, interval.messages))?;
-    }
-    dict.set_item("times", times)?;
-    Ok(dict)
 }
 
 #[pymethods]
@@ -137,11 +174,11 @@ impl NativeBag {
     fn message_type(&self, py: Python<'_>, topic: usize) -> PyResult<MessageType> {
         let schema = self.schema(topic);
         schema
-            .map(MessageType::of)
+            .map(|schema| MessageType::of(py, schema))
             .map_err(|text| errors::payload(py, &text))
     }
 
-    /// The messages of topics by their numbers, in the order of their log times; `end` is not part of it.
+    /// The payloads of topics by their numbers, in the order of their log times; `end` is not part of it.
     fn messages(
         &self,
         py: Python<'_>,
@@ -149,22 +186,30 @@ impl NativeBag {
         start: Option<i64>,
         end: Option<i64>,
     ) -> PyResult<Messages> {
-        let mut reader = self.reader(py)?;
-        let ids = |topics: Vec<usize>| topics.into_iter().filter_map(TopicId::from_index).collect();
-        let query = Query {
-            topics: topics.map(ids),
-            start_ns: start,
-            end_ns: end.map(|end| end.saturating_sub(1)),
-            ..Query::default()
-        };
-        py.detach(|| reader.start(&query))
-            .map_err(|error| errors::bag(py, &error))?;
-        let types = (0..self.info.topics.len()).map(|topic| self.schema(topic));
-        Ok(Messages::new(
-            reader,
-            types.collect(),
-            lost_in(&self.info.damage),
-        ))
+        let reader = self.started(py, topics, start, end)?;
+        Ok(Messages::new(reader, self.lost()))
+    }
+
+    /// The same decoded, each as a `record` of topic, log time, publish time and message; `strict` raises at the end if
+    /// something could not be read.
+    fn records(
+        &self,
+        py: Python<'_>,
+        topics: Option<Vec<usize>>,
+        start: Option<i64>,
+        end: Option<i64>,
+        record: Bound<'_, PyType>,
+        strict: bool,
+    ) -> PyResult<Records> {
+        let messages = self.messages(py, topics, start, end)?;
+        let types = self.info.topics.iter().enumerate().map(|(index, topic)| {
+            let schema = self.schema(index);
+            RecordType {
+                topic: PyString::new(py, &topic.name).unbind(),
+                ty: schema.map(|schema| MessageType::of(py, schema)),
+            }
+        });
+        Records::new(py, messages, types.collect(), record, strict)
     }
 
     /// The fields of a topic as numpy arrays by name; what could not be read, and how many could not be decoded, why.
@@ -178,6 +223,11 @@ impl NativeBag {
         request.undecoded = Undecoded::LeaveOut;
         let mut reader = self.topic_reader(py, &request)?;
         let empty = reader.empty();
+        if let Some(mut mapped) = self.mapped(py, &request, &empty)? {
+            let arrays = mapped.arrays(py, progress)?;
+            let (undecoded, reason) = mapped.undecoded();
+            return Ok((arrays, mapped.unread().to_vec(), undecoded, reason));
+        }
         let mut bytes = ByteRows::new(py, &empty);
         let mut batches = vec![empty];
         read_all(py, &mut reader, progress, |mut batch| {

@@ -36,6 +36,11 @@ pub(crate) fn bag(py: Python<'_>, error: &timeloom_bag::Error) -> PyErr {
     raise(py, "ReaderError", &error.to_string(), hint)
 }
 
+/// A bag that was read to its end, with a part that is missing.
+pub(crate) fn lost(py: Python<'_>, unread: &[String]) -> PyErr {
+    raise(py, "DataLost", &unread.join("; "), None)
+}
+
 /// A payload or a type that cannot be used.
 pub(crate) fn message(py: Python<'_>, error: &timeloom_msg::Error) -> PyErr {
     raise(py, "CdrError", &error.to_string(), None)
@@ -44,6 +49,100 @@ pub(crate) fn message(py: Python<'_>, error: &timeloom_msg::Error) -> PyErr {
 /// A payload that cannot be used, in words.
 pub(crate) fn payload(py: Python<'_>, text: &str) -> PyErr {
     raise(py, "CdrError", text, None)
+}
+
+/// A transport that refuses something.
+pub(crate) fn wire(py: Python<'_>, error: &timeloom_wire::Error) -> PyErr {
+    let text = error.to_string();
+    let known = [
+        (
+            "failed to find interfaces",
+            "no network interface is up, not even the loopback: `sudo ip link set lo up` is enough for this machine",
+        ),
+        (
+            "free participant index",
+            "without multicast there is room for 32 participants of one domain on a machine: stop some, or choose \
+             another domain",
+        ),
+        (
+            "does not match an available interface",
+            "CYCLONEDDS_URI names an interface that is not there: `timeloom doctor net` lists those that are",
+        ),
+        (
+            "no Zenoh",
+            "wheels have Zenoh: build with `maturin develop --features zenoh`, or unset RMW_IMPLEMENTATION to use DDS",
+        ),
+    ];
+    let hint = known
+        .into_iter()
+        .find_map(|(words, hint)| text.contains(words).then_some(hint));
+    raise(py, "NodeError", &text, hint)
+}
+
+/// A recorder, a player or a clock that cannot do what it is asked for.
+pub(crate) fn node(py: Python<'_>, error: &timeloom_node::Error) -> PyErr {
+    use timeloom_node::Error;
+    match error {
+        Error::Wire(error) => wire(py, error),
+        Error::Message(error) => message(py, error),
+        Error::Bag(error) => bag(py, error),
+        Error::NotRecording => {
+            let hint = "record() starts the next bag";
+            raise(py, "NodeError", &error.to_string(), Some(hint))
+        }
+        error => raise(py, "NodeError", &error.to_string(), None),
+    }
+}
+
+/// A control that a player refuses.
+pub(crate) fn refused(py: Python<'_>, refusal: &timeloom_node::player::Refusal) -> PyErr {
+    use timeloom_node::player::Refusal;
+    let hint = match refusal {
+        Refusal::NotPaused => Some("call pause() before"),
+        Refusal::NotPlaying | Refusal::Ended => Some("start() plays"),
+        Refusal::External(_) => Some("control the node that publishes /clock instead"),
+        _ => None,
+    };
+    raise(py, "NodeError", &refusal.to_string(), hint)
+}
+
+/// A sample or an estimate that makes no sense.
+pub(crate) fn sync(py: Python<'_>, error: &timeloom_sync::Error) -> PyErr {
+    let hint = match error {
+        timeloom_sync::Error::DifferentUnits { .. } => Some(
+            "name what the device counts with ticks_per_second and counter_bits; for a clock that is really so far off, \
+             raise max_skew_ppm",
+        ),
+        _ => None,
+    };
+    raise(py, "SyncError", &error.to_string(), hint)
+}
+
+/// A field that holds no device time.
+pub(crate) fn restamp(py: Python<'_>, error: &timeloom_restamp::Error) -> PyErr {
+    let hint = match error {
+        timeloom_restamp::Error::NoStamp { .. } => Some("name the field with the device's time"),
+        _ => None,
+    };
+    raise(py, "SyncError", &error.to_string(), hint)
+}
+
+/// A bag whose lineage cannot be found.
+pub(crate) fn trace(py: Python<'_>, error: &timeloom_trace::Error) -> PyErr {
+    use timeloom_trace::Error;
+    let hint = match error {
+        Error::Bag(error) => return bag(py, error),
+        Error::Message(error) => return message(py, error),
+        Error::NoGraph => {
+            Some("only a timeloom recorder keeps the graph; declare the nodes in plan")
+        }
+        Error::NoTags => {
+            Some("without links=\"tags\", links are found by stamps or by a node model")
+        }
+        Error::NoModel => Some("give plan a file with `nodes:`"),
+        _ => None,
+    };
+    raise(py, "ReaderError", &error.to_string(), hint)
 }
 
 /// A table that cannot be made.

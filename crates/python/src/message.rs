@@ -1,17 +1,19 @@
 //! A message whose fields are decoded when they are asked for.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyAttributeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use timeloom_columns::Cursor;
 use timeloom_msg::definition::ArrayShape;
-use timeloom_msg::schema::{Element, SchemaField, StructType};
+use timeloom_msg::schema::{Element, SchemaType};
 
 use crate::errors;
-use crate::value::{self, Payload, numpy};
+use crate::layout::{Layout, LayoutField};
+use crate::value::{self, numpy};
 
 /// A message: its fields are attributes, its type is `__msgtype__`.
 ///
@@ -22,182 +24,252 @@ use crate::value::{self, Payload, numpy};
 /// >>> point = Message("geometry_msgs/msg/Point", {"x": 1.0, "y": 2.0, "z": 0.0})
 /// >>> point.x
 /// 1.0
-#[pyclass(module = "timeloom", dict)]
+#[pyclass(module = "timeloom", frozen)]
 pub(crate) struct Message {
-    name: String,
+    layout: Arc<Layout>,
     source: Option<Source>,
+    cells: Mutex<Cells>,
 }
 
+/// The payload that a message is in.
 struct Source {
-    payload: Arc<Payload>,
-    ty: Arc<StructType>,
+    payload: Payload,
     start: usize,
-    /// Where each field begins, as far as the payload goes.
-    fields: OnceLock<Vec<usize>>,
+}
+
+/// A payload in the memory of Python.
+#[derive(Debug)]
+pub(crate) struct Payload {
+    bytes: Py<PyBytes>,
+    /// Where the payload begins: four bytes before it put its numbers on multiples of eight in memory.
+    lead: usize,
+}
+
+/// The fields as far as they are known.
+#[derive(Default)]
+struct Cells {
+    /// Where each field begins, as far as the payload was walked through.
+    offsets: Vec<usize>,
+    /// Values that were set, and decoded ones other than numbers, which cost less to decode again.
+    values: Vec<Option<Py<PyAny>>>,
+}
+
+impl Payload {
+    pub(crate) fn new(bytes: Py<PyBytes>, lead: usize) -> Self {
+        Self { bytes, lead }
+    }
+
+    pub(crate) fn data<'a>(&'a self, py: Python<'a>) -> &'a [u8] {
+        self.bytes.as_bytes(py).get(self.lead..).unwrap_or_default()
+    }
+
+    pub(crate) fn bytes<'py>(&self, py: Python<'py>) -> &Bound<'py, PyBytes> {
+        self.bytes.bind(py)
+    }
+
+    pub(crate) fn lead(&self) -> usize {
+        self.lead
+    }
+
+    pub(crate) fn share(&self, py: Python<'_>) -> Self {
+        Self {
+            bytes: self.bytes.clone_ref(py),
+            lead: self.lead,
+        }
+    }
+}
+
+/// Whether a field is one number.
+fn is_number(ty: &SchemaType) -> bool {
+    ty.shape == ArrayShape::Single && matches!(ty.element, Element::Primitive(_))
 }
 
 impl Message {
     /// The message that begins at a position of a payload.
-    pub(crate) fn at(payload: Arc<Payload>, ty: Arc<StructType>, start: usize) -> Self {
+    pub(crate) fn at(payload: Payload, layout: Arc<Layout>, start: usize) -> Self {
         Self {
-            name: ty.name().to_string(),
-            source: Some(Source {
-                payload,
-                ty,
-                start,
-                fields: OnceLock::new(),
-            }),
+            layout,
+            source: Some(Source { payload, start }),
+            cells: Mutex::default(),
         }
     }
-}
 
-impl Source {
-    /// The value of a field; `None` when the type has none of this name.
-    fn get<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some((index, field)) = self.ty.field(name) else {
-            return Ok(None);
+    fn no_field(&self, name: &Bound<'_, PyString>) -> PyErr {
+        let text = format!("{} has no field {name}", self.layout.name());
+        PyAttributeError::new_err(text)
+    }
+
+    fn cells(&self) -> MutexGuard<'_, Cells> {
+        self.cells.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The value of a field by its number.
+    fn value<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
+        let mut cells = self.cells();
+        if let Some(Some(value)) = cells.values.get(index) {
+            return Ok(value.bind(py).clone());
+        }
+        let (Some(source), Some(field)) = (&self.source, self.layout.fields().get(index)) else {
+            return Err(PyAttributeError::new_err("the message is not initialised"));
+        };
+        let Some(ty) = &field.ty else {
+            return Err(PyAttributeError::new_err("the field has no type"));
         };
         let failed = |error| errors::message(py, &error);
-        let cursor = Cursor::new(self.payload.data(py)).map_err(failed)?;
-        let offsets = self.fields.get_or_init(|| self.offsets(cursor.clone()));
-        let Some(offset) = offsets.get(index) else {
-            // The walk to this field has failed: it fails again and says why.
-            let mut cursor = cursor.at(self.start);
-            for field in self.ty.fields() {
-                cursor.skip(field.ty()).map_err(failed)?;
-            }
-            return Err(errors::payload(py, &format!("field {name} is not there")));
-        };
-        let mut cursor = cursor.at(*offset);
-        value::read(py, &self.payload, &mut cursor, field.ty()).map(Some)
-    }
-
-    /// Decodes all fields of a message of numbers, such as a vector: each costs less than the next look-up would.
-    fn numbers(&self, py: Python<'_>, known: &Bound<'_, PyDict>) -> PyResult<()> {
-        let is_number = |field: &SchemaField| {
-            let single = field.ty().shape == ArrayShape::Single;
-            single && matches!(field.ty().element, Element::Primitive(_))
-        };
-        if !self.ty.fields().iter().all(is_number) {
-            return Ok(());
+        let cursor = Cursor::new(source.payload.data(py)).map_err(failed)?;
+        let mut cursor = walk(
+            &mut cells.offsets,
+            self.layout.fields(),
+            index,
+            cursor,
+            source,
+        )
+        .map_err(failed)?;
+        let value = value::read(py, &source.payload, &mut cursor, ty, field.nested.as_ref())?;
+        if !is_number(ty) {
+            cells.set(self.layout.fields().len(), index, &value);
         }
-        let cursor = Cursor::new(self.payload.data(py));
-        let mut cursor = cursor
-            .map_err(|error| errors::message(py, &error))?
-            .at(self.start);
-        for field in self.ty.fields() {
-            let value = value::read(py, &self.payload, &mut cursor, field.ty())?;
-            if !known.contains(field.name())? {
-                known.set_item(field.name(), value)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn offsets(&self, cursor: Cursor<'_>) -> Vec<usize> {
-        let mut cursor = cursor.at(self.start);
-        let mut offsets = Vec::with_capacity(self.ty.fields().len());
-        for field in self.ty.fields() {
-            offsets.push(cursor.offset());
-            if cursor.skip(field.ty()).is_err() {
-                break;
-            }
-        }
-        offsets
+        Ok(value)
     }
 }
 
-/// The fields of a message as far as they are decoded or set.
-fn known<'py>(message: &Bound<'py, Message>) -> PyResult<Bound<'py, PyDict>> {
-    Ok(message
-        .getattr(intern!(message.py(), "__dict__"))?
-        .cast_into()?)
+/// Goes to a field, and keeps the positions of all fields on the way.
+fn walk<'a>(
+    offsets: &mut Vec<usize>,
+    fields: &[LayoutField],
+    index: usize,
+    cursor: Cursor<'a>,
+    source: &Source,
+) -> timeloom_msg::Result<Cursor<'a>> {
+    if let Some(offset) = offsets.get(index) {
+        return Ok(cursor.at(*offset));
+    }
+    if offsets.is_empty() {
+        offsets.reserve_exact(fields.len());
+        offsets.push(source.start);
+    }
+    let begin = offsets.last().copied().unwrap_or(source.start);
+    let mut cursor = cursor.at(begin);
+    for field in fields.iter().take(index).skip(offsets.len() - 1) {
+        if let Some(ty) = &field.ty {
+            cursor.skip(ty)?;
+        }
+        offsets.push(cursor.offset());
+    }
+    Ok(cursor)
+}
+
+impl Cells {
+    fn set(&mut self, fields: usize, index: usize, value: &Bound<'_, PyAny>) {
+        self.values.resize_with(fields, || None);
+        if let Some(cell) = self.values.get_mut(index) {
+            *cell = Some(value.clone().unbind());
+        }
+    }
+}
+
+/// What Python does with an attribute that is no field.
+fn ordinary<'py>(
+    message: &Bound<'py, Message>,
+    name: &Bound<'py, PyString>,
+) -> PyResult<Bound<'py, PyAny>> {
+    static GET: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = message.py();
+    let get = GET.get_or_try_init(py, || {
+        let object = py.get_type::<PyAny>();
+        PyResult::Ok(object.getattr(intern!(py, "__getattribute__"))?.unbind())
+    })?;
+    get.bind(py).call1((message, name))
 }
 
 #[pymethods]
 impl Message {
     #[new]
-    fn new(msgtype: String, _fields: &Bound<'_, PyDict>) -> Self {
-        Self {
-            name: msgtype,
-            source: None,
+    fn new(msgtype: String, fields: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let mut names = Vec::new();
+        let mut values = Vec::new();
+        for (name, value) in fields {
+            names.push(name.extract()?);
+            values.push(Some(value.unbind()));
         }
-    }
-
-    fn __init__(
-        slf: &Bound<'_, Self>,
-        _msgtype: &Bound<'_, PyAny>,
-        fields: &Bound<'_, PyDict>,
-    ) -> PyResult<()> {
-        known(slf)?.update(fields.as_mapping())
+        Ok(Self {
+            layout: Arc::new(Layout::untyped(fields.py(), msgtype, names)),
+            source: None,
+            cells: Mutex::new(Cells {
+                offsets: Vec::new(),
+                values,
+            }),
+        })
     }
 
     /// The type, such as `sensor_msgs/msg/Imu`.
     #[getter]
     fn __msgtype__(&self) -> &str {
-        &self.name
+        self.layout.name()
     }
 
-    fn __getattr__<'py>(slf: &Bound<'py, Self>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let message = slf.borrow();
-        let value = match &message.source {
-            Some(source) => {
-                let value = source.get(slf.py(), name)?;
-                if value.is_some() {
-                    source.numbers(slf.py(), &known(slf)?)?;
-                }
-                value
-            }
-            None => None,
+    fn __getattribute__<'py>(
+        slf: &Bound<'py, Self>,
+        name: &Bound<'py, PyString>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let message = slf.get();
+        match message.layout.find(name) {
+            Some(index) => message.value(slf.py(), index),
+            None => ordinary(slf, name),
+        }
+    }
+
+    /// Called when there is no such attribute at all.
+    fn __getattr__(&self, name: &Bound<'_, PyString>) -> PyResult<()> {
+        Err(self.no_field(name))
+    }
+
+    fn __setattr__(&self, name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let Some(index) = self.layout.find(name) else {
+            return Err(self.no_field(name));
         };
-        let Some(value) = value else {
-            let text = format!("{} has no field {name}", message.name);
-            return Err(PyAttributeError::new_err(text));
-        };
-        drop(message);
-        known(slf)?.set_item(name, &value)?;
-        Ok(value)
+        let fields = self.layout.fields().len();
+        self.cells().set(fields, index, value);
+        Ok(())
     }
 
     /// The names of the fields. No plain name: messages have fields that are called `fields`.
-    fn __fields__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
-        let py = slf.py();
-        let names = match &slf.borrow().source {
-            Some(source) => {
-                let names = source.ty.fields().iter().map(SchemaField::name);
-                Some(PyList::new(py, names.collect::<Vec<_>>())?)
-            }
-            None => None,
-        };
-        names.map_or_else(|| Ok(known(slf)?.keys()), Ok)
+    fn __fields__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, self.layout.fields().iter().map(|field| &field.name))
     }
 
     /// Decodes all fields and returns them by name; nested messages stay messages.
-    fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
-        let all = PyDict::new(slf.py());
-        for name in Self::__fields__(slf)? {
-            let name = name.cast_into::<pyo3::types::PyString>()?;
-            all.set_item(&name, slf.getattr(&name)?)?;
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(py);
+        for (index, field) in self.layout.fields().iter().enumerate() {
+            all.set_item(&field.name, self.value(py, index)?)?;
         }
         Ok(all)
     }
 
-    fn __dir__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
-        let names = Self::__fields__(slf)?;
+    /// All fields by name, for `vars`.
+    #[getter]
+    fn __dict__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.to_dict(py)
+    }
+
+    fn __dir__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let names = self.__fields__(py)?;
         names.append("to_dict")?;
         names.append("__msgtype__")?;
         Ok(names)
     }
 
-    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let py = slf.py();
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let py = other.py();
         let Ok(other) = other.cast::<Self>() else {
             return Ok(false);
         };
-        if slf.borrow().name != other.borrow().name {
+        let other = other.get();
+        if self.layout.name() != other.layout.name() {
             return Ok(false);
         }
-        let (ours, theirs) = (Self::to_dict(slf)?, Self::to_dict(other)?);
+        let (ours, theirs) = (self.to_dict(py)?, other.to_dict(py)?);
         if ours.len() != theirs.len() {
             return Ok(false);
         }
@@ -219,17 +291,18 @@ impl Message {
         Ok(true)
     }
 
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let mut fields = Vec::new();
-        for (name, value) in Self::to_dict(slf)? {
+        for (name, value) in self.to_dict(py)? {
             fields.push(format!("{name}={}", value.repr()?));
         }
-        Ok(format!("{}({})", slf.borrow().name, fields.join(", ")))
+        Ok(format!("{}({})", self.layout.name(), fields.join(", ")))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
-        let arguments = (slf.borrow().name.clone(), Self::to_dict(slf)?);
+        let message = slf.get();
+        let arguments = (message.layout.name(), message.to_dict(py)?);
         (slf.get_type(), arguments).into_pyobject(py)
     }
 }

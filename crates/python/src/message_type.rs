@@ -8,8 +8,8 @@ use timeloom_msg::{AmentIndex, Schema, StoredDefinition, TypeRequest, TypeResolv
 
 use crate::encode::to_value;
 use crate::errors;
-use crate::message::Message;
-use crate::value::Payload;
+use crate::layout::Layout;
+use crate::message::{Message, Payload};
 
 /// The resolver of all bags: built-in types, and the packages below `AMENT_PREFIX_PATH`.
 pub(crate) fn resolver() -> TypeResolver {
@@ -26,11 +26,13 @@ pub(crate) fn resolver() -> TypeResolver {
 #[pyclass(module = "timeloom", frozen)]
 pub(crate) struct MessageType {
     schema: Arc<Schema>,
+    layout: Arc<Layout>,
 }
 
 impl MessageType {
-    pub(crate) fn of(schema: Arc<Schema>) -> Self {
-        Self { schema }
+    pub(crate) fn of(py: Python<'_>, schema: Arc<Schema>) -> Self {
+        let layout = Arc::new(Layout::of(py, schema.root()));
+        Self { schema, layout }
     }
 
     pub(crate) fn schema(&self) -> &Arc<Schema> {
@@ -55,7 +57,7 @@ impl MessageType {
         } else {
             Payload::new(bytes.unbind(), lead)
         };
-        Ok(Message::at(Arc::new(payload), Arc::clone(root), 4))
+        Ok(Message::at(payload, Arc::clone(&self.layout), 4))
     }
 }
 
@@ -73,7 +75,7 @@ impl MessageType {
         };
         let schema = resolver().resolve(&request);
         let schema = schema.map_err(|error| errors::message(py, &error))?;
-        Ok(Self::of(Arc::new(schema)))
+        Ok(Self::of(py, Arc::new(schema)))
     }
 
     /// The full name.

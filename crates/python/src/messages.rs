@@ -1,28 +1,24 @@
 //! Messages of a bag, one by one.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
 use pyo3::types::PyBytes;
 use timeloom_bag::{BagReader, StorageReader as _};
-use timeloom_msg::Schema;
 
 use crate::errors;
-use crate::message::Message;
-use crate::message_type::MessageType;
 
 /// Bytes that are read in one go without the lock of the interpreter.
 const CHUNK: usize = 256 << 10;
 /// A message of this size is copied from the reader straight into the memory of Python.
 const LARGE: usize = 64 << 10;
 /// So many bytes before a payload put its numbers on multiples of eight in memory.
-const LEAD: usize = 4;
+pub(crate) const LEAD: usize = 4;
 
 /// Iterates over messages: number of the topic, log time, publish time, payload.
 #[pyclass(module = "timeloom._native", frozen)]
 pub(crate) struct Messages {
-    types: Vec<Result<Arc<Schema>, String>>,
     state: Mutex<State>,
 }
 
@@ -47,16 +43,11 @@ struct Entry {
 }
 
 /// A message in the memory of Python, with [`LEAD`] bytes before it.
-type Taken<'py> = (usize, i64, i64, Bound<'py, PyBytes>);
+pub(crate) type Taken<'py> = (usize, i64, i64, Bound<'py, PyBytes>);
 
 impl Messages {
-    pub(crate) fn new(
-        reader: BagReader,
-        types: Vec<Result<Arc<Schema>, String>>,
-        unread: Vec<String>,
-    ) -> Self {
+    pub(crate) fn new(reader: BagReader, unread: Vec<String>) -> Self {
         Self {
-            types,
             state: Mutex::new(State {
                 reader,
                 buffer: Vec::new(),
@@ -74,7 +65,8 @@ impl Messages {
         state.unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    fn next<'py>(&self, py: Python<'py>, lead: usize) -> PyResult<Option<Taken<'py>>> {
+    /// The next message with `lead` bytes before it; `None` at the end.
+    pub(crate) fn next<'py>(&self, py: Python<'py>, lead: usize) -> PyResult<Option<Taken<'py>>> {
         let mut guard = self.state(py);
         let state: &mut State = &mut guard;
         loop {
@@ -167,23 +159,9 @@ impl Messages {
         self.next(py, 0)
     }
 
-    /// The next message decoded: number of the topic, log time, publish time, message; `None` at the end.
-    fn next_decoded(&self, py: Python<'_>) -> PyResult<Option<(usize, i64, i64, Message)>> {
-        let Some((topic, log_time, publish_time, bytes)) = self.next(py, LEAD)? else {
-            return Ok(None);
-        };
-        let schema = match self.types.get(topic) {
-            Some(Ok(schema)) => Arc::clone(schema),
-            Some(Err(text)) => return Err(errors::payload(py, text)),
-            None => return Ok(None),
-        };
-        let message = MessageType::of(schema).message(py, bytes, LEAD)?;
-        Ok(Some((topic, log_time, publish_time, message)))
-    }
-
     /// What could not be read so far, in words.
     #[getter]
-    fn unread(&self, py: Python<'_>) -> Vec<String> {
+    pub(crate) fn unread(&self, py: Python<'_>) -> Vec<String> {
         self.state(py).unread.clone()
     }
 }

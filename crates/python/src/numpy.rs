@@ -24,6 +24,11 @@ impl<'py> ByteRows<'py> {
         }
     }
 
+    /// Rows that are there already, for the columns that are arrays of bytes.
+    pub(crate) fn of(columns: Vec<Option<Bound<'py, PyList>>>) -> Self {
+        Self { columns }
+    }
+
     /// Takes the byte arrays out of a batch.
     pub(crate) fn take(&mut self, py: Python<'py>, batch: &mut Batch) -> PyResult<()> {
         for (rows, column) in self.columns.iter().zip(&mut batch.columns) {
@@ -147,7 +152,7 @@ fn array<'py>(py: Python<'py>, parts: &[Column]) -> PyResult<Option<Bound<'py, P
 }
 
 /// One array of numbers from several vectors.
-fn numbers<'py, T: Copy, const N: usize>(
+pub(crate) fn numbers<'py, T: Copy, const N: usize>(
     py: Python<'py>,
     parts: &[impl AsRef<[T]>],
     dtype: &str,

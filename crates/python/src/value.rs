@@ -6,43 +6,27 @@ use pyo3::IntoPyObjectExt as _;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::{PyList, PyString};
 use timeloom_columns::Cursor;
 use timeloom_msg::cdr::Endian;
 use timeloom_msg::definition::{ArrayShape, Primitive};
 use timeloom_msg::schema::{Element, SchemaType};
 
 use crate::errors;
-use crate::message::Message;
-
-/// A payload in the memory of Python.
-#[derive(Debug)]
-pub(crate) struct Payload {
-    bytes: Py<PyBytes>,
-    /// Where the payload begins: four bytes before it put its numbers on multiples of eight in memory.
-    lead: usize,
-}
-
-impl Payload {
-    pub(crate) fn new(bytes: Py<PyBytes>, lead: usize) -> Self {
-        Self { bytes, lead }
-    }
-
-    pub(crate) fn data<'a>(&'a self, py: Python<'a>) -> &'a [u8] {
-        self.bytes.as_bytes(py).get(self.lead..).unwrap_or_default()
-    }
-}
+use crate::layout::Layout;
+use crate::message::{Message, Payload};
 
 /// The value of a field at the position of the cursor, which moves behind it.
 pub(crate) fn read<'py>(
     py: Python<'py>,
-    payload: &Arc<Payload>,
+    payload: &Payload,
     cursor: &mut Cursor<'_>,
     ty: &SchemaType,
+    nested: Option<&Arc<Layout>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let failed = |error| errors::message(py, &error);
     if ty.shape == ArrayShape::Single {
-        return element(py, payload, cursor, &ty.element);
+        return element(py, payload, cursor, &ty.element, nested);
     }
     let count = cursor.count(ty.shape).map_err(failed)?;
     if let Element::Primitive(primitive) = &ty.element {
@@ -50,7 +34,7 @@ pub(crate) fn read<'py>(
         let bytes = cursor
             .slice(primitive.name(), count, size)
             .map_err(failed)?;
-        let start = payload.lead + cursor.offset() - bytes.len();
+        let start = payload.lead() + cursor.offset() - bytes.len();
         return view(
             py,
             payload,
@@ -61,16 +45,17 @@ pub(crate) fn read<'py>(
     }
     let items = PyList::empty(py);
     for _ in 0..count {
-        items.append(element(py, payload, cursor, &ty.element)?)?;
+        items.append(element(py, payload, cursor, &ty.element, nested)?)?;
     }
     Ok(items.into_any())
 }
 
 fn element<'py>(
     py: Python<'py>,
-    payload: &Arc<Payload>,
+    payload: &Payload,
     cursor: &mut Cursor<'_>,
     element: &Element,
+    nested: Option<&Arc<Layout>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let failed = |error| errors::message(py, &error);
     match element {
@@ -83,13 +68,22 @@ fn element<'py>(
             let text = cursor.wide_text(*bound).map_err(failed)?;
             Ok(PyString::new(py, &text).into_any())
         }
-        Element::Struct(ty) => {
-            let message = Message::at(Arc::clone(payload), Arc::clone(ty), cursor.offset());
-            let whole = SchemaType {
-                element: element.clone(),
-                shape: ArrayShape::Single,
+        Element::Struct(_) => {
+            let Some(layout) = nested else {
+                return Err(errors::payload(py, "a nested message has no layout"));
             };
-            cursor.skip(&whole).map_err(failed)?;
+            let (payload, start) = (payload.share(py), cursor.offset());
+            let message = Message::at(payload, Arc::clone(layout), start);
+            // Behind it, where the next element of an array begins.
+            for field in layout.fields() {
+                if let Some(ty) = &field.ty {
+                    cursor.skip(ty).map_err(failed)?;
+                }
+            }
+            if layout.fields().is_empty() {
+                // An empty message is one byte on the wire.
+                cursor.slice("message", 1, 1).map_err(failed)?;
+            }
             Ok(Bound::new(py, message)?.into_any())
         }
     }
@@ -178,6 +172,6 @@ fn view<'py>(
     if count == 0 {
         return numpy.call_method1(intern!(py, "empty"), (0, dtype));
     }
-    let bytes = payload.bytes.bind(py);
+    let bytes = payload.bytes(py);
     numpy.call_method1(intern!(py, "frombuffer"), (bytes, dtype, count, start))
 }

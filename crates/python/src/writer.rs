@@ -7,13 +7,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use timeloom_bag::{
-    BagOptions, BagWriter, CompressionMode, Message, MessageDefinition, StorageId, StorageOptions,
-    TopicId, TopicInfo, WriteOutcome,
+    BagOptions, BagWriter, Message, MessageDefinition, StorageId, StorageOptions, TopicId,
+    TopicInfo, WriteOutcome,
 };
 use timeloom_msg::qos::{QosSpelling, parse_profiles, profiles_to_yaml};
 
 use crate::errors;
 use crate::message_type::MessageType;
+use crate::recorder::compression_mode;
 
 /// The bag behind `timeloom.Writer`.
 #[pyclass(module = "timeloom._native", frozen)]
@@ -71,15 +72,7 @@ impl NativeWriter {
         custom_data: Vec<(String, String)>,
     ) -> PyResult<Self> {
         let failed = |error| errors::bag(py, &error);
-        let compression = match compression {
-            "none" => CompressionMode::None,
-            "message" => CompressionMode::Message,
-            "file" => CompressionMode::File,
-            other => {
-                let text = format!("compression is one of none, message, file, not '{other}'");
-                return Err(PyValueError::new_err(text));
-            }
-        };
+        let compression = compression_mode(compression)?;
         let storage = StorageId::from_name(storage).map_err(failed)?;
         let options = BagOptions {
             storage: StorageOptions::preset(storage, preset).map_err(failed)?,

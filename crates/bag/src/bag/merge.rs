@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::layout::{BagFile, open_file_in};
 use super::time_map::TimeMap;
 use crate::storage::FileInfo;
-use crate::{Message, Order, Place, Query, Result, RobotGraph, StorageReader, TopicId};
+use crate::{Message, Order, Place, Query, Result, RobotGraph, StorageReader, StoredAt, TopicId};
 
 /// A file of a merge.
 pub(super) struct Member {
@@ -298,5 +298,10 @@ impl Merge {
 
     pub(super) fn message(&self) -> Option<Message<'_>> {
         self.members.get(self.current?)?.message()
+    }
+
+    pub(super) fn stored_at(&self) -> Option<StoredAt<'_>> {
+        let member = self.members.get(self.current?)?;
+        member.reader.as_ref()?.stored_at()
     }
 }

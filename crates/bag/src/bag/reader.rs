@@ -10,7 +10,7 @@ use super::time_map::TimeMap;
 use crate::storage::FileInfo;
 use crate::{
     BagMetadata, Error, LocalPlace, Message, Place, Query, Result, RobotGraph, StorageReader,
-    TopicAccount, TopicId,
+    StoredAt, TopicAccount, TopicId,
 };
 
 /// Reads whole bags in one stable order: time, bag, file, place in the file.
@@ -301,5 +301,9 @@ impl StorageReader for BagReader {
 
     fn message(&self) -> Option<Message<'_>> {
         self.merge.message()
+    }
+
+    fn stored_at(&self) -> Option<StoredAt<'_>> {
+        self.merge.stored_at()
     }
 }

@@ -113,6 +113,13 @@ impl Cursor {
         chunk.message(chunk.next.checked_sub(1)?, &self.topics)
     }
 
+    /// Where the payload of that message begins in the file.
+    pub(crate) fn stored_at(&self) -> Option<u64> {
+        let (slot, _) = self.current?;
+        let chunk = self.open.get(slot)?;
+        chunk.stored_at(chunk.next.checked_sub(1)?)
+    }
+
     /// Chooses the block with the next message; `false` at the end.
     fn choose(&mut self, blocks: &mut Blocks<'_>) -> Result<bool> {
         loop {

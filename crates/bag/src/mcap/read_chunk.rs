@@ -22,6 +22,8 @@ pub(crate) struct MessagePlace {
 #[derive(Default)]
 pub(crate) struct ReadChunk {
     pub(crate) block: usize,
+    /// Where `stored` begins in the file.
+    offset: u64,
     /// The stored record; the records themselves when nothing is compressed.
     stored: Vec<u8>,
     unpacked: Vec<u8>,
@@ -74,6 +76,7 @@ impl ReadChunk {
         check: bool,
     ) -> Result<()> {
         self.evicted = false;
+        self.offset = block.offset;
         self.unpacked.clear();
         if block.length > limits.max_chunk_bytes.saturating_add(1 << 20) {
             let path = source.path().to_path_buf();
@@ -179,6 +182,15 @@ impl ReadChunk {
             sequence: head.sequence,
             data,
         })
+    }
+
+    /// Where the payload of a message begins in the file; `None` if it is compressed.
+    pub(crate) fn stored_at(&self, place: usize) -> Option<u64> {
+        let at = self.places.get(place)?.at as usize;
+        let (_, _, body) = Records::new(self.records().get(at..)?).next()?;
+        let (_, data) = MessageHead::parse(body)?;
+        let head = RECORD_HEAD + body.len() - data.len();
+        Some(self.offset + size_u64(self.start? + at + head))
     }
 }
 

@@ -15,7 +15,7 @@ use super::scan::scan;
 use super::summary::{NoSummary, Summary, read_summary};
 use crate::message::size_u64;
 use crate::source::{Source, open_source};
-use crate::storage::{ExtraCounts, FileInfo, Query, StorageReader};
+use crate::storage::{ExtraCounts, FileInfo, Query, StorageReader, StoredAt};
 use crate::{Error, LocalPlace, Message, MessageDefinition, Place, Result, RobotGraph, TopicInfo};
 
 /// Memory into which a compressed file may be unpacked whole.
@@ -375,6 +375,11 @@ impl StorageReader for McapReader {
 
     fn message(&self) -> Option<Message<'_>> {
         self.cursor.message()
+    }
+
+    fn stored_at(&self) -> Option<StoredAt<'_>> {
+        let (path, offset) = (self.source.file()?, self.cursor.stored_at()?);
+        Some(StoredAt { path, offset })
     }
 }
 

@@ -25,4 +25,5 @@ mod metadata;
 mod metadata_version;
 mod oracle;
 mod recover;
+mod stored_at;
 mod support;
