@@ -17,6 +17,7 @@ EXAMPLES
   timeloom convert my_bag -o cut --start +10s --end +20s
   timeloom diff before after                            two bags, message by message
   timeloom check my_bag contract.yaml                   is this recording as good as it should be
+  timeloom replay-test plan.yaml                        a node still answers a bag as it did
   timeloom recover my_bag                               after a crash or a power cut
   timeloom trace report my_bag                          which inputs made this output, and how late
   timeloom sync fit samples.csv                         a sensor's clock against the host's
@@ -49,7 +50,8 @@ pub(crate) enum Verb {
     Query(verbs::query::Arguments),
     Convert(Box<verbs::convert::Arguments>),
     Diff(Box<verbs::diff::Arguments>),
-    Check(verbs::check::Arguments),
+    Check(Box<verbs::check::Arguments>),
+    ReplayTest(verbs::replay_test::Arguments),
     Reindex(verbs::reindex::Arguments),
     Recover(verbs::recover::Arguments),
     Trace(verbs::trace::Arguments),
@@ -74,6 +76,7 @@ impl Verb {
             Self::Convert(arguments) => verbs::convert::run(&arguments, context),
             Self::Check(arguments) => verbs::check::run(&arguments, context),
             Self::Diff(arguments) => verbs::diff::run(&arguments, context),
+            Self::ReplayTest(arguments) => verbs::replay_test::run(&arguments, context),
             Self::Play(arguments) => verbs::play::run(*arguments, context),
             Self::Burst(arguments) => verbs::burst::run(*arguments, context),
             Self::Clock(arguments) => verbs::clock::run(arguments, context),
