@@ -123,10 +123,7 @@ fn compare_bags(
         topics: Some(plan.outputs.clone()),
         ..plan.compare.options.clone()
     };
-    let names = [
-        expected.display().to_string(),
-        bag.display().to_string(),
-    ];
+    let names = [expected.display().to_string(), bag.display().to_string()];
     let names = [names[0].as_str(), names[1].as_str()];
     let found = compare(&mut left, &mut right, names, &options, types);
     let mut found = found.map_err(|error| error.to_string())?;

@@ -1,6 +1,6 @@
 //! The process under test, in a group of its own.
 
-mod strays;
+mod members;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,8 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, test_kill_process_group,
-    waitid,
+    Pid, Signal, WaitId, WaitIdOptions, getpgid, kill_process, kill_process_group, waitid,
 };
 use timeloom_time::{Clock, Duration, Event, Steady, TimeBase};
 
@@ -123,7 +122,7 @@ impl Process {
             File::create(&path).map_err(Error::file("create", &path))
         };
         let base = TimeBase::machine();
-        let mark = strays::new_mark();
+        let mark = members::new_mark();
         let mut command = Command::new(program);
         command
             .args(options.command.iter().skip(1))
@@ -225,6 +224,8 @@ impl Process {
                 }
             }
         }
+        // Only now: as long as it is a zombie, no other process gets its number.
+        let _reaped = self.child.try_wait();
         if let Some(watcher) = self.watcher.take_if(|_| self.exit.get().is_some()) {
             // It has nothing more to do.
             let _joined = watcher.join();
@@ -236,21 +237,18 @@ impl Process {
     }
 
     fn signal(&self, signal: Signal) {
-        // One that has ended meanwhile is no error.
+        // At once, as a terminal does; then those that left the group. One that has ended meanwhile is no error.
         let _sent = kill_process_group(self.group, signal);
-        for stray in strays::find(MARK, &self.mark) {
-            let _sent = kill_process(stray, signal);
+        for member in members::find(self.group, MARK, &self.mark) {
+            if getpgid(Some(member)) != Ok(self.group) {
+                let _sent = kill_process(member, signal);
+            }
         }
     }
 
-    /// Whether the process, its group and its strays have ended.
-    fn is_gone(&mut self) -> bool {
-        if self.exit().is_none() {
-            return false;
-        }
-        // Reaped only now: as long as it is a zombie, its group exists.
-        let _reaped = self.child.try_wait();
-        test_kill_process_group(self.group).is_err() && strays::find(MARK, &self.mark).is_empty()
+    /// Whether the process, its group and what left it have ended.
+    fn is_gone(&self) -> bool {
+        self.exit().is_some() && members::find(self.group, MARK, &self.mark).is_empty()
     }
 }
 

@@ -63,9 +63,7 @@ impl GraphView {
 
     /// Whether a node of the process follows `/clock`.
     pub(crate) fn is_clock_followed(&self) -> bool {
-        !self
-            .others("/clock", EndpointKind::Subscription)
-            .is_empty()
+        !self.others("/clock", EndpointKind::Subscription).is_empty()
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct RunContext<'a> {
     pub(crate) connect: &'a Connect,
     pub(crate) types: &'a TypeResolver,
     pub(crate) cancel: &'a CancelToken,
+    /// The distribution in the metadata of the bag.
+    pub(crate) ros_distro: String,
 }
 
 /// What a run left.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use timeloom_bag::StorageReader as _;
-use timeloom_msg::TypeResolver;
+use timeloom_msg::{Distro, TypeResolver};
 use timeloom_text::nearest;
 use timeloom_time::CancelToken;
 use timeloom_wire::Participant;
@@ -169,6 +169,12 @@ impl Replay<'_> {
             connect: self.connect,
             types: &self.types,
             cancel: &self.cancel,
+            ros_distro: run
+                .environment
+                .get("ROS_DISTRO")
+                .cloned()
+                .or_else(|| std::env::var("ROS_DISTRO").ok())
+                .unwrap_or_else(|| Distro::default().as_str().to_owned()),
         };
         let played = play(&context, |domain| {
             progress(Progress::Started {

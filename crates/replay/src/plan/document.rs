@@ -156,14 +156,18 @@ fn default_name(index: usize) -> String {
 /// The error of the parser, with a suggestion for an unknown key.
 fn unreadable(path: &Path, reason: &str) -> Error {
     let error = Error::plan(path, reason.trim());
-    let mut names = reason
-        .split('`')
-        .enumerate()
-        .filter_map(|(index, part)| (index % 2 == 1).then_some(part));
-    let (true, Some(unknown)) = (reason.contains("unknown field"), names.next()) else {
+    let unknown = reason
+        .strip_prefix("unknown field `")
+        .and_then(|rest| rest.split_once('`'));
+    let Some((unknown, rest)) = unknown else {
         return error;
     };
-    match nearest(unknown, names) {
+    let known = rest.split_once("expected").map_or("", |(_, known)| known);
+    let known = known
+        .split_once(" at line")
+        .map_or(known, |(known, _)| known);
+    let known = known.trim_start_matches(" one of").split(", ");
+    match nearest(unknown, known.map(str::trim)) {
         Some(near) => error.hint(format!("did you mean {near}?")),
         None => error,
     }

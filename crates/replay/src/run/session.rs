@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use timeloom_bag::{BagReader, StorageReader as _};
+use timeloom_bag::{BagOptions, BagReader, StorageReader as _};
 use timeloom_node::player::{
     ClockPublishing, ClockTrigger, Control, Notice, Options as PlayerOptions, Pace, PlayRange,
     Player, Reporter, Selection, SettleWait, State,
@@ -49,7 +49,10 @@ struct Notices(Arc<Mutex<Vec<Notice>>>);
 
 impl Notices {
     fn all(&self) -> Vec<Notice> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
@@ -102,7 +105,12 @@ impl<'a> Session<'a> {
             let names = topics.iter().map(|topic| node.resolve_topic(topic));
             recorded.extend(names.collect::<timeloom_node::Result<Vec<_>>>()?);
         }
+        let ros_distro = context.ros_distro.clone();
         let options = RecorderOptions {
+            bag: Arc::new(move || BagOptions {
+                ros_distro: ros_distro.clone(),
+                ..BagOptions::default()
+            }),
             log_clock: Some(player.clock().clone()),
             ..RecorderOptions::new(
                 context.directory.join("output"),
@@ -147,7 +155,12 @@ impl<'a> Session<'a> {
             .err();
         self.player.handle().control_then(Control::Stop, drop);
         self.player.wait_for(Duration::from_secs(3));
-        let mut notes = self.notes();
+        // Before it is connected, nothing is known about its subscriptions.
+        let mut notes = if failure.is_none() {
+            self.notes()
+        } else {
+            Vec::new()
+        };
         // Before the process ends: its publishers are asked for their last number.
         let bag = match self.recorder.finish() {
             Ok(reports) => reports.into_iter().next().map(|report| report.directory),
@@ -163,7 +176,9 @@ impl<'a> Session<'a> {
         }
         let stopped = process.stop(self.context.plan.timeouts.stop);
         if let Some(signal @ ("SIGTERM" | "SIGKILL")) = stopped.signal {
-            notes.push(format!("the process did not end at SIGINT: {signal} was sent"));
+            notes.push(format!(
+                "the process did not end at SIGINT: {signal} was sent"
+            ));
         }
         Played {
             played: self.player.status().played(),
@@ -179,7 +194,8 @@ impl<'a> Session<'a> {
         let begun = self.player.control(Control::Play(PlayRange::default()));
         begun.map_err(|refusal| Failure::new(FailureKind::Setup, refusal.to_string()))?;
         let outputs = if plan.waits_for_publishers {
-            let subscriptions = |topic: &String| 1 + usize::from(plan.lockstep_topic() == Some(topic));
+            let subscriptions =
+                |topic: &String| 1 + usize::from(plan.lockstep_topic() == Some(topic));
             let outputs = plan.outputs.iter();
             outputs
                 .map(|topic| (topic.clone(), subscriptions(topic)))
@@ -282,7 +298,10 @@ impl<'a> Session<'a> {
         let status = self.player.status();
         let lost = status.lost();
         if lost > 0 || status.state != State::Ended {
-            let text = format!("{} of the bag could not be played", counted(lost, "message"));
+            let text = format!(
+                "{} of the bag could not be played",
+                counted(lost, "message")
+            );
             return Err(Failure::new(FailureKind::Input, text));
         }
         for notice in self.notices.all() {
