@@ -29,7 +29,7 @@ pub(crate) fn judge(plan: &RunPlan, bag: &Path, types: &TypeResolver) -> Judgeme
         add("contract", check(contract, bag, types));
     }
     if let Some(budgets) = &plan.budgets {
-        add("budgets", check_budgets(budgets, bag, types));
+        add("budgets", check_budgets(budgets, &plan.outputs, bag, types));
     }
     let mut comparison = None;
     if let Some(expected) = &plan.expected {
@@ -88,6 +88,7 @@ fn check(contract: &Contract, bag: &Path, types: &TypeResolver) -> Result<Vec<Ve
 
 fn check_budgets(
     plan: &timeloom_trace::Plan,
+    outputs: &[String],
     bag: &Path,
     types: &TypeResolver,
 ) -> Result<Vec<Verdict>, String> {
@@ -95,6 +96,10 @@ fn check_budgets(
     let mut options = EngineOptions::default();
     let targets = plan.budgets.iter().map(|budget| budget.to.clone());
     options.targets.extend(targets);
+    // The player listens to an output to keep in step, and its inputs are not made of that.
+    let topics = reader.info().topics.iter().map(|topic| &topic.name);
+    let inputs = topics.filter(|name| !outputs.contains(name));
+    options.sources.extend(inputs.cloned());
     plan.apply(&mut options);
     let mut engine = Engine::new(options);
     let feed = BagFeed {

@@ -77,8 +77,15 @@ pub(crate) struct OutputGate<'a> {
     node: &'a dyn Node,
     /// The topics, with the number of subscriptions that this process has to each.
     outputs: Vec<(String, usize)>,
-    witnesses: BTreeMap<String, Box<dyn Subscription>>,
+    witnesses: BTreeMap<String, Witness>,
     polls: u32,
+}
+
+/// A subscription that was made after those of the player and the recorder.
+struct Witness {
+    subscription: Box<dyn Subscription>,
+    /// Whether the transport can ask writers.
+    asks: bool,
 }
 
 /// The writers are asked again after so many polls.
@@ -107,18 +114,18 @@ impl<'a> OutputGate<'a> {
 
     /// The outputs that are not connected.
     pub(crate) fn unconnected(&mut self) -> Vec<String> {
-        let asks = self.polls % ASK_EVERY == 0;
+        let is_time_to_ask = self.polls % ASK_EVERY == 0;
         self.polls += 1;
         let outputs = std::mem::take(&mut self.outputs);
-        let missing = outputs
-            .iter()
-            .filter(|(topic, subscriptions)| !self.is_connected(topic, *subscriptions, asks));
+        let missing = outputs.iter().filter(|(topic, subscriptions)| {
+            !self.is_connected(topic, *subscriptions, is_time_to_ask)
+        });
         let missing = missing.map(|(topic, _)| topic.clone()).collect();
         self.outputs = outputs;
         missing
     }
 
-    fn is_connected(&mut self, topic: &str, subscriptions: usize, asks: bool) -> bool {
+    fn is_connected(&mut self, topic: &str, subscriptions: usize, is_time_to_ask: bool) -> bool {
         let publishers = self.graph.others(topic, EndpointKind::Publisher);
         let Some(first) = publishers.first() else {
             return false;
@@ -127,26 +134,30 @@ impl<'a> OutputGate<'a> {
             if self.graph.own_subscriptions(topic) < subscriptions {
                 return false;
             }
-            let Some(witness) = self.subscribe(first, &publishers) else {
+            let Some(subscription) = self.subscribe(first, &publishers) else {
                 return false;
             };
+            let asks = subscription.request_last_numbers();
+            let witness = Witness { subscription, asks };
             self.witnesses.insert(topic.to_owned(), witness);
         }
-        let Some(witness) = self.witnesses.get(topic) else {
+        let Some(Witness { subscription, asks }) = self.witnesses.get(topic) else {
             return false;
         };
-        if witness.matched() < publishers.len() {
+        if subscription.matched() < publishers.len() {
             return false;
         }
-        let unanswered = |publisher: &&EndpointInfo| {
+        let unanswered = |publisher: &EndpointInfo| {
             publisher.qos.reliability == Reliability::Reliable
-                && !witness.has_answered(&publisher.gid)
+                && !subscription.has_answered(&publisher.gid)
         };
-        if !publishers.iter().any(|publisher| unanswered(&publisher)) {
+        if !asks || !publishers.iter().any(unanswered) {
             return true;
         }
-        // A transport that cannot ask has no such answers.
-        asks && !witness.request_last_numbers()
+        if is_time_to_ask {
+            subscription.request_last_numbers();
+        }
+        false
     }
 
     fn subscribe(

@@ -81,8 +81,14 @@ fn try_play(context: &RunContext<'_>, started: impl FnOnce(u32)) -> Result<Playe
         directory: plan.directory.clone(),
         environment,
         logs: context.directory.clone(),
-    })?;
-    Ok(session.run(process))
+    });
+    match process {
+        Ok(process) => Ok(session.run(process)),
+        Err(error) => {
+            session.close();
+            Err(error)
+        }
+    }
 }
 
 fn setup(reason: &str) -> Played {

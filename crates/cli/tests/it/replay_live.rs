@@ -176,6 +176,20 @@ fn another_value_fails_and_an_update_accepts_it() {
 }
 
 #[test]
+fn budgets_are_checked_from_inputs_to_outputs() {
+    let bench = Bench::new();
+    bench.sandbox.write(
+        "budget.yaml",
+        "paths:\n  - {name: answer, from: /in, to: /out, latency: {max: 100s}, count: 60}\n",
+    );
+    bench.plan_of_example("plan.yaml", "budgets: budget.yaml\n");
+    let run = bench.test("plan.yaml -o out --verbose");
+    assert_eq!(run.code, 0, "{run}");
+    assert!(run.stdout.contains("ok      answer  latency max"), "{run}");
+    assert!(run.stdout.contains("ok      answer  flows"), "{run}");
+}
+
+#[test]
 fn the_page_about_replay_tests_shows_what_happens() {
     let bench = Bench::new();
     bench.plan_of_example(

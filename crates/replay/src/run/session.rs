@@ -188,6 +188,12 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Ends without a process.
+    pub(super) fn close(self) {
+        // The failure to start is what the report is about.
+        let _closed = self.recorder.finish();
+    }
+
     fn connect(&self, process: &Process) -> Result<(), Failure> {
         let plan = self.context.plan;
         // It waits for the subscribers, with time standing at the start of the bag.
