@@ -18,6 +18,7 @@ EXAMPLES
   timeloom merge car arm -o both --correct              bags of several hosts on one timeline
   timeloom diff before after                            two bags, message by message
   timeloom check my_bag contract.yaml                   is this recording as good as it should be
+  timeloom replay-test plan.yaml                        a node still answers a bag as it did
   timeloom recover my_bag                               after a crash or a power cut
   timeloom trace report my_bag                          which inputs made this output, and how late
   timeloom sync fit samples.csv                         a sensor's clock against the host's
@@ -54,6 +55,8 @@ pub(crate) enum Verb {
     Diff(Box<verbs::diff::Arguments>),
     Check(verbs::check::Arguments),
     Upload(verbs::upload::Arguments),
+    Check(Box<verbs::check::Arguments>),
+    ReplayTest(verbs::replay_test::Arguments),
     Reindex(verbs::reindex::Arguments),
     Recover(verbs::recover::Arguments),
     Trace(verbs::trace::Arguments),
@@ -80,6 +83,7 @@ impl Verb {
             Self::Check(arguments) => verbs::check::run(&arguments, context),
             Self::Merge(arguments) => verbs::merge::run(&arguments, context),
             Self::Diff(arguments) => verbs::diff::run(&arguments, context),
+            Self::ReplayTest(arguments) => verbs::replay_test::run(&arguments, context),
             Self::Play(arguments) => verbs::play::run(*arguments, context),
             Self::Burst(arguments) => verbs::burst::run(*arguments, context),
             Self::Clock(arguments) => verbs::clock::run(arguments, context),

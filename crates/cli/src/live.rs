@@ -26,7 +26,7 @@ pub(crate) use full_screen::has_terminal;
 pub(crate) use interrupt::Interrupt;
 pub(crate) use mismatch::{mismatch_text, mismatches};
 pub(crate) use name_list::{NameList, Shown};
-pub(crate) use network::{Live, full_name};
+pub(crate) use network::{Live, full_name, participant};
 pub(crate) use qos_arguments::QosArguments;
 pub(crate) use sim_clock::SimClock;
 pub(crate) use template::Template;

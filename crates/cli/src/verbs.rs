@@ -19,6 +19,7 @@ pub(crate) mod query;
 pub(crate) mod record;
 pub(crate) mod recover;
 pub(crate) mod reindex;
+pub(crate) mod replay_test;
 pub(crate) mod service;
 pub(crate) mod sync;
 pub(crate) mod topic;

@@ -7,9 +7,11 @@ use std::collections::VecDeque;
 
 use exact::Exact;
 use nearest::Nearest;
+use serde::Deserialize;
 
 /// What decides that two messages of a topic belong together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum AlignBy {
     /// The header stamp where the type has one, else the order.
     #[default]
@@ -38,7 +40,15 @@ impl AlignBy {
             Self::AbsoluteTime => "absolute-time",
         }
     }
+
+    /// Whether log times decide.
+    pub fn is_by_time(self) -> bool {
+        matches!(self, Self::Time | Self::AbsoluteTime)
+    }
 }
+
+/// Two messages belong together up to this distance of their log times.
+const DEFAULT_DISTANCE_NS: u64 = 20_000_000;
 
 /// How messages are aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,6 +57,26 @@ pub struct Alignment {
     pub by: AlignBy,
     /// Largest distance of two stamps or times, in nanoseconds; 0 asks for equal ones.
     pub within_ns: u64,
+}
+
+impl Alignment {
+    /// An alignment with a distance; by default 20 ms for log times, and 0 for stamps. `None` if a distance is given
+    /// that has no effect.
+    pub fn new(by: AlignBy, within_ns: Option<u64>) -> Option<Self> {
+        let takes_distance = by.is_by_time() || by == AlignBy::Stamp;
+        if within_ns.is_some() && !takes_distance {
+            return None;
+        }
+        let default = if by.is_by_time() {
+            DEFAULT_DISTANCE_NS
+        } else {
+            0
+        };
+        Some(Self {
+            by,
+            within_ns: within_ns.unwrap_or(default),
+        })
+    }
 }
 
 /// One of the two bags.

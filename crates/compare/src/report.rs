@@ -81,6 +81,25 @@ pub enum Kind {
     Losses,
 }
 
+impl Kind {
+    /// The kinds that `diff --allow` and plans of replay tests name together; `None` for another name.
+    pub fn group(name: &str) -> Option<&'static [Self]> {
+        let found = Self::GROUPS.iter().find(|(group, _)| *group == name);
+        found.map(|(_, kinds)| *kinds)
+    }
+
+    /// The names of all groups, with their kinds.
+    pub const GROUPS: [(&'static str, &'static [Self]); 7] = [
+        ("topics", &[Self::OnlyLeft, Self::OnlyRight]),
+        ("types", &[Self::Type]),
+        ("qos", &[Self::Qos]),
+        ("messages", &[Self::Messages]),
+        ("values", &[Self::Values]),
+        ("order", &[Self::Order]),
+        ("losses", &[Self::Losses]),
+    ];
+}
+
 /// A topic of either bag.
 #[derive(Debug, Clone, Serialize)]
 pub struct TopicReport {

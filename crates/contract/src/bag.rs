@@ -1,7 +1,9 @@
-use timeloom_bag::{BagReader, Query, StorageReader as _, TopicId, TopicStatistics};
+use timeloom_bag::{
+    BagReader, HostClockRecord, Query, StorageReader as _, TopicId, TopicStatistics,
+};
 use timeloom_msg::TypeResolver;
 
-use crate::{Checker, Contract, Learner, Recording, Report, Result};
+use crate::{Checker, ClockContract, Contract, Learner, Recording, Report, Result};
 
 /// Holds a bag against a contract. Only topics that the contract names are read.
 ///
@@ -24,6 +26,8 @@ pub fn check_bag(
         checker.message(topic, time_ns, log_time_ns, payload);
     })?;
     Ok(checker.finish(&Recording {
+        start_ns: bag.info().start_time_ns.unwrap_or_default(),
+        host_clock: host_clock(bag),
         duration_ns: duration(bag),
         statistics: statistics(bag),
     }))
@@ -43,7 +47,11 @@ pub fn learn_bag(bag: &mut BagReader, resolver: &TypeResolver) -> Result<Contrac
             learner.message(topic, time_ns, log_time_ns, payload);
         },
     )?;
-    Ok(learner.finish(duration(bag), &statistics(bag)))
+    let contract = learner.finish(duration(bag), &statistics(bag));
+    Ok(Contract {
+        clock: ClockContract::learned(&host_clock(bag)),
+        ..contract
+    })
 }
 
 fn read(
@@ -64,6 +72,14 @@ fn read(
         );
     }
     Ok(())
+}
+
+/// The states of the host clock in the metadata of a bag.
+fn host_clock(bag: &BagReader) -> Vec<HostClockRecord> {
+    let metadata = bag.bags().iter().filter_map(|bag| bag.metadata.as_ref());
+    metadata
+        .flat_map(|metadata| HostClockRecord::history(&metadata.custom_data))
+        .collect()
 }
 
 fn duration(bag: &BagReader) -> i64 {

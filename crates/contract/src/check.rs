@@ -25,6 +25,8 @@ pub struct Check {
     pub violations: u64,
     /// The first violation, where it has a place.
     pub first: Option<Place>,
+    /// The places of the violations, at most the first hundred.
+    pub places: Vec<Place>,
 }
 
 /// A place in a recording.
@@ -34,6 +36,47 @@ pub struct Place {
     pub time_ns: i64,
     /// The number of the message within its topic, from 1; 0 before the first one.
     pub message: u64,
+    /// How long it lasts: the length of a gap; 0 for a message.
+    pub length_ns: u64,
+}
+
+/// Violations of one part of a contract, as they are found.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Violations {
+    pub(crate) count: u64,
+    places: Vec<Place>,
+}
+
+/// Places that are kept of one part of a contract; the rest is counted.
+const MOST_PLACES: usize = 100;
+
+impl Violations {
+    pub(crate) fn add(&mut self, place: Place) {
+        self.count += 1;
+        if self.places.len() < MOST_PLACES {
+            self.places.push(place);
+        }
+    }
+
+    /// The last violation goes on up to here.
+    pub(crate) fn extend_last(&mut self, length_ns: u64) {
+        if let Some(last) = self
+            .places
+            .last_mut()
+            .filter(|_| self.count <= MOST_PLACES as u64)
+        {
+            last.length_ns = length_ns;
+        }
+    }
+
+    pub(crate) fn check(&self, topic: &str, what: &str, allowed: &str, actual: &str) -> Check {
+        Check {
+            violations: self.count,
+            first: self.places.first().copied(),
+            places: self.places.clone(),
+            ..Check::plain(topic, what, allowed, actual, self.count == 0)
+        }
+    }
 }
 
 impl Report {
@@ -49,6 +92,20 @@ impl Report {
 }
 
 impl Check {
+    /// A check without a place.
+    pub(crate) fn plain(topic: &str, what: &str, allowed: &str, actual: &str, kept: bool) -> Self {
+        Self {
+            topic: topic.to_owned(),
+            what: what.to_owned(),
+            allowed: allowed.to_owned(),
+            actual: actual.to_owned(),
+            kept,
+            violations: u64::from(!kept),
+            first: None,
+            places: Vec::new(),
+        }
+    }
+
     /// The place of the first violation in words; empty without one.
     pub fn place_text(&self) -> String {
         let Some(place) = self.first else {

@@ -32,6 +32,26 @@ pub struct Contract {
     /// Topics that the contract does not name.
     #[serde(default)]
     pub other_topics: OtherTopics,
+    /// The clock of the recording host.
+    pub clock: Option<ClockContract>,
+}
+
+/// What the clock of the recording host must be like. Parts that are not given are not checked.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClockContract {
+    /// Whether a program must synchronise it with a reference at all times.
+    #[serde(default)]
+    pub synchronised: bool,
+    /// The programs that may do so, as `timeloom doctor` names them: `chrony`, `ptp4l`. Empty is any.
+    #[serde(default)]
+    pub sources: Vec<String>,
+    /// The largest estimated offset from the reference.
+    pub max_offset: Option<Span>,
+    /// The largest error bound.
+    pub max_error: Option<Span>,
+    /// The largest step by which it may be set.
+    pub max_step: Option<Span>,
 }
 
 /// What to do about topics that a contract does not name.
@@ -112,7 +132,8 @@ impl Contract {
     }
 
     fn check(&self) -> Result<()> {
-        if self.topics.is_empty() && self.other_topics == OtherTopics::Allowed {
+        let names_nothing = self.topics.is_empty() && self.clock.is_none();
+        if names_nothing && self.other_topics == OtherTopics::Allowed {
             return Err(Error::Contract("`topics:` lists no topic".into()));
         }
         for (name, topic) in &self.topics {
@@ -149,6 +170,12 @@ impl Contract {
         if self.other_topics == OtherTopics::Forbidden {
             out.push_str("other_topics: forbidden\n");
         }
+        if let Some(clock) = &self.clock {
+            clock.write_yaml(&mut out);
+        }
+        if self.topics.is_empty() {
+            return out;
+        }
         out.push_str("topics:\n");
         for (name, topic) in &self.topics {
             topic.write_yaml(name, &mut out);
@@ -163,6 +190,24 @@ fn check_name(name: Option<&String>, known: &[&str]) -> std::result::Result<(), 
             Err(format!("{name:?} is not one of {}", known.join(", ")))
         }
         _ => Ok(()),
+    }
+}
+
+impl ClockContract {
+    fn write_yaml(&self, out: &mut String) {
+        let span =
+            |name: &str, span: Option<Span>| span.map(|span| format!("{name}: {}", span.yaml()));
+        let sources = self.sources.iter().map(|source| quoted(source));
+        let sources: Vec<String> = sources.collect();
+        let parts = [
+            self.synchronised.then(|| "synchronised: true".to_owned()),
+            (!sources.is_empty()).then(|| format!("sources: [{}]", sources.join(", "))),
+            span("max_offset", self.max_offset),
+            span("max_error", self.max_error),
+            span("max_step", self.max_step),
+        ];
+        // Writing to a string cannot fail.
+        let _ok = writeln!(out, "clock: {{{}}}", join(parts));
     }
 }
 
@@ -316,6 +361,7 @@ topics:
     max_unknown: 3
     values: {\"x[0]\": {max: -1}}
 other_topics: forbidden
+clock: {synchronised: true, sources: [chrony, ptp4l], max_offset: 1ms, max_error: 5us, max_step: 0s}
 ";
         let contract = Contract::parse(yaml).unwrap();
         assert_eq!(Contract::parse(&contract.to_yaml()).unwrap(), contract);

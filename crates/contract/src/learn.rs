@@ -1,8 +1,8 @@
-use timeloom_bag::{TopicInfo, TopicStatistics};
+use timeloom_bag::{HostClockRecord, TopicInfo, TopicStatistics};
 use timeloom_msg::qos::parse_profiles;
 use timeloom_msg::{FieldProgram, StampProgram, TypeResolver, Value};
 
-use crate::{Bounds, Contract, QosContract, Span, StampContract, TopicContract};
+use crate::{Bounds, ClockContract, Contract, QosContract, Span, StampContract, TopicContract};
 
 /// Writes a contract from a good recording. It reads no file and no clock.
 ///
@@ -62,6 +62,23 @@ impl Learner {
             topics: topics.collect(),
             ..Contract::default()
         }
+    }
+}
+
+impl ClockContract {
+    /// What held at all times; `None` if the clock was not synchronised at all times.
+    pub(crate) fn learned(history: &[HostClockRecord]) -> Option<Self> {
+        if history.is_empty() || history.iter().any(|record| !record.synchronised) {
+            return None;
+        }
+        let errors = history.iter().map(|record| record.error_ns);
+        let worst = errors.collect::<Option<Vec<_>>>();
+        let worst = worst.and_then(|errors| errors.into_iter().max());
+        Some(Self {
+            synchronised: true,
+            max_error: worst.map(doubled),
+            ..Self::default()
+        })
     }
 }
 

@@ -4,6 +4,7 @@ mod bag;
 mod bounds;
 mod check;
 mod checker;
+mod clock_checks;
 mod contract;
 mod error;
 mod learn;
@@ -13,6 +14,8 @@ pub use bag::{check_bag, learn_bag};
 pub use bounds::{Bounds, Span};
 pub use check::{Check, Place, Report};
 pub use checker::{Checker, Recording};
-pub use contract::{Contract, OtherTopics, QosContract, StampContract, TopicContract};
+pub use contract::{
+    ClockContract, Contract, OtherTopics, QosContract, StampContract, TopicContract,
+};
 pub use error::{Error, Result};
 pub use learn::Learner;

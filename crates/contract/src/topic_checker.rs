@@ -3,9 +3,18 @@ mod fields;
 use timeloom_bag::{TopicInfo, TopicStatistics};
 use timeloom_msg::{FieldProgram, Schema, StampProgram, TypeResolver};
 
-use crate::check::{Check, Place};
+use crate::check::{Check, Place, Violations};
 use crate::{Bounds, Error, QosContract, Result, Span, TopicContract};
 use fields::{FrameCheck, StampCheck, ValueCheck};
+
+/// From when on a topic is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Since {
+    /// From the start of the recording.
+    Start,
+    /// From this time on, at which a running robot was subscribed to. Its first message may be late.
+    Subscribed(i64),
+}
 
 /// Holds one topic against its contract, message by message.
 pub(crate) struct TopicChecker<'a> {
@@ -15,9 +24,11 @@ pub(crate) struct TopicChecker<'a> {
     /// Why messages cannot be decoded, where that is needed.
     undecodable: Option<String>,
     count: u64,
+    /// When the topic is waited for, and whether the wait for its first message is a gap.
+    since: Since,
     first_ns: i64,
     last_ns: i64,
-    gap: LongestGap,
+    gaps: Gaps,
     stamps: Option<StampCheck>,
     frame: Option<FrameCheck>,
     values: Vec<ValueCheck>,
@@ -29,6 +40,7 @@ impl<'a> TopicChecker<'a> {
         contract: &'a TopicContract,
         topic: &TopicInfo,
         resolver: &TypeResolver,
+        since: Since,
     ) -> Result<Self> {
         let mut checker = Self {
             name,
@@ -36,9 +48,10 @@ impl<'a> TopicChecker<'a> {
             topic: topic.clone(),
             undecodable: None,
             count: 0,
+            since,
             first_ns: 0,
             last_ns: 0,
-            gap: LongestGap::default(),
+            gaps: Gaps::default(),
             stamps: None,
             frame: None,
             values: Vec::new(),
@@ -80,14 +93,16 @@ impl<'a> TopicChecker<'a> {
         if self.count == 0 {
             self.first_ns = time_ns;
         }
-        let before = if self.count == 0 { 0 } else { self.last_ns };
-        self.gap
-            .add(before, time_ns, self.count, self.contract.max_gap);
+        if self.count > 0 || self.since == Since::Start {
+            let (before, allowed) = (self.last_time(), self.contract.max_gap);
+            self.gaps.add(before, time_ns, self.count, allowed);
+        }
         self.count += 1;
         self.last_ns = time_ns;
         let place = Place {
             time_ns,
             message: self.count,
+            length_ns: 0,
         };
         if let Some(check) = &mut self.stamps {
             check.message(self.contract, log_time_ns, payload, place);
@@ -100,6 +115,32 @@ impl<'a> TopicChecker<'a> {
         }
     }
 
+    /// The time of the last message, or from which on the first one is waited for.
+    fn last_time(&self) -> i64 {
+        match (self.count, self.since) {
+            (0, Since::Start) => 0,
+            (0, Since::Subscribed(time_ns)) => time_ns,
+            _ => self.last_ns,
+        }
+    }
+
+    /// Time has come so far without a message.
+    pub(crate) fn pass_time(&mut self, time_ns: i64) {
+        if self.count > 0 {
+            let (last, allowed) = (self.last_ns, self.contract.max_gap);
+            self.gaps.extend(last, time_ns, self.count, allowed);
+        }
+    }
+
+    /// What is violated so far, of the parts that need no end.
+    pub(crate) fn violated(&self) -> Vec<Check> {
+        let mut checks = self.of_topic();
+        checks.extend(self.contract.max_gap.map(|longest| self.gap_check(longest)));
+        checks.extend(self.of_messages());
+        checks.retain(|check| !check.kept);
+        checks
+    }
+
     /// The checks, for a recording of this length.
     pub(crate) fn finish(
         mut self,
@@ -107,13 +148,7 @@ impl<'a> TopicChecker<'a> {
         statistics: Option<&TopicStatistics>,
     ) -> Vec<Check> {
         let mut checks = vec![self.check("present", "yes", "yes", true)];
-        if let Some(wanted) = &self.contract.type_name {
-            let kept = *wanted == self.topic.type_name;
-            checks.push(self.check("type", wanted, &self.topic.type_name, kept));
-        }
-        if let Some(wanted) = &self.contract.qos {
-            checks.push(self.qos(wanted));
-        }
+        checks.extend(self.of_topic());
         if let Some(bounds) = self.contract.count {
             let count = self.count;
             let kept = bounds.contains(count as f64);
@@ -123,11 +158,32 @@ impl<'a> TopicChecker<'a> {
             checks.push(self.rate(bounds));
         }
         if let Some(longest) = self.contract.max_gap {
-            let before = if self.count == 0 { 0 } else { self.last_ns };
-            self.gap.add(before, duration_ns, self.count, Some(longest));
+            let before = self.last_time();
+            self.gaps
+                .add(before, duration_ns, self.count, Some(longest));
             checks.push(self.gap_check(longest));
         }
         checks.extend(self.losses(statistics));
+        checks.extend(self.of_messages());
+        checks
+    }
+
+    /// The checks of what a publisher announces.
+    fn of_topic(&self) -> Vec<Check> {
+        let mut checks = Vec::new();
+        if let Some(wanted) = &self.contract.type_name {
+            let kept = *wanted == self.topic.type_name;
+            checks.push(self.check("type", wanted, &self.topic.type_name, kept));
+        }
+        if let Some(wanted) = &self.contract.qos {
+            checks.push(self.qos(wanted));
+        }
+        checks
+    }
+
+    /// The checks inside of messages.
+    fn of_messages(&self) -> Vec<Check> {
+        let mut checks = Vec::new();
         if let Some(reason) = &self.undecodable {
             let actual = format!("not decoded: {reason}");
             checks.push(self.check("stamps and values", "decoded messages", &actual, false));
@@ -143,7 +199,7 @@ impl<'a> TopicChecker<'a> {
     }
 
     fn check(&self, what: &str, allowed: &str, actual: &str, kept: bool) -> Check {
-        plain(self.name, what, allowed, actual, kept)
+        Check::plain(self.name, what, allowed, actual, kept)
     }
 
     fn rate(&self, bounds: Bounds) -> Check {
@@ -160,12 +216,10 @@ impl<'a> TopicChecker<'a> {
 
     fn gap_check(&self, longest: Span) -> Check {
         let allowed = format!("at most {longest}");
-        let actual = Span(self.gap.longest).to_string();
-        Check {
-            violations: self.gap.violations,
-            first: self.gap.first,
-            ..self.check("max_gap", &allowed, &actual, self.gap.violations == 0)
-        }
+        let actual = Span(self.gaps.longest).to_string();
+        self.gaps
+            .violations
+            .check(self.name, "max_gap", &allowed, &actual)
     }
 
     fn qos(&self, wanted: &QosContract) -> Check {
@@ -237,36 +291,37 @@ impl TopicContract {
     }
 }
 
-/// A check without a place.
-pub(crate) fn plain(topic: &str, what: &str, allowed: &str, actual: &str, kept: bool) -> Check {
-    Check {
-        topic: topic.to_owned(),
-        what: what.to_owned(),
-        allowed: allowed.to_owned(),
-        actual: actual.to_owned(),
-        kept,
-        violations: u64::from(!kept),
-        first: None,
-    }
-}
-
+/// The times without a message.
 #[derive(Default)]
-struct LongestGap {
+struct Gaps {
     longest: u64,
-    violations: u64,
-    first: Option<Place>,
+    violations: Violations,
+    /// Whether the current gap is among the violations already.
+    is_open_counted: bool,
 }
 
-impl LongestGap {
+impl Gaps {
+    /// A gap that has ended.
     fn add(&mut self, from_ns: i64, to_ns: i64, message: u64, allowed: Option<Span>) {
-        let gap = u64::try_from(to_ns.saturating_sub(from_ns)).unwrap_or(0);
-        self.longest = self.longest.max(gap);
-        if allowed.is_some_and(|allowed| gap > allowed.0) {
-            self.violations += 1;
-            self.first.get_or_insert(Place {
-                time_ns: from_ns,
-                message,
-            });
+        self.extend(from_ns, to_ns, message, allowed);
+        self.is_open_counted = false;
+    }
+
+    /// A gap that has come so far.
+    fn extend(&mut self, from_ns: i64, to_ns: i64, message: u64, allowed: Option<Span>) {
+        let length_ns = u64::try_from(to_ns.saturating_sub(from_ns)).unwrap_or(0);
+        self.longest = self.longest.max(length_ns);
+        if allowed.is_none_or(|allowed| length_ns <= allowed.0) {
+            return;
         }
+        if self.is_open_counted {
+            return self.violations.extend_last(length_ns);
+        }
+        self.is_open_counted = true;
+        self.violations.add(Place {
+            time_ns: from_ns,
+            message,
+            length_ns,
+        });
     }
 }

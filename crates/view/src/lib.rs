@@ -29,9 +29,11 @@ pub use channel::{Channel, ChannelId, Retention, ServiceId, ServiceInfo};
 pub use error::{Error, Result};
 pub use graph_view::{GraphView, GraphViewOptions, Hidden, Listening, TakesTopic};
 pub use options::ViewOptions;
-pub use player_view::{BagContents, PlayerTap, PlayerView};
+pub use player_view::{BagContents, BagMark, BagMarks, PlayerTap, PlayerView};
 pub use protocol::{ConnectionGraph, Level, PlaybackStatus};
 pub use server::Server;
-pub use snapshot::{Fact, Mood, Snapshot, SnapshotKind, Timeline, TopicRow, seconds_since};
+pub use snapshot::{
+    Fact, Mood, Snapshot, SnapshotKind, Timeline, TimelineMark, TopicRow, seconds_since,
+};
 pub use source::{Ability, Demand, Description, Playback, Source};
 pub use stage::Stage;

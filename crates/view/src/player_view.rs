@@ -2,6 +2,7 @@
 
 mod bag_contents;
 mod bag_links;
+mod bag_marks;
 mod density;
 mod steer;
 mod tap_lanes;
@@ -22,6 +23,7 @@ use timeloom_wire::{NodeName, Participant};
 pub use self::bag_contents::BagContents;
 use self::bag_contents::BagTopic;
 use self::bag_links::BagLinks;
+pub use self::bag_marks::{BagMark, BagMarks};
 use self::density::Density;
 use self::tap_lanes::Lanes;
 use crate::channel::{Channel, Retention};
@@ -59,6 +61,7 @@ pub struct PlayerView {
     tap: PlayerTap,
     density: Density,
     links: BagLinks,
+    marks: BagMarks,
     seeks: Arc<AtomicU64>,
     _jumps: JumpHandle,
     /// Who calls services.
@@ -85,6 +88,7 @@ impl PlayerView {
         Self {
             density: Density::default(),
             links: BagLinks::default(),
+            marks: BagMarks::default(),
             player,
             bag,
             tap,
@@ -111,6 +115,11 @@ impl PlayerView {
     /// When no thread can be started.
     pub fn find_links(&self, reader: BagReader, types: TypeResolver) -> Result<()> {
         self.links.find(&self.viewer.time_base(), reader, types)
+    }
+
+    /// The marks on the timeline; they may be set at any time, from any thread.
+    pub fn marks(&self) -> BagMarks {
+        self.marks.clone()
     }
 
     /// Where playing is, in the bag's time. While time stands, it is the clock's: a message that is waited for does
@@ -231,6 +240,7 @@ impl Source for PlayerView {
                 mark_b: status.loop_range.map(|part| mark(part.1)),
                 density: self.density.parts((start, end)),
                 losses: self.bag.losses(since),
+                marks: self.marks.shown(since),
             }),
             facts: facts(&status, self.seeks.load(Ordering::SeqCst)),
             topics: status

@@ -61,6 +61,20 @@ pub struct Timeline {
     /// The stretches in which messages were lost: begin, end, and how many.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<(f64, f64, u64)>,
+    /// Places that need attention, such as violations of a contract.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<TimelineMark>,
+}
+
+/// A place of a timeline that needs attention.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TimelineMark {
+    /// Where it begins, in seconds since the beginning.
+    pub from: f64,
+    /// Where it ends; the same for a moment.
+    pub to: f64,
+    /// What is there, for people.
+    pub text: String,
 }
 
 /// One topic.

@@ -6,7 +6,7 @@ use timeloom_time::Duration;
 use timeloom_wire::environment::Environment;
 
 /// Network and discovery.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Network")]
 pub(crate) struct LiveArguments {
     /// Longest time to look for other nodes; it ends earlier when nothing new is found

@@ -263,6 +263,16 @@ impl Live {
     }
 }
 
+/// A participant as an environment asks for it, without flags.
+pub(crate) fn participant(environment: &Environment) -> anyhow::Result<Arc<dyn Participant>> {
+    let arguments = LiveArguments::default();
+    let (participant, _notes) = match environment.backend {
+        Backend::Dds => join_dds(&arguments, environment, None)?,
+        Backend::Zenoh => join_zenoh(&arguments, environment, None)?,
+    };
+    Ok(participant)
+}
+
 fn join_dds(
     arguments: &LiveArguments,
     environment: &Environment,

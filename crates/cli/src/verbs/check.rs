@@ -1,4 +1,6 @@
-//! `timeloom check`: a bag held against a contract.
+//! `timeloom check`: a bag or a running robot held against a contract.
+
+mod live;
 
 use std::path::{Path, PathBuf};
 
@@ -6,12 +8,14 @@ use anyhow::Context as _;
 use clap::Args;
 use timeloom_bag::StorageReader as _;
 use timeloom_contract::{Contract, Report, check_bag, learn_bag};
-use timeloom_trace::junit;
+use timeloom_time::Duration;
+use timeloom_trace::{junit, parse_span};
 
 use super::info::Format;
 use crate::context::Context;
 use crate::decode::resolver;
 use crate::failure::Failure;
+use crate::live::LiveArguments;
 use crate::outcome::Outcome;
 use timeloom_text::Table;
 use timeloom_text::counted;
@@ -22,6 +26,9 @@ EXAMPLES
   timeloom check my_bag contract.yaml --format json
   timeloom check my_bag contract.yaml --junit check.xml     for the test view of a CI server
   timeloom check --learn good_bag -o contract.yaml          a contract from a good recording
+  timeloom check --live contract.yaml --for 30s             a running robot, for half a minute
+  timeloom check --live contract.yaml                       until Ctrl-C; violations are printed as they happen
+  timeloom view my_bag --contract contract.yaml             violations on the timeline
 
 A contract:
   topics:
@@ -38,24 +45,32 @@ A contract:
       max_unknown: 0
     /map: {count: {min: 1}, optional: true}
   other_topics: forbidden                     # allowed unless given
+  clock: {synchronised: true, sources: [chrony, ptp4l], max_offset: 1ms, max_error: 5ms, max_step: 0s}
 
 EXIT CODES
   0 kept   1 violated, or failed   2 wrong usage   3 kept, but parts of the bag could not be read";
 
-/// Check a bag against a contract: topics, types, QoS, rates, gaps, stamps, values, losses; learn one
+/// Check a bag or a running robot against a contract: topics, types, QoS, rates, gaps, stamps, values,
+/// losses, clock; learn one
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The bag
-    #[arg(value_name = "BAG")]
-    bag: PathBuf,
+    /// The bag; with --live there is none
+    #[arg(value_name = "BAG", required = true)]
+    first: PathBuf,
     /// The contract, as YAML
     #[arg(
         value_name = "CONTRACT",
-        required_unless_present = "learn",
-        conflicts_with = "learn"
+        required_unless_present_any = ["learn", "live"],
+        conflicts_with_all = ["learn", "live"]
     )]
-    contract: Option<PathBuf>,
+    second: Option<PathBuf>,
+    /// Check the running robot instead of a bag: `check --live CONTRACT`
+    #[arg(long, conflicts_with = "learn")]
+    live: bool,
+    /// With --live: how long, such as 30s; else until Ctrl-C
+    #[arg(long = "for", value_name = "DURATION", requires = "live", value_parser = span)]
+    length: Option<Duration>,
     /// Write a contract from this bag instead
     #[arg(long)]
     learn: bool,
@@ -75,36 +90,66 @@ pub(crate) struct Arguments {
     /// List what is kept too
     #[arg(short, long)]
     verbose: bool,
+    #[command(flatten)]
+    network: LiveArguments,
+}
+
+fn span(text: &str) -> Result<Duration, String> {
+    let span = parse_span(text)?;
+    if span <= Duration::ZERO {
+        return Err(format!("{text} is not a positive length of time"));
+    }
+    Ok(span)
 }
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let Some(path) = &arguments.contract else {
+    if arguments.live {
+        return live::run(arguments, context);
+    }
+    let Some(path) = &arguments.second else {
         return learn(arguments, context);
     };
     let contract = read_contract(path)?;
-    let mut bag = context.bags.open(&arguments.bag)?;
-    let report = check_bag(&mut bag, &contract, &resolver()).map_err(|error| match error {
-        timeloom_contract::Error::Field { .. } => {
-            anyhow::Error::from(Failure::usage(format!("{}: {error}", path.display())))
-        }
-        other => other.into(),
-    })?;
+    let mut bag = context.bags.open(&arguments.first)?;
+    let report =
+        check_bag(&mut bag, &contract, &resolver()).map_err(|error| explained(path, error))?;
     let damage = bag.info().damage.clone();
     context.printer.warnings(&damage);
-    if let Some(path) = &arguments.junit {
-        let problem = (!damage.is_empty()).then_some("parts of the bag could not be read");
-        let name = format!("timeloom check {}", arguments.bag.display());
-        std::fs::write(path, junit(&report.verdicts(), &name, problem))
-            .with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    print(arguments, &report, context)?;
+    let problem = (!damage.is_empty()).then_some("parts of the bag could not be read");
+    let name = arguments.first.display().to_string();
+    report_all(arguments, &report, &name, problem, context)?;
     if !report.is_kept() {
         return Ok(Outcome::ProblemFound);
     }
     Ok(Outcome::lost_if(!damage.is_empty()))
 }
 
-fn read_contract(path: &Path) -> anyhow::Result<Contract> {
+/// A field of the contract that a type does not have is a mistake in the contract.
+fn explained(contract: &Path, error: timeloom_contract::Error) -> anyhow::Error {
+    match error {
+        timeloom_contract::Error::Field { .. } => {
+            Failure::usage(format!("{}: {error}", contract.display())).into()
+        }
+        other => other.into(),
+    }
+}
+
+fn report_all(
+    arguments: &Arguments,
+    report: &Report,
+    name: &str,
+    problem: Option<&str>,
+    context: &mut Context,
+) -> anyhow::Result<()> {
+    if let Some(path) = &arguments.junit {
+        let name = format!("timeloom check {name}");
+        std::fs::write(path, junit(&report.verdicts(), &name, problem))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    print(arguments, report, context)
+}
+
+pub(crate) fn read_contract(path: &Path) -> anyhow::Result<Contract> {
     let yaml =
         std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let contract = Contract::parse(&yaml)
@@ -147,15 +192,15 @@ fn print(arguments: &Arguments, report: &Report, context: &mut Context) -> anyho
 }
 
 fn learn(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
-    let mut bag = context.bags.open(&arguments.bag)?;
+    let mut bag = context.bags.open(&arguments.first)?;
     if bag.info().topics.is_empty() {
-        let text = format!("{} has no topic to learn from", arguments.bag.display());
+        let text = format!("{} has no topic to learn from", arguments.first.display());
         return Err(Failure::new(text).into());
     }
     let contract = learn_bag(&mut bag, &resolver())?;
     let yaml = format!(
         "# Learned from {}: bounds are wider than what was seen; tighten them, and add `values`.\n{}",
-        arguments.bag.display(),
+        arguments.first.display(),
         contract.to_yaml()
     );
     let damage = bag.info().damage.clone();

@@ -148,15 +148,10 @@ enum KindArgument {
 
 impl KindArgument {
     fn kinds(self) -> &'static [Kind] {
-        match self {
-            Self::Topics => &[Kind::OnlyLeft, Kind::OnlyRight],
-            Self::Types => &[Kind::Type],
-            Self::Qos => &[Kind::Qos],
-            Self::Messages => &[Kind::Messages],
-            Self::Values => &[Kind::Values],
-            Self::Order => &[Kind::Order],
-            Self::Losses => &[Kind::Losses],
-        }
+        let value = self.to_possible_value();
+        value
+            .and_then(|value| Kind::group(value.get_name()))
+            .unwrap_or_default()
     }
 }
 
@@ -172,9 +167,6 @@ fn percent(text: &str) -> Result<f64, String> {
         .map(|number| number / 100.0)
         .ok_or_else(|| "expected a percentage such as 5%".to_owned())
 }
-
-/// Two messages belong together up to this distance of their log times.
-const DEFAULT_DISTANCE_NS: u64 = 20_000_000;
 
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let mut left = context.bags.open(&arguments.left)?;
@@ -224,23 +216,16 @@ impl Arguments {
             rules.ignore(field).map_err(usage)?;
         }
         let by = self.align.by();
-        let by_time = matches!(by, AlignBy::Time | AlignBy::AbsoluteTime);
-        if self.within.is_some() && !by_time && by != AlignBy::Stamp {
+        let alignment = Alignment::new(by, self.within).ok_or_else(|| {
             let text = format!("--within has no effect with --align {}", by.name());
-            return Err(Failure::usage(text)
-                .hint("give --align stamp, time or absolute-time")
-                .into());
-        }
-        let default = if by_time { DEFAULT_DISTANCE_NS } else { 0 };
+            Failure::usage(text).hint("give --align stamp, time or absolute-time")
+        })?;
         let ranges = [
             self.range.resolve(left.info())?,
             self.range.resolve(right.info())?,
         ];
         Ok(CompareOptions {
-            alignment: Alignment {
-                by,
-                within_ns: self.within.unwrap_or(default),
-            },
+            alignment,
             rules,
             ignore: self
                 .allow

@@ -22,6 +22,7 @@ const EXAMPLES: &str = "\
 EXAMPLES
   timeloom view my_bag --open                    play a bag in the browser: timeline, rates, losses, sync, lineage
   timeloom view my_bag -r 0.5 -l --start +10s    half as fast, again and again, from the tenth second on
+  timeloom view my_bag --contract contract.yaml  mark on the timeline where the bag violates a contract
   timeloom view my_bag --publish --clock         publish it on the ROS graph as well, steered from the browser
   timeloom view                                  a running robot: its topics, rates and losses
   timeloom view --on-demand                      the same, subscribing only to topics that a client shows
@@ -50,6 +51,9 @@ pub(crate) struct Arguments {
     playback: PlaybackArguments,
     #[command(flatten)]
     robot: live::RobotArguments,
+    /// Show on the timeline where a bag violates this contract; see `timeloom check`
+    #[arg(long, value_name = "FILE", requires = "bags")]
+    contract: Option<PathBuf>,
     #[command(flatten)]
     selection: SelectionArguments,
     /// End after this time; else at Ctrl-C

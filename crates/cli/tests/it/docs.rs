@@ -96,6 +96,10 @@ fn every_command_prints_the_shown_output() {
             // Its commands need a feature and quotes: see query.rs.
             continue;
         }
+        if path.ends_with("replay_test.md") {
+            // Its command needs a node to test: see replay_live.rs.
+            continue;
+        }
         let mut sandbox = Sandbox::new();
         // Other players on this machine must not be heard.
         sandbox.set("ROS_DOMAIN_ID", &new_domain().to_string());

@@ -31,6 +31,10 @@ fn help_goes_to_stdout() {
                    losses; learn one
       upload       Upload bags to object storage: resumed after a cut, compared by hash, deleted here only
                    if asked
+      check        Check a bag or a running robot against a contract: topics, types, QoS, rates, gaps,
+                   stamps, values, losses, clock; learn one
+      replay-test  Test a node with a bag: play it in lockstep, record the outputs, compare them with an
+                   expected bag
       reindex      Rebuild metadata.yaml from the files of a bag
       recover      Rescue the messages of a damaged bag: cut files, missing summaries, broken metadata
       trace        Lineage of messages: which inputs made an output, how late, what broke: live, report,
@@ -73,6 +77,7 @@ fn help_goes_to_stdout() {
       timeloom convert my_bag -o cut --start +10s --end +20s
       timeloom diff before after                            two bags, message by message
       timeloom check my_bag contract.yaml                   is this recording as good as it should be
+      timeloom replay-test plan.yaml                        a node still answers a bag as it did
       timeloom recover my_bag                               after a crash or a power cut
       timeloom trace report my_bag                          which inputs made this output, and how late
       timeloom sync fit samples.csv                         a sensor's clock against the host's
@@ -94,6 +99,8 @@ fn every_verb_shows_examples_in_its_help() {
         "query",
         "align",
         "convert",
+        "check",
+        "replay-test",
         "reindex",
         "recover",
         "list",

@@ -7,6 +7,7 @@
 mod bad_input;
 mod cat;
 mod check;
+mod check_live;
 mod clock_live;
 mod compatibility;
 mod convert;
@@ -59,6 +60,8 @@ mod remote_live;
 #[path = "../../../remote/tests/it/server.rs"]
 mod remote_server;
 mod repair;
+mod replay_live;
+mod replay_plan;
 mod robot;
 mod ros_args;
 mod ros_package;

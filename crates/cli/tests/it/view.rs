@@ -288,3 +288,28 @@ fn the_page_is_opened_in_the_users_browser() {
         "{run}"
     );
 }
+
+#[test]
+fn violations_of_a_contract_are_marked_on_the_timeline() {
+    let sandbox = Sandbox::new();
+    crate::diff::write_bags(&sandbox);
+    sandbox.write(
+        "contract.yaml",
+        "topics: {/odom: {max_gap: 15ms, values: {point.x: {max: 9.8}}}}\n",
+    );
+    let mut command = sandbox.command("view after --contract contract.yaml --start-paused");
+    let viewer = Viewer::start(&mut command);
+    let marks = || viewer.status()["timeline"]["marks"].clone();
+    timeloom_testkit::until("the marks", || !marks().is_null());
+    let gap = "/odom max_gap: allowed at most 15.0 ms";
+    let value = "/odom point.x: allowed at most 9.8";
+    let expected = serde_json::json!([
+        {"from": 0.49, "to": 0.51, "text": gap},
+        {"from": 0.99, "to": 0.99, "text": value},
+    ]);
+    assert_eq!(marks(), expected);
+    assert_eq!(viewer.interrupt().code, 0);
+    sandbox.write("contract.yaml", "topics: {}\n");
+    let run = sandbox.run("view after --contract contract.yaml");
+    assert_eq!(run.code, 2, "{run}");
+}

@@ -5,31 +5,8 @@ use std::fmt::Write as _;
 use timeloom_msg::value::Array;
 use timeloom_msg::{FieldProgram, StampProgram, Value};
 
-use super::plain;
-use crate::check::{Check, Place};
+use crate::check::{Check, Place, Violations};
 use crate::{Bounds, Span, TopicContract};
-
-/// Violations of one part of a contract.
-#[derive(Default)]
-struct Violations {
-    count: u64,
-    first: Option<Place>,
-}
-
-impl Violations {
-    fn add(&mut self, place: Place) {
-        self.count += 1;
-        self.first.get_or_insert(place);
-    }
-
-    fn check(&self, topic: &str, what: &str, allowed: &str, actual: &str) -> Check {
-        Check {
-            violations: self.count,
-            first: self.first,
-            ..plain(topic, what, allowed, actual, self.count == 0)
-        }
-    }
-}
 
 /// Header stamps held against a contract.
 pub(super) struct StampCheck {

@@ -8,8 +8,10 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use tempfile::tempdir;
-use timeloom_bag::{BagOptions, BagReader, BagWriter, Message, TopicInfo};
-use timeloom_contract::{Check, Contract, Error, check_bag, learn_bag};
+use timeloom_bag::{
+    BagOptions, BagReader, BagWriter, HOST_CLOCK_KEY, HostClockRecord, Message, TopicInfo,
+};
+use timeloom_contract::{Check, Checker, Contract, Error, Recording, check_bag, learn_bag};
 use timeloom_msg::TypeResolver;
 
 /// A `geometry_msgs/msg/PointStamped`: log time, stamp, frame of one letter, x.
@@ -256,4 +258,158 @@ proptest! {
         let report = check_bag(&mut bag, &read, &TypeResolver::default()).unwrap();
         prop_assert!(report.is_kept(), "{:#?}", report);
     }
+}
+
+fn point(stamp_ns: i64, x: f64) -> Vec<u8> {
+    let mut data = vec![0, 1, 0, 0, 0, 0, 0, 0];
+    data.extend(u32::try_from(stamp_ns).unwrap().to_le_bytes());
+    data.extend([2, 0, 0, 0, b'a', 0, 0, 0]);
+    for value in [x, 0.0, 0.0] {
+        data.extend(value.to_le_bytes());
+    }
+    data
+}
+
+const MS: i64 = 1_000_000;
+
+#[test]
+fn a_running_robot_is_checked_as_its_messages_come() {
+    let contract = Contract::parse(
+        "topics: {/point: {max_gap: 50ms, values: {point.x: {max: 5}}}, /other: {}}\nother_topics: forbidden\n",
+    )
+    .unwrap();
+    let resolver = TypeResolver::default();
+    let mut checker = Checker::live(&contract);
+    let topic = TopicInfo::new("/point", "geometry_msgs/msg/PointStamped");
+    let index = checker.add_topic(&topic, &resolver, 10 * MS).unwrap();
+    let words = |checker: &mut Checker<'_>| -> Vec<String> {
+        let found = checker.new_violations();
+        let words = found.iter();
+        words
+            .map(|check| format!("{} {} {}", check.topic, check.what, check.place_text()))
+            .collect()
+    };
+    // The first message may be late.
+    checker.pass_time(200 * MS);
+    checker.message(index, 210 * MS, 210 * MS, &point(0, 1.0));
+    checker.pass_time(250 * MS);
+    assert_eq!(words(&mut checker), Vec::<String>::new());
+    // Silence is noticed before the next message, and is one gap with it.
+    checker.pass_time(270 * MS);
+    assert_eq!(
+        words(&mut checker),
+        ["/point max_gap at 0.210 s, message 1"]
+    );
+    checker.pass_time(280 * MS);
+    checker.message(index, 300 * MS, 300 * MS, &point(0, 9.0));
+    assert_eq!(
+        words(&mut checker),
+        ["/point point.x at 0.300 s, message 2"]
+    );
+    let stranger = TopicInfo::new("/stranger", "std_msgs/msg/String");
+    checker.add_topic(&stranger, &resolver, 300 * MS).unwrap();
+    assert_eq!(words(&mut checker), ["/stranger present "]);
+    assert_eq!(words(&mut checker), Vec::<String>::new(), "once");
+    let report = checker.finish(&Recording {
+        duration_ns: 310 * MS,
+        ..Recording::default()
+    });
+    let gap = report
+        .checks
+        .iter()
+        .find(|check| check.what == "max_gap")
+        .unwrap();
+    assert_eq!((gap.violations, gap.actual.as_str()), (1, "90.0 ms"));
+    let place = gap.places[0];
+    assert_eq!((place.time_ns, place.length_ns), (210 * MS, 90 * MS as u64));
+    let absent = report.checks.iter().find(|check| check.topic == "/other");
+    assert_eq!(absent.map(|check| check.actual.as_str()), Some("no"));
+}
+
+#[test]
+fn the_clock_of_the_host_is_checked_and_learned() {
+    let record = |system_ns: i64, synchronised: bool, error_ns: Option<i64>| HostClockRecord {
+        system_ns,
+        source: "chrony".into(),
+        synchronised,
+        error_ns,
+        offset_ns: Some(-2_000),
+        step_ns: (system_ns == 2_000 * MS).then_some(-5 * MS),
+        ..HostClockRecord::default()
+    };
+    let violated = |history: &[HostClockRecord], clock: &str| -> Vec<String> {
+        let contract = Contract::parse(&format!("clock: {clock}\n")).unwrap();
+        let recording = Recording {
+            start_ns: 1_000 * MS,
+            host_clock: history.to_vec(),
+            ..Recording::default()
+        };
+        let report = Checker::live(&contract).finish(&recording);
+        let broken = report.checks.iter().filter(|check| !check.kept);
+        broken
+            .map(|check| format!("{}: {} {}", check.what, check.actual, check.place_text()))
+            .collect()
+    };
+    let good = [
+        record(1_000 * MS, true, Some(10_000)),
+        record(1_500 * MS, true, Some(20_000)),
+    ];
+    let all =
+        "{synchronised: true, sources: [chrony], max_offset: 2us, max_error: 20us, max_step: 1ms}";
+    assert_eq!(violated(&good, all), Vec::<String>::new());
+    assert_eq!(
+        violated(
+            &good,
+            "{sources: [ptp4l], max_error: 15us, max_offset: 1us}"
+        ),
+        [
+            "clock.sources: chrony at 0.000 s, 2 in all",
+            "clock.max_offset: 2.00 µs at 0.000 s, 2 in all",
+            "clock.max_error: 20.0 µs at 0.500 s",
+        ]
+    );
+    let bad = [good[0].clone(), record(2_000 * MS, false, None)];
+    assert_eq!(
+        violated(&bad, all),
+        [
+            "clock.synchronised: not at 1 of 2 looks at 1.000 s",
+            "clock.max_error: 10.0 µs, unknown at 1 looks at 1.000 s",
+            "clock.max_step: 5.00 ms at 1.000 s",
+        ]
+    );
+    assert_eq!(
+        violated(&[], all),
+        ["clock: the recording has no state of the host clock "]
+    );
+}
+
+#[test]
+fn the_clock_state_of_a_bag_is_read_from_its_metadata() {
+    let directory = tempdir().unwrap();
+    let path = directory.path().join("bag");
+    let state = "system_ns=1000000000 reason=start source=ptp4l synchronised=true offset_ns=100 error_ns=2000 tai_s=37\n";
+    let mut writer = BagWriter::create(&path, BagOptions::default()).unwrap();
+    writer.set_custom_data(HOST_CLOCK_KEY, state).unwrap();
+    let topic = TopicInfo::new("/point", "geometry_msgs/msg/PointStamped");
+    let topic = writer.add_topic(&topic).unwrap();
+    let message = Message {
+        topic,
+        log_time_ns: 1_000_000_000,
+        publish_time_ns: 1_000_000_000,
+        sequence: 1,
+        data: &point(0, 1.0),
+    };
+    assert!(writer.write(&[message], 0).is_ok());
+    assert!(writer.finish().unwrap().1.is_ok());
+    let mut bag = BagReader::open(&path).unwrap();
+    let resolver = TypeResolver::default();
+    let learned = learn_bag(&mut bag, &resolver).unwrap();
+    let yaml = learned.to_yaml();
+    assert!(
+        yaml.contains("clock: {synchronised: true, max_error: 1ms}"),
+        "{yaml}"
+    );
+    assert!(check_bag(&mut bag, &learned, &resolver).unwrap().is_kept());
+    let strict = Contract::parse("clock: {max_error: 1us}\n").unwrap();
+    assert!(!check_bag(&mut bag, &strict, &resolver).unwrap().is_kept());
 }

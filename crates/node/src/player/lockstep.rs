@@ -74,7 +74,7 @@ impl Lockstep {
     }
 
     /// Subscribes, once a publisher was found.
-    fn subscribe(&mut self) {
+    pub(super) fn subscribe(&mut self) {
         if self.subscription.is_some() {
             return;
         }

@@ -189,6 +189,7 @@ impl Playback {
             return;
         }
         if self.state.paused {
+            self.pacing.listen();
             self.rest();
             return;
         }

@@ -1,4 +1,4 @@
-// The timeline: messages and losses over time, the current time, the loop; a click seeks.
+// The timeline: messages, losses and marks over time, the current time, the loop; a click seeks.
 
 class Timeline {
   constructor(element, seek) {
@@ -47,7 +47,11 @@ class Timeline {
     const seconds = this.at(event), box = this.element.getBoundingClientRect();
     this.tip.hidden = false;
     const lost = (this.data.losses ?? []).filter(([from, to]) => seconds >= from && seconds < to).reduce((sum, [, , count]) => sum + count, 0);
-    this.tip.textContent = lost ? `${clockText(seconds)} · ${countText(lost)} lost` : clockText(seconds);
+    const near = (4 / box.width) * this.data.duration;
+    const marks = (this.data.marks ?? []).filter(({ from, to }) => seconds >= from - near && seconds <= to + near);
+    const more = marks.length > 3 ? [`${marks.length - 3} more`] : [];
+    const parts = [clockText(seconds), ...(lost ? [`${countText(lost)} lost`] : []), ...marks.slice(0, 3).map(({ text }) => text), ...more];
+    this.tip.textContent = parts.join(" · ");
     this.tip.style.left = `${Math.min(Math.max(event.clientX - box.left, 34), box.width - 34)}px`;
     if (this.dragging) this.seek(seconds);
   }
@@ -58,7 +62,7 @@ class Timeline {
     context.fillStyle = styleOf("--soft");
     context.beginPath(); context.roundRect(0, 0, width, base, 8); context.fill();
     if (!this.data) return;
-    const { duration, now, density = [], losses = [], markA, markB, readAhead } = this.data;
+    const { duration, now, density = [], losses = [], marks = [], markA, markB, readAhead } = this.data;
     const x = (seconds) => (duration > 0 ? (seconds / duration) * width : 0);
     context.save();
     context.beginPath(); context.roundRect(0, 0, width, base, 8); context.clip();
@@ -70,6 +74,7 @@ class Timeline {
     }
     this.bars(context, density, width, base, x(now));
     this.lost(context, losses, x);
+    this.violations(context, marks, x, base);
     this.marks(context, markA, markB, x, base, duration);
     context.restore();
     this.labels(context, duration, x, width, height);
@@ -99,6 +104,20 @@ class Timeline {
     for (const [from, to, count] of losses) {
       context.globalAlpha = 0.45 + 0.55 * (count / most);
       context.fillRect(x(from), 0, Math.max(x(to) - x(from), 2), 5);
+    }
+    context.globalAlpha = 1;
+  }
+
+  /** Where attention is needed: a line with a flag, a band where it lasts. */
+  violations(context, marks, x, base) {
+    context.fillStyle = styleOf("--c4");
+    for (const { from, to } of marks) {
+      const left = x(from), right = x(to);
+      context.globalAlpha = 0.22;
+      context.fillRect(left, 0, right - left, base);
+      context.globalAlpha = 0.9;
+      context.fillRect(left - 0.5, 0, 1.5, base);
+      context.beginPath(); context.moveTo(left - 5, 0); context.lineTo(left + 5, 0); context.lineTo(left, 8); context.fill();
     }
     context.globalAlpha = 1;
   }

@@ -11,7 +11,7 @@ use timeloom_node::player::{Control, Options, PlayRange, Player, Reporter, Servi
 use timeloom_node::{NodeOptions, RosNode};
 use timeloom_testkit::mcap::BagScratch;
 use timeloom_time::TimeBase;
-use timeloom_view::{BagContents, PlayerTap, PlayerView, Server, ViewOptions};
+use timeloom_view::{BagContents, BagMarks, PlayerTap, PlayerView, Server, ViewOptions};
 use timeloom_wire::loopback::LoopbackNetwork;
 
 /// When the bag begins.
@@ -84,6 +84,7 @@ fn write_bag(path: &Path) {
 pub(crate) struct BagShow {
     pub(crate) server: Server,
     pub(crate) player: Player,
+    pub(crate) marks: BagMarks,
     _services: Services,
     _node: RosNode,
     _directory: BagScratch,
@@ -121,6 +122,7 @@ impl BagShow {
         let view = PlayerView::new(handle, contents, tap, viewer);
         view.count_messages(BagReader::open(&path).unwrap())
             .unwrap();
+        let marks = view.marks();
         let mut address = ViewOptions::default();
         address.address.set_port(0);
         let server = Server::start(address, Arc::new(view)).unwrap();
@@ -128,6 +130,7 @@ impl BagShow {
         Self {
             server,
             player,
+            marks,
             _services: services.unwrap(),
             _node: node,
             _directory: directory,

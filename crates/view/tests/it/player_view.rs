@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use timeloom_msg::{Definitions, Value};
 use timeloom_node::player::{Control, Options, Repeat, State};
 use timeloom_time::Time;
+use timeloom_view::BagMark;
 use timeloom_view::protocol::{PlaybackCommand, PlaybackRequest};
 
 use crate::bag_show::{BEGIN, BUSY, BagShow, COUNT, Line, RARE, STEP, end, lines};
@@ -261,4 +262,30 @@ fn the_timeline_shows_how_much_there_is_when() {
         row["recorded"].as_i64().unwrap()
     };
     assert_eq!((recorded(BUSY), recorded(RARE)), (COUNT, COUNT / 10));
+}
+
+#[test]
+fn the_page_gets_marks_on_the_timeline_with_their_text() {
+    let show = BagShow::paused();
+    let mut page = Client::try_connect(show.server.address(), "timeloom.view.v1", None).unwrap();
+    assert_eq!(page.text("snapshot")["timeline"].get("marks"), None);
+    let mark = |start: i64, end: i64, text: &str| BagMark {
+        start_ns: BEGIN + start * STEP,
+        end_ns: BEGIN + end * STEP,
+        text: text.into(),
+    };
+    show.marks.set(vec![
+        mark(100, 150, "/busy max_gap: allowed at most 1 ms"),
+        mark(50, 50, "/rare data: allowed at most 7"),
+    ]);
+    let expected = serde_json::json!([
+        {"from": 0.25, "to": 0.25, "text": "/rare data: allowed at most 7"},
+        {"from": 0.5, "to": 0.75, "text": "/busy max_gap: allowed at most 1 ms"},
+    ]);
+    let marks = loop {
+        if let Some(marks) = page.text("snapshot")["timeline"].get("marks") {
+            break marks.clone();
+        }
+    };
+    assert_eq!(marks, expected);
 }

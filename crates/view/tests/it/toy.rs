@@ -336,6 +336,7 @@ impl Source for Toy {
                 mark_b: b.map(since),
                 density: (0..240u64).map(|part| 60 + part * 37 % 50).collect(),
                 losses: vec![(2.0, 3.0, 17)],
+                marks: Vec::new(),
             }),
             topics: topics.collect(),
             facts: vec![Fact::calm("clock", "this player")],

@@ -3,14 +3,15 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use timeloom_bag::StorageReader as _;
+use timeloom_bag::{BagReader, StorageReader as _};
+use timeloom_contract::{Contract, Report, check_bag};
 use timeloom_node::player::{
     Control, Notice, PlayRange, Player, PlayerHandle, Reporter, Services, Status,
 };
 use timeloom_node::{NodeOptions, RosNode};
 use timeloom_text::counted;
 use timeloom_time::{Duration, TimeBase};
-use timeloom_view::{BagContents, PlayerTap, PlayerView, Server, Source};
+use timeloom_view::{BagContents, BagMark, BagMarks, PlayerTap, PlayerView, Server, Source};
 use timeloom_wire::Participant;
 use timeloom_wire::loopback::LoopbackNetwork;
 
@@ -22,6 +23,7 @@ use crate::decode::{decoder, resolver};
 use crate::live::{Interrupt, Live};
 use crate::outcome::Outcome;
 use crate::topic_selection::CheckSelection as _;
+use crate::verbs::check::read_contract;
 
 /// How long a player may take to end after Ctrl-C; one that is stuck in the middleware is left behind.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -64,9 +66,13 @@ impl Notices {
     fn reporter(&self) -> Reporter {
         let notices_of = self.clone();
         Reporter::new(move |notice| {
-            let mut notices = notices_of.0.lock().unwrap_or_else(PoisonError::into_inner);
-            notices.push(notice.clone());
+            notices_of.add(notice.clone());
         })
+    }
+
+    fn add(&self, notice: Notice) {
+        let mut notices = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        notices.push(notice);
     }
 
     fn tell(&self, context: &mut Context) {
@@ -78,6 +84,8 @@ impl Notices {
 }
 
 pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
+    let contract = arguments.contract.as_deref();
+    let contract = contract.map(read_contract).transpose()?;
     let reader = context.bags.open_all(&arguments.bags)?;
     let info = reader.info().clone();
     let selection = arguments.selection.selection();
@@ -102,8 +110,17 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     let view = PlayerView::new(handle.clone(), contents, tap, Arc::clone(&place.viewer));
     view.count_messages(context.bags.open_all(&arguments.bags)?)?;
     view.find_links(context.bags.open_all(&arguments.bags)?, resolver())?;
+    let marks = view.marks();
     let view: Arc<dyn Source> = Arc::new(view);
     let server = arguments.server.start(view, &title, context)?;
+    if let Some(contract) = contract {
+        mark_violations(
+            contract,
+            marks,
+            context.bags.open_all(&arguments.bags)?,
+            &notices,
+        )?;
+    }
     handle.control(Control::Play(PlayRange::default()))?;
     wait(&place.interrupt, arguments.duration, || {
         notices.tell(context);
@@ -113,6 +130,46 @@ pub(super) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     notices.tell(context);
     let lost = summary(&status, &server, &arguments.bags, context);
     Ok(Outcome::lost_if(lost))
+}
+
+/// Checks a bag in the background, and marks its violations on the timeline.
+fn mark_violations(
+    contract: Contract,
+    marks: BagMarks,
+    mut bag: BagReader,
+    notices: &Notices,
+) -> anyhow::Result<()> {
+    let notices = notices.clone();
+    let check = move || match check_bag(&mut bag, &contract, &resolver()) {
+        Ok(report) => {
+            let start = bag.info().start_time_ns.unwrap_or_default();
+            marks.set(violations(&report, start));
+        }
+        Err(error) => notices.add(Notice::Damage(format!(
+            "cannot check the contract: {error}"
+        ))),
+    };
+    // It ends with the process.
+    std::thread::Builder::new()
+        .name("view-contract".into())
+        .spawn(check)?;
+    Ok(())
+}
+
+fn violations(report: &Report, start: i64) -> Vec<BagMark> {
+    let checks = report.checks.iter().filter(|check| !check.kept);
+    let places = checks.flat_map(|check| {
+        check.places.iter().map(move |place| {
+            let start_ns = start.saturating_add(place.time_ns);
+            let length = i64::try_from(place.length_ns).unwrap_or(i64::MAX);
+            BagMark {
+                start_ns,
+                end_ns: start_ns.saturating_add(length),
+                text: format!("{} {}: allowed {}", check.topic, check.what, check.allowed),
+            }
+        })
+    });
+    places.collect()
 }
 
 /// Ends the player, or leaves it behind.

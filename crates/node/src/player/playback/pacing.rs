@@ -17,6 +17,8 @@ pub(in super::super) struct Pacing {
     last_due: Time<Ros>,
     /// How far the topic that time waits for has come.
     in_step: Time<Ros>,
+    /// Whether a message was published that the topic has not answered.
+    unanswered: bool,
     /// The topic of a message whose acknowledgement time waits for.
     unacknowledged: Option<TopicId>,
     /// The player's time that the last jump went to, or at which playing began.
@@ -30,6 +32,7 @@ impl Pacing {
             lockstep,
             last_due: Time::default(),
             in_step: Time::default(),
+            unanswered: false,
             unacknowledged: None,
             arrived: Time::default(),
         }
@@ -57,8 +60,16 @@ impl Pacing {
                     // A stamp beyond the last message does not count: that message was not published.
                     let heard = Time::from_nanos(heard).min(self.last_due);
                     self.in_step = heard.max(self.in_step);
+                    // A stamp is from before the message was recorded.
+                    self.unanswered &= heard.saturating_add(*window) < self.last_due;
                 }
-                Some(self.in_step.saturating_add(*window))
+                // With everything answered, time runs to the next message, however far away that is.
+                let ahead = self.in_step.saturating_add(*window);
+                Some(if self.unanswered {
+                    ahead
+                } else {
+                    ahead.max(due)
+                })
             }
         }
     }
@@ -72,6 +83,7 @@ impl Pacing {
     pub(super) fn moved_to(&mut self, due: Time<Ros>) {
         self.last_due = due;
         self.in_step = due;
+        self.unanswered = false;
         self.arrived = due;
         if let Some(lockstep) = &self.lockstep {
             lockstep.forget();
@@ -90,6 +102,14 @@ impl Pacing {
     /// A message was due at this time and is out, or was dropped.
     pub(super) fn passed(&mut self, due: Time<Ros>) {
         self.last_due = due;
+        self.unanswered = true;
+    }
+
+    /// Subscribes to the topic that time waits for, once it has a publisher: before the first message asks for it.
+    pub(super) fn listen(&mut self) {
+        if let Some(lockstep) = &mut self.lockstep {
+            lockstep.subscribe();
+        }
     }
 
     /// A message was published on a topic.

@@ -242,3 +242,24 @@ fn a_message_without_a_stamp_acknowledges_everything() {
     }
     player.wait();
 }
+
+#[test]
+fn a_gap_longer_than_the_window_does_not_stop_time_in_lockstep() {
+    const TEXT: &str = "std_msgs/msg/String";
+    let fixture = Fixture::new();
+    let listener = fixture.listener(TOPIC);
+    let worker = stamped(&fixture, TEXT);
+    let lines: Vec<_> = (0..3)
+        .map(|n| BagMessage(TOPIC, 1000 * n, n as u32))
+        .collect();
+    let player = fixture.player(&fixture.bag("bag", &lines), lockstep(100));
+    play(&player);
+    fixture.pass(5000);
+    assert_eq!(listener.numbers(), [0], "the first one is not answered");
+    for count in 2..=3 {
+        done(&*worker, TEXT, 0);
+        fixture.pass(5000);
+        assert_eq!(listener.numbers().len(), count);
+    }
+    player.wait();
+}
