@@ -1,6 +1,7 @@
 //! `timeloom info`: what a bag holds.
 
 mod host_clock;
+pub(crate) mod trigger_windows;
 
 use std::cmp::Reverse;
 use std::path::PathBuf;
@@ -100,6 +101,9 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     match arguments.format {
         Format::Text => {
             let mut text = render(&info, &layout(arguments, &info));
+            if !arguments.topic_name {
+                text.push_str(&trigger_windows::lines(&info.custom_data));
+            }
             if arguments.verbose && !arguments.topic_name {
                 text.push_str(&host_clock::lines(&info.custom_data));
             }

@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use timeloom_time::{Clock, Ros};
+
 use super::dropped::Dropped;
 use super::note::Note;
 use super::options::{Options, TriggerOptions};
@@ -21,6 +23,8 @@ pub(super) struct TriggerGate {
     max_bytes: usize,
     longest_before_ns: i64,
     longest_after_ns: i64,
+    /// In simulated time: the clock of log times, and the number of its jumps so far.
+    clock: Option<(Clock<Ros>, Option<u64>)>,
     notes: Vec<Note>,
     /// The recording has ended.
     is_closed: bool,
@@ -32,7 +36,7 @@ pub(super) struct Exits<'a> {
     pub(super) inputs: &'a TopicInputs,
 }
 
-/// A time that is so much older than the newest is a jump back, not a message that was late.
+/// A system time that is so much older than the newest is a jump back, not a message that was late.
 const JUMP_NS: i64 = 1_000_000_000;
 /// Messages that arrived so long ago may still be on their way to the gate.
 const ON_THE_WAY_NS: i64 = 20_000_000;
@@ -61,6 +65,7 @@ impl TriggerGate {
             max_bytes: options.max_cache_bytes,
             longest_before_ns: before,
             longest_after_ns,
+            clock: options.log_clock.clone().map(|clock| (clock, None)),
             notes: Vec::new(),
             is_closed: false,
         })
@@ -109,7 +114,7 @@ impl TriggerGate {
         let dropped = &mut self.dropped;
         let mut evicted = |gone: &QueuedMessage, why: Eviction| match why {
             Eviction::Age => exits.inputs.overwritten(gone.topic, 1, gone.log_time_ns),
-            Eviction::Room => dropped.push(gone, exits.inputs),
+            Eviction::Room => dropped.push(gone),
         };
         if let Some(window) = self.windows.of(time_ns) {
             // Old messages make room for those of the window.
@@ -129,6 +134,13 @@ impl TriggerGate {
 
     /// Lets time pass, with or without messages.
     pub(super) fn tick(&mut self, now_ns: i64, paused: bool, exits: &Exits<'_>) {
+        if self
+            .clock
+            .as_ref()
+            .is_some_and(|(clock, _)| !clock.started())
+        {
+            return;
+        }
         self.check_clock(now_ns, exits);
         if paused {
             self.windows.advance(now_ns);
@@ -174,20 +186,24 @@ impl TriggerGate {
     }
 
     fn check_clock(&mut self, now_ns: i64, exits: &Exits<'_>) {
+        let mut has_jumped = false;
+        if let Some((clock, known)) = &mut self.clock {
+            let epoch = clock.epoch();
+            has_jumped = known.replace(epoch).is_some_and(|known| known != epoch);
+        }
         let Some(newest) = self.triggers.now_ns() else {
             return;
         };
-        if now_ns >= newest.saturating_sub(JUMP_NS) {
+        if !has_jumped && now_ns >= newest.saturating_sub(JUMP_NS) {
             return;
         }
-        let back = timeloom_text::duration(newest.saturating_sub(now_ns));
         let open = if self.windows.count().1 {
             "the open window ends, and "
         } else {
             ""
         };
         self.say(Note::warning(format!(
-            "the clock jumped back by {back}: {open}all triggers start anew"
+            "the clock jumped back: {open}all triggers start anew"
         )));
         self.windows.end(WindowEnd::ClockJumpedBack);
         self.leave_out_rest(exits.inputs);

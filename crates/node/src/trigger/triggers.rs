@@ -200,15 +200,21 @@ impl Triggers {
             None => self.restart(now_ns),
             Some(now) => self.now = Some(now.max(now_ns)),
         }
-        if self.next <= now_ns {
+        if self.is_due(now_ns) {
             return self.run_timers(now_ns);
         }
         Vec::new()
     }
 
+    /// The last of all times stands for none.
+    #[inline]
+    fn is_due(&self, now_ns: i64) -> bool {
+        self.next <= now_ns && self.next < i64::MAX
+    }
+
     fn run_timers(&mut self, now_ns: i64) -> Vec<Firing> {
         let mut fired = Vec::new();
-        while self.next <= now_ns {
+        while self.is_due(now_ns) {
             let due = self.next;
             self.next = i64::MAX;
             for armed in &mut self.armed {

@@ -6,9 +6,7 @@ use bytes::Bytes;
 use timeloom_msg::{Definitions, Distro, QosProfile, Value, is_recorder_event};
 use timeloom_node::recorder::{
     Control, DiskGuard, EndReason, LowSpaceAction, Notifier, Options, Phase, Recorder, Services,
-    TriggerOptions,
 };
-use timeloom_node::trigger::{Trigger, TriggerDefaults};
 use timeloom_node::{NodeOptions, RosNode, ServiceTypes};
 use timeloom_time::Duration;
 use timeloom_wire::loopback::{Chance, Faults, Scope};
@@ -256,38 +254,6 @@ fn moments_by_service_and_what_is_wrong_with_them() {
     robot.recorder.finish().unwrap();
     assert_eq!(split(0, 0, ""), 1, "not recording");
     assert_eq!(resume(0, 0, ""), 3);
-}
-
-#[test]
-fn a_trigger_is_fired_by_its_service() {
-    let distro = Distro::Jazzy;
-    let robot = Robot::new(distro, |options| {
-        let defaults = TriggerDefaults::default();
-        let trigger = Trigger::parse("stop: received(/stop)", &defaults).unwrap();
-        options.triggers = Some(TriggerOptions {
-            triggers: vec![trigger],
-            max_windows: 0,
-        });
-    });
-    let talker = robot.world.publisher("talker", "/chatter", RELIABLE);
-    robot.world.publish(&*talker, 10, 1_000);
-    let types = ServiceTypes::builtin("std_srvs/srv/Trigger").unwrap();
-    let spec = types.spec("/rosbag2_recorder/trigger/stop", QosProfile::SERVICES);
-    let base = robot.node.participant().time_base();
-    let caller = Caller::new(&*robot.other, &spec, &base).unwrap();
-    let patience = Duration::from_secs(5);
-    assert!(caller.wait_for_server(patience));
-    let request = types.request.default_value().unwrap();
-    let payload = Bytes::from(types.request.encode(&request).unwrap());
-    let reply = caller.call(payload, patience).unwrap();
-    let reply = types.response.decode(&reply).unwrap();
-    assert_eq!(reply.get("success"), Some(Value::Bool(true)));
-    assert_eq!(reply.get("message").unwrap().as_str(), Some("stop fired"));
-    let status = robot.recorder.status().triggers.unwrap();
-    assert_eq!((status.windows, status.is_open), (1, true));
-    assert_eq!(status.triggers[0].fired, 1);
-    robot.recorder.finish().unwrap();
-    assert_eq!(recorded(&robot.world.bag())["/chatter"].len(), 10);
 }
 
 #[test]

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use timeloom_bag::{BagOptions, CompressionMode, StorageId, StorageOptions, TriggerWindow};
 use timeloom_msg::qos::QosDuration;
-use timeloom_msg::{Definitions, QosProfile};
+use timeloom_msg::{Definitions, Distro, QosProfile, Value};
 use timeloom_node::recorder::{
-    Control, DropPolicy, EndReason, Options, Report, Services, TriggerOptions,
+    Control, DropPolicy, EndReason, Options, Recorder, Report, Services, TriggerOptions,
 };
 use timeloom_node::trigger::{Trigger, TriggerDefaults};
-use timeloom_node::{NodeOptions, RosNode};
+use timeloom_node::{NodeOptions, RosNode, ServiceTypes};
 use timeloom_time::Duration;
-use timeloom_wire::{PublishOptions, Publisher};
+use timeloom_wire::{Caller, PublishOptions, Publisher};
 
 use crate::recorder_world::{
     LATCHED, RELIABLE, World, account, finish, recorded, spec, text, topic,
@@ -230,21 +230,24 @@ fn messages_that_did_not_fit_into_the_ring_are_lost_only_within_a_window() {
     let world = World::new();
     let talker = numbers(&world, "/count");
     let mut options = with_triggers(&world, &["a: /count.data == 100"]);
-    // A message costs 104 bytes: three quarters are room for three of them.
-    options.max_cache_bytes = 4 * 110;
+    if let Some(triggers) = &mut options.triggers {
+        triggers.triggers[0].before = Duration::from_millis(100);
+    }
+    // A message costs 100 bytes: three quarters are room for six of them.
+    options.max_cache_bytes = 8 * 110;
     let recorder = world.record(options);
     count(&world, &*talker, 0..200);
     let report = finish(&recorder);
     let in_bag = recorded(&world.bag())["/count"].clone();
-    assert_eq!(in_bag, (97..=103).collect::<Vec<_>>());
+    assert_eq!(in_bag, (94..=103).collect::<Vec<_>>());
     let count = topic(&report.topics, "/count");
-    assert_eq!(account(count), (7, 0, 2), "95 and 96");
-    assert_eq!(count.statistics.left_out.overwritten, 191);
+    assert_eq!(account(count), (10, 0, 4), "90 to 93");
+    assert_eq!(count.statistics.left_out.overwritten, 186);
     check_account(&report, "/count", 200);
-    assert_eq!(windows(&report)[0].lost, 2);
+    assert_eq!(windows(&report)[0].lost, 4);
     let notes = world.notes().join("\n");
     assert!(
-        notes.contains("window 1: 2 messages before the trigger did not fit into the cache"),
+        notes.contains("window 1: 4 messages before the trigger did not fit into the cache"),
         "{notes}"
     );
 }
@@ -446,13 +449,13 @@ fn a_clock_that_jumps_back_ends_the_window_and_starts_the_triggers_anew() {
     options.selection.all_topics = false;
     options.selection.topics.insert("/count".into());
     options.log_clock = Some(node.clock());
-    let recorder = timeloom_node::recorder::Recorder::start(
+    let recorder = Recorder::start(
         Arc::clone(node.participant()),
         Arc::clone(node.wire()),
         options,
     )
     .unwrap();
-    let _services = Services::start(&node, &recorder, timeloom_msg::Distro::default()).unwrap();
+    let _services = Services::start(&node, &recorder, Distro::default()).unwrap();
     world.pass(1);
     for lap in 0..2 {
         for number in 0..12 {
@@ -464,7 +467,7 @@ fn a_clock_that_jumps_back_ends_the_window_and_starts_the_triggers_anew() {
         }
         // A pause of simulated time: nothing becomes due.
         world.pass(5_000);
-        // The player seeks back by more than the tolerance.
+        // The player seeks back, and on to where it was: too quick for anything but the clock to notice.
         tick(5_000);
         tick(6_000);
     }
@@ -479,4 +482,38 @@ fn a_clock_that_jumps_back_ends_the_window_and_starts_the_triggers_anew() {
     check_account(&report, "/count", 24);
     let notes = world.notes().join("\n");
     assert!(notes.contains("the clock jumped back"), "{notes}");
+}
+
+#[test]
+fn a_trigger_is_fired_by_its_service() {
+    let world = World::new();
+    let talker = numbers(&world, "/count");
+    let participant = world.network.participant("recorder").unwrap();
+    let node = RosNode::new(participant, NodeOptions::new("rosbag2_recorder")).unwrap();
+    let mut options = with_triggers(&world, &["stop: received(/stop)"]);
+    options.selection.all_topics = false;
+    options.selection.all_services = false;
+    options.selection.topics.insert("/count".into());
+    let participant = Arc::clone(node.participant());
+    let recorder = Recorder::start(participant, Arc::clone(node.wire()), options).unwrap();
+    let _services = Services::start(&node, &recorder, Distro::default()).unwrap();
+    world.pass(1);
+    count(&world, &*talker, 0..20);
+    let types = ServiceTypes::builtin("std_srvs/srv/Trigger").unwrap();
+    let spec = types.spec("/rosbag2_recorder/trigger/stop", QosProfile::SERVICES);
+    let other = world.node("other");
+    let caller = Caller::new(&*other, &spec, &world.base).unwrap();
+    let patience = Duration::from_secs(5);
+    assert!(caller.wait_for_server(patience));
+    let request = types.request.default_value().unwrap();
+    let payload = types.request.encode(&request).unwrap().into();
+    let reply = caller.call(payload, patience).unwrap();
+    let reply = types.response.decode(&reply).unwrap();
+    assert_eq!(reply.get("success"), Some(Value::Bool(true)));
+    assert_eq!(reply.get("message").unwrap().as_str(), Some("stop fired"));
+    let status = recorder.status().triggers.unwrap();
+    assert_eq!((status.windows, status.is_open), (1, true));
+    let report = finish(&recorder);
+    assert_eq!(windows(&report)[0].firings[0].reason, "it was asked for");
+    check_account(&report, "/count", 20);
 }
