@@ -101,6 +101,27 @@ pub struct TriggerOptions {
     pub max_windows: u32,
 }
 
+impl TriggerOptions {
+    /// Checks that there are triggers, and that their names differ.
+    ///
+    /// # Errors
+    /// [`Error::Option`] with the reason.
+    pub fn check(&self) -> Result<()> {
+        let mut names: Vec<&str> = self.triggers.iter().map(|known| &*known.name).collect();
+        names.sort_unstable();
+        let twice = names.array_windows().find(|[one, next]| one == next);
+        let reason = match twice {
+            Some([name, _]) => format!("two are called {name}"),
+            None if names.is_empty() => "there is no trigger".to_owned(),
+            None => return Ok(()),
+        };
+        Err(Error::Option {
+            option: "triggers",
+            reason,
+        })
+    }
+}
+
 /// Whether topics that appear later are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum DiscoveryMode {
@@ -191,22 +212,13 @@ impl Options {
         let Some(options) = &self.triggers else {
             return Ok(());
         };
-        let mut names: Vec<&str> = options.triggers.iter().map(|known| &*known.name).collect();
-        names.sort_unstable();
-        let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
-        let reason = if names.is_empty() {
-            "there is no trigger".to_owned()
-        } else if self.max_cache_bytes == 0 {
-            "they need a cache, and the cache size is 0".to_owned()
-        } else if let Some(pair) = twice {
-            format!("two are called {}", pair[0])
-        } else {
-            return Ok(());
-        };
-        Err(Error::Option {
-            option: "triggers",
-            reason,
-        })
+        if self.max_cache_bytes == 0 {
+            return Err(Error::Option {
+                option: "triggers",
+                reason: "they need a cache, and the cache size is 0".to_owned(),
+            });
+        }
+        options.check()
     }
 
     /// Whether the circular buffer is written on request only.

@@ -19,6 +19,7 @@ mod recorder_left_out;
 mod recorder_limits;
 mod recorder_moments;
 mod recorder_services;
+mod recorder_trigger_control;
 mod recorder_triggers;
 mod recorder_types;
 mod recorder_unknown;

@@ -184,6 +184,24 @@ fn diagnostics_fire_while_a_component_reports_an_error() {
 }
 
 #[test]
+fn a_service_call_fires_for_its_request_and_not_for_its_response() {
+    let event = schema("std_srvs/srv/Trigger_Event");
+    let mut triggers = Triggers::new(vec![parse("called(/arm/stop)")]);
+    assert!(triggers.wants("/arm/stop/_service_event"));
+    let problems = triggers.bind(3, "/arm/stop/_service_event", Some(&event));
+    assert_eq!(problems, []);
+    let mut fired = Vec::new();
+    // Request received, response sent, request received, response sent.
+    for (time, kind) in (0..).zip([1_u8, 2, 1, 2]) {
+        let mut value = event.default_value().unwrap();
+        value.set("info.event_type", kind).unwrap();
+        fired.extend(triggers.message(3, time * 1_000_000, &event.encode(&value).unwrap()));
+    }
+    assert_eq!(millis(&fired), [0, 2]);
+    assert_eq!(fired[0].reason, "/arm/stop was called");
+}
+
+#[test]
 fn fields_are_read_at_any_depth() {
     let joints = schema("sensor_msgs/msg/JointState");
     let mut value = joints.default_value().unwrap();

@@ -76,10 +76,14 @@ pub(super) fn read(given: &TriggerArguments) -> anyhow::Result<Option<TriggerOpt
             read.map_err(|reason| Failure::usage(format!("{}: {reason}", path.display())))?,
         );
     }
-    Ok(Some(TriggerOptions {
+    let options = TriggerOptions {
         triggers,
         max_windows: given.max_windows.unwrap_or(0),
-    }))
+    };
+    options
+        .check()
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(Some(options))
 }
 
 fn failure(error: SyntaxError) -> Failure {

@@ -38,6 +38,8 @@ impl Writer {
             return;
         }
         if self.windows.current.is_some() {
+            // The metadata that is written with the split tells of the new window, in case this process is killed.
+            self.save_windows(true);
             self.split_for_window();
         }
         self.windows.current = Some(window);
@@ -118,6 +120,11 @@ impl Writer {
         let Some(mut gate) = self.shared.input.gate() else {
             return;
         };
+        let (newest, _) = gate.windows().count();
+        if !always && !self.windows.files.contains_key(&newest) {
+            // It is saved with its first message, when its file is known.
+            return;
+        }
         let news = gate.windows().take_news();
         let windows = news.or_else(|| always.then(|| gate.windows().records()));
         drop(gate);
