@@ -17,6 +17,7 @@ pub mod qos;
 pub mod sqlite;
 pub mod sync_table;
 pub mod tag;
+pub mod trigger;
 pub mod ws;
 #[cfg(feature = "zenoh")]
 pub mod zenoh;

@@ -23,6 +23,7 @@ pub mod sqlite;
 mod statistics;
 pub mod storage;
 mod topic;
+mod trigger_window;
 /// The YAML tree of rosbag2's files, for the other crates of the workspace. It is not part of the public interface.
 #[doc(hidden)]
 pub mod yaml;
@@ -48,3 +49,4 @@ pub use statistics::{
 };
 pub use storage::{Order, Query, StorageId, StorageReader, StorageWriter, StoredAt, WriteOutcome};
 pub use topic::{MessageDefinition, TopicId, TopicInfo};
+pub use trigger_window::{TRIGGER_WINDOWS_KEY, TriggerFiring, TriggerWindow};

@@ -36,7 +36,49 @@ fn main() {
             speed(&mut bench, &rate, &load);
         }
     }
+    let id = "cli.record.trigger.10khz";
+    if bench.wants(id) {
+        triggers(&mut bench, id, &Load::ALL[0]);
+    }
 }
+
+/// CPU time per message with ten triggers that watch it, against snapshot mode, which watches nothing.
+fn triggers(bench: &mut Bench, id: &str, load: &Load) {
+    let mut publisher = Publisher::start();
+    let mut samples: [Vec<f64>; 3] = Default::default();
+    for _ in 0..ROUNDS {
+        let plain = Side::ring(&mut publisher, load, load.steady, &[]).cpu_ns;
+        let watched = Side::ring(&mut publisher, load, load.steady, &TRIGGERS).cpu_ns;
+        samples[0].push(plain);
+        samples[1].push(watched);
+        samples[2].push(watched / plain);
+    }
+    let [plain, watched, ratio] = samples.map(|values| values.into_iter().collect::<Samples>());
+    bench.ratio_at_most(id, ratio.median(), 1.1);
+    bench.note(
+        id,
+        format_args!(
+            "{:.2} µs CPU per message with ten triggers, {:.2} in snapshot mode, at {} Hz",
+            watched.median() / 1000.0,
+            plain.median() / 1000.0,
+            load.steady.hertz,
+        ),
+    );
+}
+
+/// None of them fires.
+const TRIGGERS: [&str; 10] = [
+    "a: /triggered.linear.x > 1",
+    "b: /triggered.linear.y > 1 for 2s",
+    "c: /triggered.linear.x < -1 and /triggered.linear.y > 5",
+    "d: changed(/triggered.linear.z)",
+    "e: rate(/triggered.linear.x) > 10",
+    "f: rate(/triggered) < 1",
+    "g: silent(/triggered, 1min)",
+    "h: not /triggered.angular.x < 1 or /triggered.angular.y > 1",
+    "i: lost(/triggered) > 1000000",
+    "j: deadline_missed(/triggered, 1min) or /triggered.angular.z > 2.5 for 100ms",
+];
 
 /// CPU time per message at a steady rate: recording against receiving and writing.
 fn cost(bench: &mut Bench, id: &str, load: &Load) {

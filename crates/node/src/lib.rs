@@ -7,6 +7,7 @@ pub mod recorder;
 mod ros_node;
 mod topic_selection;
 mod tracked;
+pub mod trigger;
 mod type_finder;
 
 pub use error::{Error, Result};

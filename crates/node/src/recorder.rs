@@ -11,6 +11,7 @@ mod control;
 mod discovery;
 mod disk_guard;
 mod drop_policy;
+mod dropped;
 mod end_reason;
 mod event_topic;
 mod graph_index;
@@ -40,6 +41,8 @@ mod status;
 mod throttle;
 mod topic_input;
 mod transport_account;
+mod trigger_binding;
+mod trigger_gate;
 mod types;
 mod watchdog;
 mod writer;
@@ -61,10 +64,11 @@ pub use note::Note;
 pub use notifier::Notifier;
 pub use options::{
     BagFactory, BeforeWrite, DiscoveryMode, HostClockSource, Limits, Options, Reporter,
+    TriggerOptions,
 };
 pub use report::Report;
 pub use services::Services;
-pub use status::{Phase, Status, TopicStatus};
+pub use status::{Phase, Status, TopicStatus, TriggerStatus};
 pub use types::{BuiltinTypes, FoundType, TypeSource};
 
 use self::bag_recording::BagRecording;
@@ -159,6 +163,7 @@ impl Recorder {
             Control::SplitAt(moment) => recording.split_at(moment)?,
             Control::Split => recording.split().map(drop)?,
             Control::Snapshot => recording.snapshot().map(drop)?,
+            Control::Fire { trigger } => recording.fire(trigger)?,
             Control::StartDiscovery => recording.set_discovering(true),
             Control::StopDiscovery => recording.set_discovering(false),
             Control::Stop | Control::Record { .. } => {}
@@ -265,6 +270,7 @@ impl Recorder {
                 queue_limit: 0,
                 discovery: false,
                 topics: Vec::new(),
+                triggers: None,
             },
         }
     }

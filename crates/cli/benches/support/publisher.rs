@@ -40,9 +40,14 @@ pub(crate) fn node(participant: &DdsParticipant, name: &str) -> Arc<dyn Node> {
 }
 
 pub(crate) fn topic(name: &str) -> TopicSpec {
+    // A type with fields for the conditions of triggers.
+    let type_name = match name {
+        "/triggered" => "geometry_msgs/msg/Twist",
+        _ => "std_msgs/msg/String",
+    };
     TopicSpec {
         name: name.into(),
-        type_name: TypeName::parse("std_msgs/msg/String").expect("a type"),
+        type_name: TypeName::parse(type_name).expect("a type"),
         type_hash: None,
         qos: QosProfile {
             history: History::KeepAll,

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::time::ClockId;
-use timeloom_bag::{BagOptions, BagWriter, Message, TopicInfo, TopicStatistics};
-use timeloom_node::recorder::{BuiltinTypes, DropPolicy, Options, Recorder, Selection};
+use timeloom_bag::{BagOptions, BagWriter, Message, TopicInfo, TopicStatistics, TriggerWindow};
+use timeloom_node::recorder::{
+    BuiltinTypes, DropPolicy, Options, Recorder, Selection, TriggerOptions,
+};
+use timeloom_node::trigger::{Trigger, TriggerDefaults};
 use timeloom_testkit::bench::Stopwatch;
 use timeloom_time::{Clock, Duration, Steady};
 use timeloom_wire::{Receiver, Sample};
@@ -83,6 +86,43 @@ impl Side {
             ),
             ..Self::of(cpu, wall, pace, total.messages_recorded)
         }
+    }
+
+    /// The recorder that keeps the last half minute in memory: in snapshot mode, or with triggers.
+    pub(crate) fn ring(
+        publisher: &mut Publisher,
+        load: &Load,
+        pace: Pace,
+        triggers: &[&str],
+    ) -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        let participant = Arc::new(participant());
+        let node = node(&participant, "recorder");
+        let mut selection = Selection::default();
+        selection.topics.insert("/triggered".to_owned());
+        let types = Arc::new(BuiltinTypes);
+        let mut options = Options::new(directory.path().join("bag"), selection, types);
+        if triggers.is_empty() {
+            options.snapshot_mode = true;
+            options.max_cache_duration = Duration::from_secs(30);
+        } else {
+            let defaults = TriggerDefaults::default();
+            let triggers = triggers.iter().map(|text| Trigger::parse(text, &defaults));
+            options.triggers = Some(TriggerOptions {
+                triggers: triggers.collect::<Result<_, _>>().expect("conditions"),
+                max_windows: 0,
+            });
+        }
+        let recorder = Recorder::start(participant, node, options).expect("a recorder");
+        let mut kept = 0;
+        let (cpu, wall) = drive(publisher, "/triggered", load, pace, || {
+            for report in recorder.finish().expect("a bag") {
+                kept += report.total().left_out.overwritten;
+                let fired = TriggerWindow::all(&report.metadata.custom_data);
+                assert_eq!(fired, [], "no trigger fires");
+            }
+        });
+        Self::of(cpu, wall, pace, kept)
     }
 
     fn of(cpu: f64, wall: f64, pace: Pace, seen: u64) -> Self {

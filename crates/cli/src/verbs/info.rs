@@ -2,6 +2,7 @@
 
 mod host_clock;
 mod merged_hosts;
+pub(crate) mod trigger_windows;
 
 use std::cmp::Reverse;
 use std::path::PathBuf;
@@ -101,6 +102,9 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
     match arguments.format {
         Format::Text => {
             let mut text = render(&info, &layout(arguments, &info));
+            if !arguments.topic_name {
+                text.push_str(&trigger_windows::lines(&info.custom_data));
+            }
             if arguments.verbose && !arguments.topic_name {
                 text.push_str(&merged_hosts::lines(&info.custom_data));
                 text.push_str(&host_clock::lines(&info.custom_data));

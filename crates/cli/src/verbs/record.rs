@@ -9,6 +9,7 @@ mod rules;
 mod setup;
 pub(crate) mod summary;
 mod upload;
+mod triggers;
 mod view;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -129,7 +130,7 @@ fn watch(
     live.interrupt().wakes(move || waker.set());
     let behaviour = &arguments.behaviour;
     if behaviour.tui && has_terminal(context) {
-        full_screen::run(recorder, notes, behaviour.snapshot_mode, live, context)?;
+        full_screen::run(recorder, notes, arguments.has_ring(), live, context)?;
         let mut view = View::new(false, live.clock());
         notes.print(&mut view, context);
         return Ok(());
@@ -137,10 +138,10 @@ fn watch(
     let keyboard = if arguments.behaviour.disable_keyboard_controls {
         None
     } else {
-        open_keyboard(recorder, notes, &wake, arguments.behaviour.snapshot_mode)?
+        open_keyboard(recorder, notes, &wake, arguments.has_ring())?
     };
     if keyboard.is_some() {
-        let s = if arguments.behaviour.snapshot_mode {
+        let s = if arguments.has_ring() {
             "snapshot"
         } else {
             "split"
@@ -167,13 +168,13 @@ fn open_keyboard(
     recorder: &Recorder,
     notes: &Notes,
     wake: &Event,
-    snapshot_mode: bool,
+    has_ring: bool,
 ) -> anyhow::Result<Option<Keyboard>> {
     let (recorder, notes, wake) = (recorder.clone(), notes.clone(), wake.clone());
     let keyboard = Keyboard::open(move |key| {
         let control = match key {
             KeyCode::Char(' ') => Control::TogglePaused,
-            KeyCode::Char('s') if snapshot_mode => Control::Snapshot,
+            KeyCode::Char('s') if has_ring => Control::Snapshot,
             KeyCode::Char('s') => Control::Split,
             _ => return,
         };

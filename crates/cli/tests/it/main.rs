@@ -48,6 +48,7 @@ mod record_live;
 mod record_options_live;
 mod record_robot;
 mod record_rules;
+mod record_triggers_live;
 mod record_types_live;
 #[cfg(feature = "zenoh")]
 mod record_zenoh;

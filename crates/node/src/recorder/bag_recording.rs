@@ -21,6 +21,7 @@ use super::shared::{Progress, Shared};
 use super::shared_input::SharedInput;
 use super::status::{Phase, Status, TopicStatus};
 use super::topic_input::TopicInputs;
+use super::trigger_gate::Exits;
 use super::writer::Writer;
 use crate::{Error, Result};
 
@@ -158,7 +159,27 @@ impl BagRecording {
         wait.wait().unwrap_or(Err(Error::NotRecording))
     }
 
+    /// Fires a trigger by its name.
+    pub(super) fn fire(&self, trigger: &str) -> Result<()> {
+        let shared = &self.shared;
+        let wrong = |reason| Error::Option {
+            option: "trigger",
+            reason,
+        };
+        let mut gate = shared.input.gate();
+        let gate = gate.as_mut();
+        let gate = gate.ok_or_else(|| wrong("the recorder has no triggers".to_owned()))?;
+        let exits = Exits::new(&shared.input.queue, &shared.inputs);
+        gate.fire(trigger, shared.node_time_ns(), &exits)
+            .map_err(wrong)
+    }
+
     pub(super) fn snapshot(&self) -> Result<u64> {
+        if let Some(mut gate) = self.shared.input.gate() {
+            let exits = Exits::new(&self.shared.input.queue, &self.shared.inputs);
+            gate.snapshot(self.shared.node_time_ns(), &exits);
+            return Ok(0);
+        }
         let (give, wait) = Reply::pair(&self.shared.base);
         self.shared.command(Command::Snapshot(give));
         wait.wait().unwrap_or(Err(Error::NotRecording))
@@ -200,6 +221,7 @@ impl BagRecording {
             queue_limit: shared.options.max_cache_bytes,
             discovery: shared.discovering.load(Ordering::Acquire),
             topics: topics.collect(),
+            triggers: shared.trigger_status(),
         }
     }
 

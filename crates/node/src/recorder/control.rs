@@ -18,8 +18,14 @@ pub enum Control {
     Split,
     /// Start a new file at that moment.
     SplitAt(Moment),
-    /// Write what the circular buffer holds; only with [`Options::snapshot_mode`](super::Options::snapshot_mode).
+    /// Write what the circular buffer holds; only with [`Options::snapshot_mode`](super::Options::snapshot_mode). With
+    /// [`Options::triggers`](super::Options::triggers), open a window as if a trigger had fired.
     Snapshot,
+    /// Fire a trigger, whatever its condition.
+    Fire {
+        /// Its name.
+        trigger: String,
+    },
     /// Close the bag; the node stays. Blocks until the bag is closed.
     Stop,
     /// Start a new bag after a stop.

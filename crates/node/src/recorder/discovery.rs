@@ -263,15 +263,13 @@ impl Discovery {
         };
         let options = &self.shared.options;
         let type_hash = hash.or_else(|| found.as_ref().and_then(|found| found.hash));
-        let repeat = options.repeat.get(topic).copied().or_else(|| {
-            let latched = QosClass::all(&offers)
-                .iter()
-                .any(|class| class.is_latched());
-            options.repeat_all.filter(|_| latched)
-        });
-        if let (Some(depth), Some(mut ring)) = (repeat, self.shared.input.ring()) {
-            ring.repeat(input.topic(), depth);
+        let classes = QosClass::all(&offers);
+        let repeat = options.repeats(topic, classes.iter().any(|class| class.is_latched()));
+        if let Some(depth) = repeat {
+            self.shared.input.repeat(input.topic(), depth);
         }
+        // With triggers, the ring repeats messages at the start of each window.
+        let repeat = repeat.filter(|_| options.triggers.is_none());
         let known = found.is_some();
         let info = TopicInfo {
             offered_qos_profiles: profiles_to_yaml(&offers, QosSpelling::Names),
@@ -279,6 +277,7 @@ impl Discovery {
             definition: found.map(|found| found.definition).unwrap_or_default(),
             ..TopicInfo::new(topic, &name)
         };
+        self.shared.bind_triggers(input.topic(), &info);
         // Before the first sample can arrive, so that the writer knows its topic.
         self.shared.command(Command::AddTopic(Box::new(NewTopic {
             topic: input.topic(),
@@ -316,6 +315,7 @@ impl Discovery {
         let left = departed.iter().filter(|info| active.is_of_type(info));
         let offers = own.iter().copied().chain(left.filter(|_| own.is_empty()));
         let offers: Vec<QosProfile> = offers.map(|info| info.qos).collect();
+        shared.set_deadline(topic, &offers);
         if let Err(error) = active.subscribe(&shared, &offers) {
             self.failed.insert(topic.to_owned());
             let text = format!("cannot subscribe to {topic}, will retry: {error}");

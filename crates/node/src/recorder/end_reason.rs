@@ -12,6 +12,8 @@ pub enum EndReason {
     Size,
     /// It reached its maximum number of messages.
     Messages,
+    /// It has its maximum number of windows.
+    Windows,
     /// The disk is nearly full.
     LowDiskSpace,
     /// The directory or the file is not there any more.
@@ -25,6 +27,7 @@ impl fmt::Display for EndReason {
             Self::Duration => "the maximum duration is reached",
             Self::Size => "the maximum size is reached",
             Self::Messages => "the maximum number of messages is reached",
+            Self::Windows => "the maximum number of windows is reached",
             Self::LowDiskSpace => "the disk is nearly full",
             Self::Vanished => "the directory of the bag is gone",
         })

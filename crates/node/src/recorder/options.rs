@@ -11,6 +11,7 @@ use super::drop_policy::DropPolicy;
 use super::note::Note;
 use super::types::TypeSource;
 use crate::host_clock::HostClock;
+use crate::trigger::Trigger;
 use crate::{Error, Names, Result, TopicSelection};
 
 /// Makes the options of a bag; called for each bag.
@@ -21,6 +22,10 @@ pub type Reporter = Arc<dyn Fn(&Note) + Send + Sync>;
 
 /// Called before each write, with its number of bytes: tests simulate a slow disk with it.
 pub type BeforeWrite = Arc<dyn Fn(usize) + Send + Sync>;
+
+/// How many of the last messages of a latched topic a window begins with, if no option says it: as many as nodes that
+/// publish to `/tf_static`, which each have their own.
+const LATCHED_DEPTH: usize = 10;
 
 /// The options of a recorder.
 #[derive(Clone)]
@@ -45,6 +50,9 @@ pub struct Options {
     pub max_cache_duration: Duration,
     /// Keep messages in a circular buffer and write them on [`Control::Snapshot`](super::Control::Snapshot).
     pub snapshot_mode: bool,
+    /// Keep messages in a circular buffer and write those around the firings of triggers. The buffer has three quarters
+    /// of [`max_cache_bytes`](Self::max_cache_bytes).
+    pub triggers: Option<TriggerOptions>,
     /// Start paused.
     pub start_paused: bool,
     /// Which message is dropped when the queue is full.
@@ -83,6 +91,36 @@ pub struct Options {
 
 /// Reads the state of the host clock.
 pub type HostClockSource = Arc<dyn Fn() -> HostClock + Send + Sync>;
+
+/// The triggers of a recorder.
+#[derive(Clone, Debug, Default)]
+pub struct TriggerOptions {
+    /// The triggers; their names differ.
+    pub triggers: Vec<Trigger>,
+    /// The recording ends after so many windows; 0 for no limit.
+    pub max_windows: u32,
+}
+
+impl TriggerOptions {
+    /// Checks that there are triggers, and that their names differ.
+    ///
+    /// # Errors
+    /// [`Error::Option`] with the reason.
+    pub fn check(&self) -> Result<()> {
+        let mut names: Vec<&str> = self.triggers.iter().map(|known| &*known.name).collect();
+        names.sort_unstable();
+        let twice = names.array_windows().find(|[one, next]| one == next);
+        let reason = match twice {
+            Some([name, _]) => format!("two are called {name}"),
+            None if names.is_empty() => "there is no trigger".to_owned(),
+            None => return Ok(()),
+        };
+        Err(Error::Option {
+            option: "triggers",
+            reason,
+        })
+    }
+}
 
 /// Whether topics that appear later are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -123,6 +161,7 @@ impl Options {
             max_cache_bytes: 100 << 20,
             max_cache_duration: Duration::ZERO,
             snapshot_mode: false,
+            triggers: None,
             start_paused: false,
             drop_policy: DropPolicy::default(),
             drop_policies: BTreeMap::new(),
@@ -159,6 +198,7 @@ impl Options {
         if self.snapshot_mode && self.max_cache_bytes == 0 {
             return wrong("snapshot mode", "it needs a cache, and the cache size is 0");
         }
+        self.check_triggers()?;
         if self.discovery == DiscoveryMode::Once && self.log_clock.is_some() {
             return wrong(
                 "discovery",
@@ -166,6 +206,34 @@ impl Options {
             );
         }
         Ok(())
+    }
+
+    fn check_triggers(&self) -> Result<()> {
+        let Some(options) = &self.triggers else {
+            return Ok(());
+        };
+        if self.max_cache_bytes == 0 {
+            return Err(Error::Option {
+                option: "triggers",
+                reason: "they need a cache, and the cache size is 0".to_owned(),
+            });
+        }
+        options.check()
+    }
+
+    /// Whether the circular buffer is written on request only.
+    pub(super) fn has_plain_ring(&self) -> bool {
+        self.snapshot_mode && self.triggers.is_none()
+    }
+
+    /// How many of the last messages of a topic are repeated; with triggers, windows begin with those of every latched
+    /// topic.
+    pub(super) fn repeats(&self, topic: &str, is_latched: bool) -> Option<usize> {
+        let own = self.repeat.get(topic).copied();
+        let all = self
+            .repeat_all
+            .or(self.triggers.as_ref().map(|_| LATCHED_DEPTH));
+        own.or(all.filter(|_| is_latched))
     }
 
     pub(super) fn policy(&self, topic: &str) -> DropPolicy {

@@ -13,6 +13,8 @@ pub(super) struct QueuedMessage {
     pub(super) payload: Bytes,
     /// Whether it is repeated at the start of a snapshot. The original is accounted for already.
     pub(super) is_copy: bool,
+    /// The number of its window with triggers, else 0; a window begins in a new file.
+    pub(super) window: u32,
     /// Where its bytes are counted; set by the queue.
     pub(super) pool: Pool,
     /// Whether a newer message of its topic may take its place; set by the queue.
@@ -31,6 +33,7 @@ impl QueuedMessage {
             sequence: 0,
             payload,
             is_copy: false,
+            window: 0,
             pool: Pool::Common,
             replaceable: false,
         }

@@ -7,7 +7,8 @@ use super::{Control, Moment, Phase, Recorder, Stamp};
 use crate::ros_node::{RosNode, Service, ServiceTypes};
 use crate::{Error, Result};
 
-/// The services of a recorder: those of `ros2 bag record`, and `~/get_recorder_statistics`. They end when it is dropped.
+/// The services of a recorder: those of `ros2 bag record`, `~/get_recorder_statistics`, and `~/trigger/<name>` for each
+/// trigger. They end when it is dropped.
 ///
 /// All of them become a [`Control`] or read the [`Status`](super::Status).
 #[derive(Debug)]
@@ -113,7 +114,9 @@ impl Services {
         let mut services = Vec::new();
         for (name, type_name, answer) in SERVICES {
             // As in rosbag2: without a circular buffer there is no snapshot.
-            if name == "~/snapshot" && !recorder.options().snapshot_mode {
+            let options = recorder.options();
+            let has_ring = options.snapshot_mode || options.triggers.is_some();
+            if name == "~/snapshot" && !has_ring {
                 continue;
             }
             let type_name = format!("rosbag2_interfaces/srv/{type_name}");
@@ -131,6 +134,10 @@ impl Services {
             services.push(node.serve_with(name, types, QosProfile::SERVICES, handler)?);
         }
         services.push(statistics(node, recorder)?);
+        let options = recorder.options().triggers.as_ref();
+        for trigger in options.into_iter().flat_map(|options| &options.triggers) {
+            services.push(trigger_service(node, recorder, &trigger.name)?);
+        }
         Ok(Self {
             _services: services,
         })
@@ -205,6 +212,25 @@ fn moment(request: &Value, verb: &str) -> Result<Option<Moment>> {
 /// Puts an error into the response, if it has fields for it.
 fn with_error(answer: &mut Value, result: Result<()>) -> Result<()> {
     Codes::PLAIN.fill_in(answer, result)
+}
+
+/// `~/trigger/<name>`: fires a trigger.
+fn trigger_service(node: &RosNode, recorder: &Recorder, trigger: &str) -> Result<Service> {
+    let types = ServiceTypes::builtin("std_srvs/srv/Trigger")?;
+    let response = std::sync::Arc::clone(&types.response);
+    let (recorder, trigger) = (recorder.clone(), trigger.to_owned());
+    let name = format!("~/trigger/{trigger}");
+    let handler = move |_: &Value| {
+        let mut value = response.default_value()?;
+        let fired = recorder.control(&Control::Fire {
+            trigger: trigger.clone(),
+        });
+        value.set("success", fired.is_ok())?;
+        let text = fired.map_or_else(|error| error.to_string(), |()| format!("{trigger} fired"));
+        value.set("message", Value::String(text.as_str().into()))?;
+        Ok(value)
+    };
+    node.serve_with(&name, types, QosProfile::SERVICES, handler)
 }
 
 /// `~/get_recorder_statistics`: the totals since the recording began.

@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use timeloom_time::{Clock, Ros, Steady, System, Time, TimeBase};
+use timeloom_time::{Clock, Duration, Ros, Steady, System, Time, TimeBase};
 
 use super::drop_policy::DropPolicy;
 use super::moment::Trigger;
@@ -11,6 +11,7 @@ use super::queue::Queue;
 use super::queued_message::QueuedMessage;
 use super::ring::Ring;
 use super::transport_account::Wanted;
+use super::trigger_gate::TriggerGate;
 use timeloom_wire::backend::lock;
 
 /// The state that the inputs of all topics share: pause, queue, ring and clocks.
@@ -18,6 +19,8 @@ pub(super) struct SharedInput {
     pub(super) queue: Queue,
     /// In snapshot mode, messages wait here for a snapshot.
     ring: Option<Mutex<Ring>>,
+    /// With triggers, messages wait here for a window.
+    gate: Option<Mutex<TriggerGate>>,
     paused: AtomicBool,
     /// The planned end of the pause.
     resume_at: Mutex<Option<Trigger>>,
@@ -32,11 +35,15 @@ impl SharedInput {
     pub(super) fn new(base: &TimeBase, options: &Options) -> Self {
         let span = options.max_cache_duration;
         let ring = options
-            .snapshot_mode
+            .has_plain_ring()
             .then(|| Mutex::new(Ring::new(options.max_cache_bytes, span.nanos())));
+        // The span of messages that wait for a trigger is the trigger's.
+        let gate = TriggerGate::new(options);
+        let queue_span = if gate.is_some() { Duration::ZERO } else { span };
         Self {
-            queue: Queue::new(base, options.max_cache_bytes, span),
+            queue: Queue::new(base, options.max_cache_bytes, queue_span),
             ring,
+            gate: gate.map(Mutex::new),
             paused: AtomicBool::new(options.start_paused),
             resume_at: Mutex::default(),
             log_clock: options.log_clock.clone(),
@@ -49,6 +56,21 @@ impl SharedInput {
     pub(super) fn ring(&self) -> Option<MutexGuard<'_, Ring>> {
         let ring = self.ring.as_ref()?;
         Some(lock(ring))
+    }
+
+    pub(super) fn gate(&self) -> Option<MutexGuard<'_, TriggerGate>> {
+        let gate = self.gate.as_ref()?;
+        Some(lock(gate))
+    }
+
+    /// Keeps the last messages of a latched topic, for snapshots and windows.
+    pub(super) fn repeat(&self, topic: u32, depth: usize) {
+        if let Some(mut ring) = self.ring() {
+            ring.repeat(topic, depth);
+        }
+        if let Some(mut gate) = self.gate() {
+            gate.ring().repeat(topic, depth);
+        }
     }
 
     pub(super) fn set_paused(&self, paused: bool, resume_at: Option<Trigger>) {

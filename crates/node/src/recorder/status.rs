@@ -3,6 +3,8 @@ use std::path::PathBuf;
 use timeloom_bag::TopicStatistics;
 use timeloom_time::Duration;
 
+use crate::trigger::TriggerState;
+
 /// The state of a recorder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
@@ -33,6 +35,19 @@ pub struct Status {
     pub discovery: bool,
     /// The topics in the order in which they were found.
     pub topics: Vec<TopicStatus>,
+    /// With triggers: what they did.
+    pub triggers: Option<TriggerStatus>,
+}
+
+/// The triggers of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TriggerStatus {
+    /// Each trigger.
+    pub triggers: Vec<TriggerState>,
+    /// The number of windows so far.
+    pub windows: u32,
+    /// Whether messages go to a window now.
+    pub is_open: bool,
 }
 
 /// One topic of a recording.

@@ -10,6 +10,7 @@ use super::queued_message::QueuedMessage;
 use super::shared_input::SharedInput;
 use super::throttle::Throttle;
 use super::transport_account::{End, Missing, TransportAccount, Wanted};
+use super::trigger_gate::{Exits, TriggerGate};
 use timeloom_wire::backend::lock;
 
 /// Receives the messages of one topic: counts them, leaves out those that are not wanted, and queues the rest.
@@ -134,11 +135,20 @@ impl TopicInputs {
         self.lock().clone()
     }
 
-    /// Counts a message that was overwritten in the ring, or that no snapshot asked for.
-    pub(super) fn overwritten(&self, message: &QueuedMessage) {
-        if let Some(input) = self.lock().get(message.index()) {
-            let mut account = input.account();
-            account.ledger.miss(OVERWRITTEN, 1, message.log_time_ns);
+    /// Counts messages that were overwritten in the ring, or that no snapshot and no trigger asked for.
+    pub(super) fn overwritten(&self, topic: u32, messages: u64, when_ns: i64) {
+        self.miss(topic, OVERWRITTEN, messages, when_ns);
+    }
+
+    /// Counts messages that a trigger asked for and that the ring had no room for.
+    pub(super) fn lost_in_ring(&self, topic: u32, messages: u64, when_ns: i64) {
+        self.miss(topic, QUEUE, messages, when_ns);
+    }
+
+    fn miss(&self, topic: u32, cause: MissingCause, messages: u64, when_ns: i64) {
+        let index = usize::try_from(topic).unwrap_or(usize::MAX);
+        if let Some(input) = self.lock().get(index) {
+            input.account().ledger.miss(cause, messages, when_ns);
         }
     }
 }
@@ -283,16 +293,36 @@ impl TopicInput {
     }
 
     fn keep(&self, message: QueuedMessage) {
-        let log_time_ns = message.log_time_ns;
+        if let Some(gate) = self.shared_input.gate() {
+            return self.pass(gate, message);
+        }
         let Some(mut ring) = self.shared_input.ring() else {
-            let lost = self.shared_input.push(message, self.policy);
-            if lost > 0 {
-                self.account().ledger.miss(QUEUE, lost, log_time_ns);
-            }
-            return;
+            return self.queue(message);
         };
         let elsewhere = self.shared_input.queue.used();
-        ring.push(message, elsewhere, |message| self.all.overwritten(message));
+        ring.push(message, elsewhere, |gone, _| {
+            self.all.overwritten(gone.topic, 1, gone.log_time_ns);
+        });
+    }
+
+    /// Lets the triggers see a message; it is queued if it is in a window.
+    fn pass(&self, mut gate: MutexGuard<'_, TriggerGate>, message: QueuedMessage) {
+        let exits = Exits::new(&self.shared_input.queue, &self.all);
+        let Some(message) = gate.message(message, &exits) else {
+            return;
+        };
+        // A push that blocks must not hold the gate: the writer needs it to make room.
+        let gate = (self.policy != DropPolicy::Block).then_some(gate);
+        self.queue(message);
+        drop(gate);
+    }
+
+    fn queue(&self, message: QueuedMessage) {
+        let log_time_ns = message.log_time_ns;
+        let lost = self.shared_input.push(message, self.policy);
+        if lost > 0 {
+            self.account().ledger.miss(QUEUE, lost, log_time_ns);
+        }
     }
 
     /// The highest sequence number received from each publisher.

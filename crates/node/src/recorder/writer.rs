@@ -1,4 +1,5 @@
 mod declare;
+mod windows;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use timeloom_bag::bag::BagSummary;
 use timeloom_bag::{BagWriter, HOST_CLOCK_KEY, LossCause, Message, TopicId, WriteOutcome};
 use timeloom_time::Duration;
 
+use self::windows::WindowFiles;
 use super::command::{Command, NewTopic};
 use super::end_reason::EndReason;
 use super::moment::Trigger;
@@ -37,6 +39,8 @@ pub(super) struct Writer {
     messages: u64,
     /// The planned split.
     split_at: Option<Trigger>,
+    /// With triggers: the windows and their files.
+    windows: WindowFiles,
     over: bool,
 }
 
@@ -63,6 +67,7 @@ impl Writer {
             watchdog,
             messages: 0,
             split_at: None,
+            windows: WindowFiles::default(),
             over: false,
         }
     }
@@ -74,6 +79,7 @@ impl Writer {
         loop {
             let patience = if rest { REST } else { GATHER };
             self.shared.input.queue.wait(patience, rest);
+            let final_window = self.final_window();
             self.shared.input.queue.take(&mut batch);
             // Taken after the messages, so that each topic is declared before its first message.
             let mut finish = false;
@@ -92,6 +98,7 @@ impl Writer {
             }
             rest = batch.is_empty();
             self.write_all(&mut batch);
+            self.close_window(final_window);
             // Messages before a split belong to the old file.
             for command in later {
                 self.execute(command);
@@ -181,8 +188,16 @@ impl Writer {
         }
     }
 
-    /// Writes a stretch; if the planned split falls into it, to two files.
+    /// Writes a stretch; each window begins in a file of its own.
     fn write(&mut self, stretch: &[QueuedMessage]) {
+        for part in stretch.chunk_by(|one, next| one.window == next.window) {
+            self.enter_window(part);
+            self.write_planned(part);
+        }
+    }
+
+    /// Writes a stretch; if the planned split falls into it, to two files.
+    fn write_planned(&mut self, stretch: &[QueuedMessage]) {
         let Some(moment) = self.split_at else {
             return self.write_stretch(stretch);
         };
@@ -281,6 +296,9 @@ impl Writer {
     fn housekeeping(&mut self, finish: bool, idle: bool) {
         let now = self.shared.clock.now();
         let due = self.watchdog.is_due(now);
+        if !finish {
+            self.run_triggers(due);
+        }
         if due {
             self.run_due_triggers();
             self.update_unknown();
@@ -363,7 +381,8 @@ impl Writer {
     fn count_ring_as_left_out(&self) {
         let snapshot = self.shared.input.ring().map(|mut ring| ring.take());
         for message in snapshot.into_iter().flat_map(|snapshot| snapshot.messages) {
-            self.shared.inputs.overwritten(&message);
+            let inputs = &self.shared.inputs;
+            inputs.overwritten(message.topic, 1, message.log_time_ns);
         }
     }
 
@@ -399,6 +418,7 @@ impl Writer {
             self.declare(index, None);
         }
         self.count_ring_as_left_out();
+        self.finish_windows();
         self.update_account();
         for topic in &self.topics {
             if let Some(id) = topic.id {

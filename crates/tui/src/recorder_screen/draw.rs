@@ -98,6 +98,19 @@ fn account_lines(screen: &RecorderScreen, status: &Status) -> Vec<Line<'static>>
         let (most, open) = (total.unknown.at_most(), total.unknown.open_publishers);
         second.push(format!("unknown {}", unknown(most, open)));
     }
+    if let Some(triggers) = &status.triggers {
+        let fired: u64 = triggers.triggers.iter().map(|trigger| trigger.fired).sum();
+        let open = if triggers.is_open { ", one open" } else { "" };
+        second.push(format!(
+            "triggers {} armed, fired {fired}   windows {}{open}",
+            triggers
+                .triggers
+                .iter()
+                .filter(|one| one.broken.is_none())
+                .count(),
+            triggers.windows
+        ));
+    }
     if !screen.clock.is_empty() {
         second.push(format!("clock: {}", screen.clock));
     }

@@ -1,6 +1,6 @@
 use ratatui::crossterm::event::KeyCode;
 use timeloom_bag::TopicStatistics;
-use timeloom_node::recorder::{Control, Phase, Status, TopicStatus};
+use timeloom_node::recorder::{Control, Phase, Status, TopicStatus, TriggerStatus};
 use timeloom_time::{Duration, Time};
 use timeloom_tui::{Flow, RecorderScreen, Screen as _, Theme};
 
@@ -28,6 +28,7 @@ fn status(lost: u64) -> Status {
         queue_limit: 100_000_000,
         discovery: true,
         topics: vec![topic("/tf", 1000, 0), topic("/image", 900, lost)],
+        triggers: None,
     }
 }
 
@@ -51,6 +52,23 @@ fn the_account_adds_up_in_one_line() {
         "published 2,000 = recorded 1,900 + lost on the wire 100 + lost in the recorder 0 + left out 0"
     );
     assert!(lines[5].starts_with("/tf"), "{text}");
+}
+
+#[test]
+fn triggers_and_windows_are_shown() {
+    let mut status = status(0);
+    status.triggers = Some(TriggerStatus {
+        triggers: Vec::new(),
+        windows: 3,
+        is_open: true,
+    });
+    let mut screen = RecorderScreen::new(true, Theme::new(false));
+    screen.update(status, Time::from_nanos(0));
+    let text = text(&screen, 100, 24);
+    assert!(
+        text.contains("triggers 0 armed, fired 0   windows 3, one open"),
+        "{text}"
+    );
 }
 
 #[test]

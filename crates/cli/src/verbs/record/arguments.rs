@@ -9,6 +9,7 @@ use timeloom_node::recorder::DropPolicy;
 use timeloom_time::Duration;
 
 use super::key_value::KeyValue;
+use super::triggers::TriggerArguments;
 use crate::live::LiveArguments;
 use crate::log_level::LogLevel;
 use crate::verbs::convert::writer_settings::{duration, size};
@@ -21,6 +22,7 @@ EXAMPLES
   timeloom record -e '^/camera' --exclude-regex compressed$
   timeloom record -a -d 10m --max-bag-files 6            the last hour, in files of ten minutes
   timeloom record -a --snapshot-mode --max-cache-duration 30s    `s` writes the last half minute
+  timeloom record -a --trigger 'low: /battery.voltage < 11.5 for 2s' --before 30s --after 10s
   timeloom record -a --min-free-space 2GiB               ends before the disk is full
   timeloom record --topics /cmd_vel --trace              with the lineage, for `timeloom trace report`
   timeloom record -a -d 1m --upload s3://robots/r2/ --delete-uploaded    each closed file goes to object storage
@@ -41,6 +43,8 @@ pub(crate) struct Arguments {
     pub(super) output: OutputArguments,
     #[command(flatten)]
     pub(super) discovery: DiscoveryArguments,
+    #[command(flatten)]
+    pub(super) triggers: TriggerArguments,
     #[command(flatten)]
     pub(super) behaviour: BehaviourArguments,
     #[command(flatten)]
@@ -293,6 +297,11 @@ fn distro(text: &str) -> Result<Distro, String> {
 }
 
 impl Arguments {
+    /// Whether messages are kept in the cache until they are asked for.
+    pub(super) fn has_ring(&self) -> bool {
+        self.behaviour.snapshot_mode || !self.triggers.is_empty()
+    }
+
     /// How often losses are published at most, in Hz.
     pub(super) fn statistics_rate(&self) -> f64 {
         self.behaviour.statistics_rate.unwrap_or(1.0)

@@ -7,6 +7,7 @@ use crate::failure::Failure;
 pub(super) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     selection(&arguments.selection)?;
     exclusions(&arguments.selection)?;
+    triggers(arguments)?;
     behaviour(arguments)?;
     output(arguments)?;
     Ok(warnings(arguments))
@@ -71,6 +72,38 @@ fn exclusions(given: &SelectionArguments) -> Result<(), Failure> {
             );
             return wrong(text, &format!("use it together with {needed}"));
         }
+    }
+    Ok(())
+}
+
+fn triggers(arguments: &Arguments) -> Result<(), Failure> {
+    let (given, behaviour) = (&arguments.triggers, &arguments.behaviour);
+    if given.is_empty() {
+        return match given.flags().first() {
+            Some(flag) => wrong(
+                format!("{flag} has no effect without a trigger"),
+                "add --trigger 'NAME: CONDITION' or --triggers FILE",
+            ),
+            None => Ok(()),
+        };
+    }
+    if behaviour.snapshot_mode {
+        return wrong(
+            "--snapshot-mode and triggers both decide when the cache is written",
+            "leave out --snapshot-mode: with triggers, ~/snapshot and the key s work, too",
+        );
+    }
+    if behaviour.max_cache_size == Some(0) {
+        return wrong(
+            "triggers keep messages in the cache, and --max-cache-size 0 leaves no room",
+            "give the cache a size",
+        );
+    }
+    if behaviour.max_cache_duration.is_some() {
+        return wrong(
+            "--max-cache-duration has no effect with triggers",
+            "--before says how long messages are kept",
+        );
     }
     Ok(())
 }

@@ -12,13 +12,14 @@ use timeloom_msg::{Distro, QosProfile, TypeName};
 use timeloom_node::host_clock::HostClockProbe;
 use timeloom_node::recorder::{
     DiscoveryMode, DiskGuard, DropPolicy, HostClockSource, Limits, LowSpaceAction, Options,
-    Selection,
+    Selection, TriggerOptions,
 };
 use timeloom_node::{RosNode, TypeFinder};
 use timeloom_time::{Clock, Duration, System};
 
 use super::arguments::{Arguments, LowSpace, SelectionArguments, span};
 use super::key_value::KeyValue;
+use super::triggers;
 use crate::context::Context;
 use crate::decode::resolver;
 use crate::environment;
@@ -38,6 +39,7 @@ pub(super) struct Setup<'a> {
     drop_policies: BTreeMap<String, DropPolicy>,
     throttle: BTreeMap<String, Duration>,
     repeat: BTreeMap<String, usize>,
+    triggers: Option<TriggerOptions>,
 }
 
 impl<'a> Setup<'a> {
@@ -55,6 +57,7 @@ impl<'a> Setup<'a> {
             })?,
             throttle: values(&arguments.behaviour.topic_throttle_frequency, "HZ", period)?,
             repeat: repeat(&arguments.output.repeat_transient_local)?,
+            triggers: triggers::read(&arguments.triggers)?,
             arguments,
         };
         // Once now, so that errors are reported before anything is created.
@@ -81,11 +84,9 @@ impl<'a> Setup<'a> {
         let (writer, max_files, distro) =
             (self.writer.clone(), self.max_files, self.ros_distro.clone());
         let guarded = limits.min_free_space.is_some() || limits.min_free_space_percent.is_some();
-        let base = Options::new(
-            &self.output,
-            selection(&self.arguments.selection),
-            Arc::new(types(node)),
-        );
+        let mut selection = selection(&self.arguments.selection);
+        triggers::select(&mut selection, self.triggers.as_ref());
+        let base = Options::new(&self.output, selection, Arc::new(types(node)));
         Ok(Options {
             bag: Arc::new(move || BagOptions {
                 max_files,
@@ -110,6 +111,7 @@ impl<'a> Setup<'a> {
             },
             max_cache_duration: span(behaviour.max_cache_duration),
             snapshot_mode: behaviour.snapshot_mode,
+            triggers: self.triggers.clone(),
             start_paused: behaviour.start_paused,
             drop_policy: behaviour.drop_policy.unwrap_or_default(),
             drop_policies: self.drop_policies.clone(),

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::json;
-use timeloom_bag::{LossCause, MissingCause, TopicStatistics};
+use timeloom_bag::{LossCause, MissingCause, TopicStatistics, TriggerWindow};
 use timeloom_node::recorder::{EndReason, Report, TopicStatus};
 use timeloom_text::{counted, grouped, percent, size};
 
 use crate::context::Context;
+use crate::verbs::info::trigger_windows;
 
 /// Prints the account of the recording; true when messages were lost.
 pub(crate) fn print(report: &Report, context: &mut Context) -> bool {
@@ -28,6 +29,10 @@ pub(crate) fn print(report: &Report, context: &mut Context) -> bool {
         report.directory.display()
     );
     context.printer.note(&text);
+    let windows = trigger_windows::lines(&report.metadata.custom_data);
+    if !windows.is_empty() {
+        context.printer.note(windows.trim_end());
+    }
     for topic in &report.topics {
         if let Some(text) = causes(&topic.statistics) {
             context.printer.aside(&format!("{}: {text}", topic.name));
@@ -65,6 +70,27 @@ pub(crate) fn json(report: &Report) -> serde_json::Value {
             "repeated": topic.repeated,
         })
     });
+    let windows = TriggerWindow::all(&report.metadata.custom_data);
+    let windows = windows.iter().map(|window| {
+        let firings = window.firings.iter().map(|firing| {
+            json!({
+                "trigger": firing.trigger,
+                "time_ns": firing.time_ns,
+                "condition": firing.condition,
+                "reason": firing.reason,
+            })
+        });
+        json!({
+            "window": window.number,
+            "file": window.file,
+            "begin_ns": window.begin_ns,
+            "end_ns": window.end_ns,
+            "end": window.end,
+            "lost": window.lost,
+            "firings": firings.collect::<Vec<_>>(),
+            "more_firings": window.more_firings,
+        })
+    });
     json!({
         "directory": report.directory.display().to_string(),
         "reason": report.reason.to_string(),
@@ -73,6 +99,7 @@ pub(crate) fn json(report: &Report) -> serde_json::Value {
         "deleted_files": report.deleted_files,
         "lossy": is_lossy(report),
         "topics": topics.collect::<Vec<_>>(),
+        "trigger_windows": windows.collect::<Vec<_>>(),
         "absent": report.absent,
         "error": report.error.as_ref().map(ToString::to_string),
     })

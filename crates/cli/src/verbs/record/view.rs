@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
-use timeloom_node::recorder::{Phase, Status, TopicStatus};
+use timeloom_node::recorder::{Phase, Status, TopicStatus, TriggerStatus};
 use timeloom_text::{grouped, size};
 use timeloom_time::{Clock, Duration, Steady, Time};
 
@@ -121,10 +121,11 @@ fn line(status: &Status) -> String {
         Phase::Paused => "paused",
         Phase::Stopped => "stopped",
     };
+    let triggers = status.triggers.as_ref().map(trigger_text);
     let percent = status.queue_bytes * 100 / status.queue_limit.max(1);
     format!(
         "{state} {:02}:{:02}:{:02}  {} topics  {} messages  {}  cache {percent} %  lost: {} in transport, {} in \
-         recorder  left out: {}",
+         recorder  left out: {}{}",
         seconds / 3600,
         seconds / 60 % 60,
         seconds % 60,
@@ -134,5 +135,21 @@ fn line(status: &Status) -> String {
         grouped(total.messages_lost_in_transport),
         grouped(total.messages_lost_in_recorder()),
         grouped(total.messages_left_out()),
+        triggers.unwrap_or_default(),
     )
+}
+
+/// The windows, and the triggers that wait, are true, or cannot fire.
+fn trigger_text(status: &TriggerStatus) -> String {
+    let open = if status.is_open { " (one open)" } else { "" };
+    let states = status.triggers.iter().map(|trigger| {
+        let state = match (&trigger.broken, trigger.is_true) {
+            (Some(_), _) => "broken",
+            (None, true) => "true",
+            (None, false) => "armed",
+        };
+        format!("{} {state}", trigger.name)
+    });
+    let states = states.collect::<Vec<_>>().join(", ");
+    format!("  windows: {}{open}  triggers: {states}", status.windows)
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use timeloom_bag::TopicInfo;
+
 use super::{Topic, Writer};
 use crate::recorder::command::NewTopic;
 use crate::recorder::note::Note;
@@ -72,11 +74,14 @@ impl Writer {
         let Some(known) = self.topics.get(index) else {
             return;
         };
+        let mut info = TopicInfo::new(&known.input.name, &known.input.type_name);
+        info.definition = found.definition.clone();
+        self.shared.bind_triggers(topic, &info);
         let Some(id) = known.id else {
             return self.declare(index, Some(found));
         };
         // The definition of a type without fields has no text.
-        let has = |info: &timeloom_bag::TopicInfo| !info.definition.encoding.is_empty();
+        let has = |info: &TopicInfo| !info.definition.encoding.is_empty();
         if self.bag.topics().get(id.index()).is_some_and(has) {
             return;
         }
