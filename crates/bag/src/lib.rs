@@ -17,6 +17,7 @@ pub mod metadata;
 pub mod place;
 pub mod recover;
 pub mod reindex;
+pub mod robot;
 mod source;
 pub mod sqlite;
 mod statistics;
@@ -39,6 +40,10 @@ pub use metadata::BagMetadata;
 pub use place::{LocalPlace, Place};
 pub use recover::recover;
 pub use reindex::reindex;
+pub use robot::{
+    ENVIRONMENT_KEY, NodeParameters, ParameterEntry, RecordingEnvironment, RobotParameter,
+    RobotParameters, RobotState, StatePart,
+};
 pub use source::{FileSource, Source};
 pub use statistics::{
     LeftOut, LeftOutCause, LossCause, LossInterval, LossTimeline, MissingCause, RecorderLoss,

@@ -4,12 +4,12 @@ mod account;
 mod closer;
 pub(crate) mod described;
 mod files;
-mod graph;
 mod latched;
 mod missing;
 mod open_file;
 mod options;
 mod saving;
+mod state;
 
 pub use options::{BagOptions, StorageOptions};
 
@@ -28,7 +28,7 @@ use crate::metadata::{sync_directory, write_metadata_file};
 use crate::storage::WriteOutcome;
 use crate::{
     BagMetadata, Error, LossCause, Message, MessageDefinition, MissingCause, Result, RobotGraph,
-    TopicAccount, TopicId, TopicInfo, TopicStatistics,
+    RobotParameters, TopicAccount, TopicId, TopicInfo, TopicStatistics,
 };
 
 /// One file was closed and the next one opened.
@@ -88,6 +88,8 @@ pub struct BagWriter {
     latched: Latched,
     /// The graph of the robot as it is now: each further file begins with it.
     graph: RobotGraph,
+    /// The parameters of its nodes as they are now.
+    parameters: RobotParameters,
 }
 
 impl BagWriter {
@@ -131,6 +133,7 @@ impl BagWriter {
             pending: WriteOutcome::default(),
             latched: Latched::default(),
             graph: RobotGraph::default(),
+            parameters: RobotParameters::default(),
         };
         writer.open_next(carry_over)?;
         tracing::info!(bag = %directory.display(), "bag created");
@@ -359,13 +362,13 @@ impl BagWriter {
         for topic in self.topics.iter() {
             writer.add_topic(topic)?;
         }
-        let graph_size = self.begin_graph(writer.as_mut());
+        let state_size = self.begin_state(writer.as_mut());
         Ok(self.files.open(OpenFile {
             path,
             writer,
             first_time_ns: None,
             messages: 0,
-            graph_size,
+            state_size,
         }))
     }
 

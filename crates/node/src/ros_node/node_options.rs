@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use timeloom_time::TimeHubOptions;
 
-use super::parameter_value::ParameterValue;
+use timeloom_msg::ParameterValue;
 use super::remap::Remap;
 use super::rosout::Severity;
 use super::time_source_choice::TimeSourceChoice;

@@ -6,7 +6,7 @@ use timeloom_msg::value::{Array, Struct, Text};
 use timeloom_msg::{Definitions, Schema, Value};
 
 use super::parameter_store::{Parameter, ParameterAccess, SetResult};
-use super::parameter_value::ParameterValue;
+use timeloom_msg::ParameterValue;
 use super::parameters::Parameters;
 use super::service::Answers;
 use crate::{Error, Result};

@@ -9,7 +9,7 @@ use timeloom_wire::MessageTime;
 
 use super::clock_source::ClockSource;
 use super::parameter_store::{Parameter, ParameterAccess, ParameterStore, SetResult};
-use super::parameter_value::ParameterValue;
+use timeloom_msg::ParameterValue;
 use super::qos_overrides::{Endpoint, Overridable};
 use super::rosout::{Logger, Severity};
 use super::time_source_choice::{

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::{Durability, History, Reliability};
 
-use super::parameter_value::ParameterValue;
+use timeloom_msg::ParameterValue;
 use crate::{Error, Result};
 
 /// Whose policies are changed.

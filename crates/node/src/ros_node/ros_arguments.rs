@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use super::names::Names;
 use super::node_options::NodeOptions;
 use super::parameter_file::{self, Section};
-use super::parameter_value::ParameterValue;
+use timeloom_msg::ParameterValue;
 use super::remap::{Remap, node_prefix};
 use super::rosout::Severity;
 use crate::{Error, Result};
