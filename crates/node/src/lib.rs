@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod error;
+pub mod fleet;
 pub mod host_clock;
 pub mod player;
 pub mod recorder;
@@ -11,8 +12,8 @@ mod type_finder;
 
 pub use error::{Error, Result};
 pub use ros_node::{
-    Client, Names, NodeOptions, NodeTimer, ParameterAccess, ParameterValue, Remap, Responder,
-    RosArguments, RosNode, Service, ServiceTypes, Severity, TimeSourceChoice, TypeService,
+    Client, Names, NodeOptions, NodeTimer, ParameterAccess, ParameterValue, Remap, RemoteParameter,
+    RemoteParameters, Responder, RosArguments, RosNode, Service, ServiceTypes, Severity, TimeSourceChoice, TypeService,
     TypedPublisher,
 };
 pub use topic_selection::{MatchedNames, TopicSelection};

@@ -24,6 +24,8 @@ mod moment;
 mod note;
 mod notifier;
 mod options;
+mod parameter_log;
+mod parameter_watch;
 mod pressure;
 mod publishers;
 mod qos_class;
@@ -263,6 +265,7 @@ impl Recorder {
                 elapsed: Duration::ZERO,
                 queue_bytes: 0,
                 queue_limit: 0,
+                host_clock: None,
                 discovery: false,
                 topics: Vec::new(),
             },

@@ -11,6 +11,7 @@ use super::command::{Command, NewTopic};
 use super::end_reason::EndReason;
 use super::moment::Trigger;
 use super::note::Note;
+use super::parameter_watch;
 use super::queued_message::QueuedMessage;
 use super::shared::{Shared, Written};
 use super::topic_input::TopicInput;
@@ -292,6 +293,7 @@ impl Writer {
                 self.shared.node_time_ns()
             };
             self.save_graph(until);
+            self.save_parameters(finish);
         }
         if due || idle || finish {
             let outcome = self.bag.tick(now.nanos());
@@ -316,6 +318,14 @@ impl Writer {
     fn save_graph(&mut self, until_ns: i64) {
         let changed = self.shared.graph_log().take_changed(until_ns);
         let outcome = self.bag.update_graph(&changed);
+        self.settle(&outcome);
+    }
+
+    /// Writes what is new of the robot's parameters into the bag.
+    fn save_parameters(&mut self, at_end: bool) {
+        let now = self.shared.node_time_ns();
+        let changed = parameter_watch::take_changed(&self.shared.parameter_log, now, at_end);
+        let outcome = self.bag.update_parameters(&changed);
         self.settle(&outcome);
     }
 
