@@ -40,16 +40,20 @@ pub struct FleetRecorder {
 impl FleetRecorder {
     /// The recorders of all fleets in a graph, by fleet and identity.
     pub fn all(graph: &Graph) -> Vec<Self> {
-        let servers = graph.endpoints().filter(|info| {
-            info.kind == EndpointKind::Server && info.type_name == CONTROL
-        });
+        let servers = graph
+            .endpoints()
+            .filter(|info| info.kind == EndpointKind::Server && info.type_name == CONTROL);
         let mut found: Vec<Self> = servers
             .filter_map(|info| {
                 let (fleet, rest) = info.topic.strip_prefix(PREFIX)?.split_once('/')?;
                 Some(Self {
                     fleet: fleet.to_owned(),
                     identity: rest.strip_suffix("/control")?.to_owned(),
-                    node: info.node.as_ref().map(ToString::to_string).unwrap_or_default(),
+                    node: info
+                        .node
+                        .as_ref()
+                        .map(ToString::to_string)
+                        .unwrap_or_default(),
                     service: info.topic.clone(),
                 })
             })
@@ -77,7 +81,7 @@ impl FleetRecorder {
         let mut request = client.request()?;
         request.set("command", command.name())?;
         if !client.wait_for_server(timeout) {
-            let reason = format!("not reached within {} s", timeout.as_secs_f64());
+            let reason = format!("not reached within {timeout}");
             return Err(Error::Failed { reason });
         }
         FleetAnswer::read(&client.call(&request, timeout)?)

@@ -52,9 +52,7 @@ impl Member {
     fn state_texts(&mut self, part: StatePart) -> Result<Vec<String>> {
         match &mut self.reader {
             Some(reader) => reader.state_texts(part),
-            None => {
-                open_file_in(self.place.as_ref(), &self.file, self.unpack)?.state_texts(part)
-            }
+            None => open_file_in(self.place.as_ref(), &self.file, self.unpack)?.state_texts(part),
         }
     }
 

@@ -8,8 +8,8 @@ use super::layout::BagLayout;
 use super::merge::{Member, Merge};
 use crate::storage::FileInfo;
 use crate::{
-    BagMetadata, Error, LocalPlace, Message, Place, Query, Result, RobotGraph,
-    RobotParameters, StatePart, StorageReader, TopicAccount, TopicId,
+    BagMetadata, Error, LocalPlace, Message, Place, Query, Result, RobotGraph, RobotParameters,
+    StatePart, StorageReader, TopicAccount, TopicId,
 };
 
 /// Reads whole bags in one stable order: time, bag, file, place in the file.

@@ -44,7 +44,10 @@ mod tests {
 
     #[test]
     fn an_environment_reads_back_from_the_custom_data() {
-        let pairs = [("host", "robot-1"), ("command", "timeloom record -o a=b\n-a")];
+        let pairs = [
+            ("host", "robot-1"),
+            ("command", "timeloom record -o a=b\n-a"),
+        ];
         let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let text = RecordingEnvironment(pairs.into_iter().collect()).to_text();
         assert_eq!(text, "command=timeloom record -o a=b -a\nhost=robot-1");

@@ -10,8 +10,7 @@ use super::options::SqliteOptions;
 use super::schema;
 use crate::storage::{FileSummary, StorageWriter, Unwritten, WriteOutcome};
 use crate::{
-    BagMetadata, Error, LossCause, Message, Result, StatePart, TopicId, TopicInfo,
-    TopicStatistics,
+    BagMetadata, Error, LossCause, Message, Result, StatePart, TopicId, TopicInfo, TopicStatistics,
 };
 
 /// Writes one database. See [`StorageWriter`] for the contract.

@@ -119,7 +119,13 @@ mod tests {
             panic!("not a double");
         };
         assert!(value.is_nan());
-        for wrong in ["", "double", "integer 0.5", "integer_array [1", "colour red"] {
+        for wrong in [
+            "",
+            "double",
+            "integer 0.5",
+            "integer_array [1",
+            "colour red",
+        ] {
             assert_eq!(ParameterValue::from_typed_text(wrong), None, "{wrong}");
         }
     }

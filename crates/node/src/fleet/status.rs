@@ -5,7 +5,6 @@ use super::member::FleetIdentity;
 use crate::recorder::{DiskSpace, Phase, Status};
 use crate::{Error, Result};
 
-
 /// The status of one recorder in a fleet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FleetStatus {
@@ -128,7 +127,10 @@ impl FleetStatus {
         set("unknown_is_open", Value::Bool(self.unknown_is_open))?;
         set("clock_source", self.clock_source.as_str().into())?;
         set("clock_synchronised", Value::Bool(self.clock_synchronised))?;
-        set("clock_has_error", Value::Bool(self.clock_error_ns.is_some()))?;
+        set(
+            "clock_has_error",
+            Value::Bool(self.clock_error_ns.is_some()),
+        )?;
         let error = Value::Int64(self.clock_error_ns.unwrap_or(0));
         Ok(set("clock_error_ns", error)?)
     }

@@ -369,9 +369,9 @@ mod tests {
         let mut log = log();
         log.apply(&server(1, "/silent"), 10);
         for (steady, tries) in [(0, 1), (10_000_000_000, 2), (70_000_000_000, 3)] {
-            assert_eq!(log.next_question(steady - 1), None, "{tries}");
             if tries > 1 {
                 assert!(log.has_retries());
+                assert_eq!(log.next_question(steady - 1), None, "{tries}");
             }
             assert_eq!(log.next_question(steady).as_deref(), Some("/silent"));
             log.answered("/silent", Err("no answer".into()), (20, steady));

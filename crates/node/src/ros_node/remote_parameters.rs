@@ -27,6 +27,12 @@ pub struct RemoteParameter {
     pub read_only: bool,
 }
 
+/// The parameters of a node, or why there are none.
+type Answer = std::result::Result<BTreeMap<String, RemoteParameter>, String>;
+
+/// How many nodes are asked at a time.
+const MOST_THREADS: usize = 4;
+
 /// Reads and sets the parameters of other nodes, and blocks for their answers.
 ///
 /// Clones share one [`stop`](Self::stop). Do not use it inside of a receiver of the same participant.
@@ -92,6 +98,36 @@ impl RemoteParameters {
         Ok(all)
     }
 
+    /// The parameters of several nodes, some of them at the same time; a reason for those that do not answer.
+    pub fn read_all(&self, peers: &[String]) -> BTreeMap<String, Answer> {
+        let waiting = Arc::new(Mutex::new(peers.to_vec()));
+        let answers = Arc::new(Mutex::new(BTreeMap::new()));
+        let work = || {
+            let (remote, waiting) = (self.clone(), Arc::clone(&waiting));
+            let answers = Arc::clone(&answers);
+            self.base.spawn("parameters", move || {
+                loop {
+                    let Some(peer) = lock(&waiting).pop() else {
+                        return;
+                    };
+                    let answer = remote.read(&peer).map_err(|error| error.to_string());
+                    lock(&answers).insert(peer, answer);
+                }
+            })
+        };
+        let threads: Vec<_> = (0..MOST_THREADS.min(peers.len())).map(|_| work()).collect();
+        for thread in threads.into_iter().flatten() {
+            // After a panic, the node has no answer.
+            let _panicked = thread.join();
+        }
+        let mut answers = std::mem::take(&mut *lock(&answers));
+        for peer in peers {
+            let missing = || Err("it was not asked".to_owned());
+            answers.entry(peer.clone()).or_insert_with(missing);
+        }
+        answers
+    }
+
     /// The values of parameters. A node answers a request for several with nothing if one of them has gone; then each
     /// is asked for alone.
     fn values(&self, peer: &str, names: &[String]) -> Result<Vec<(String, ParameterValue)>> {
@@ -101,7 +137,10 @@ impl RemoteParameters {
         }
         let mut found = Vec::new();
         for name in names {
-            let value = self.get(peer, std::slice::from_ref(name))?.into_iter().next();
+            let value = self
+                .get(peer, std::slice::from_ref(name))?
+                .into_iter()
+                .next();
             found.extend(value.map(|value| (name.clone(), value)));
         }
         Ok(found)
@@ -181,15 +220,21 @@ impl RemoteParameters {
     ) -> Result<Value> {
         let types = ServiceTypes::builtin(type_name)?;
         let name = format!("{}/{service}", peer.trim_end_matches('/'));
-        let client = Client::new(&*self.node, &name, types, QosProfile::PARAMETERS, &self.base)?;
+        let client = Client::new(
+            &*self.node,
+            &name,
+            types,
+            QosProfile::PARAMETERS,
+            &self.base,
+        )?;
         let mut request = client.request()?;
         fill(&mut request)?;
         let number = self.begin(&client)?;
         let response = if client.wait_for_server(self.timeout) {
             client.call(&request, self.timeout)
         } else {
-            let seconds = self.timeout.as_secs_f64();
-            let reason = format!("no server of {name} was found within {seconds} s");
+            let timeout = self.timeout;
+            let reason = format!("no server of {name} was found within {timeout}");
             Err(Error::Failed { reason })
         };
         lock(&self.stop).calls.remove(&number);

@@ -175,7 +175,11 @@ mod tests {
             ..NodeParameters::default()
         };
         RobotParameters {
-            nodes: [("/a/talker".to_owned(), node), ("/silent".to_owned(), silent)].into(),
+            nodes: [
+                ("/a/talker".to_owned(), node),
+                ("/silent".to_owned(), silent),
+            ]
+            .into(),
         }
     }
 
