@@ -6,8 +6,8 @@ use crate::mcap::CarryOver;
 use crate::metadata::METADATA_FILE;
 use crate::storage::{ExtraCounts, StorageReader};
 use crate::{
-    BagOptions, BagReader, BagWriter, Error, Message, Order, Query, Result, RobotGraph,
-    RobotParameters, StatePart, TopicId, TopicInfo, UnknownMessages,
+    BagOptions, BagReader, BagWriter, Error, Message, MessagePublishers, Order, Query, Result,
+    RobotGraph, RobotParameters, StatePart, TopicId, TopicInfo, UnknownMessages,
 };
 
 /// Decides whether a topic goes into an output, by what it is and how many messages it has.
@@ -133,6 +133,10 @@ pub fn convert_from(
         Ok(parameters) => robot.parameters = parameters,
         Err(error) => noted(error)?,
     }
+    match reader.publishers() {
+        Ok(publishers) => robot.publishers = publishers,
+        Err(error) => noted(error)?,
+    }
     let mut targets = outputs
         .into_iter()
         .map(|output| {
@@ -199,6 +203,7 @@ fn carry_over(reader: &BagReader) -> Result<CarryOver> {
 struct Robot {
     graph: RobotGraph,
     parameters: RobotParameters,
+    publishers: MessagePublishers,
 }
 
 /// A `metadata.yaml` or a state of the robot that is missing or wrong costs no message.
@@ -262,6 +267,9 @@ impl Target {
             .update_graph(&robot.graph.clone().renamed(&output.remap))
             .into_result()?;
         writer.update_parameters(&robot.parameters).into_result()?;
+        writer
+            .update_publishers(&robot.publishers.clone().renamed(&output.remap))
+            .into_result()?;
         let mut topics = Vec::with_capacity(source.topics.len());
         for (topic, messages) in source.topics.iter().zip(&source.message_counts) {
             let wanted = (output.topics)(topic, *messages);

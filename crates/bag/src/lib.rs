@@ -41,8 +41,8 @@ pub use place::{LocalPlace, Place};
 pub use recover::recover;
 pub use reindex::reindex;
 pub use robot::{
-    ENVIRONMENT_KEY, NodeParameters, ParameterEntry, RecordingEnvironment, RobotParameter,
-    RobotParameters, RobotState, StatePart,
+    ENVIRONMENT_KEY, MessagePublishers, NodeParameters, ParameterEntry, PublisherRun,
+    RecordingEnvironment, RobotParameter, RobotParameters, RobotState, StatePart,
 };
 pub use source::{FileSource, Source};
 pub use statistics::{

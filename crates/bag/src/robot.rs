@@ -5,9 +5,11 @@
 
 mod environment;
 mod parameters;
+mod publishers;
 
 pub use environment::{ENVIRONMENT_KEY, RecordingEnvironment};
 pub use parameters::{NodeParameters, ParameterEntry, RobotParameter, RobotParameters};
+pub use publishers::{MessagePublishers, PublisherRun};
 
 use crate::Result;
 
@@ -18,17 +20,20 @@ pub enum StatePart {
     Graph,
     /// Parameters of the nodes: [`RobotParameters`].
     Parameters,
+    /// Who published each message: [`MessagePublishers`].
+    Publishers,
 }
 
 impl StatePart {
     /// All parts.
-    pub const ALL: [Self; 2] = [Self::Graph, Self::Parameters];
+    pub const ALL: [Self; 3] = [Self::Graph, Self::Parameters, Self::Publishers];
 
     /// Name of the MCAP metadata records that hold it.
     pub const fn record_name(self) -> &'static str {
         match self {
             Self::Graph => "timeloom.graph",
             Self::Parameters => "timeloom.parameters",
+            Self::Publishers => "timeloom.publishers",
         }
     }
 
@@ -37,6 +42,7 @@ impl StatePart {
         match self {
             Self::Graph => "graph",
             Self::Parameters => "parameters",
+            Self::Publishers => "publishers",
         }
     }
 
@@ -45,6 +51,7 @@ impl StatePart {
         match self {
             Self::Graph => "timeloom_graph",
             Self::Parameters => "timeloom_parameters",
+            Self::Publishers => "timeloom_publishers",
         }
     }
 

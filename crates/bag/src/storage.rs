@@ -14,8 +14,8 @@ use std::path::Path;
 use crate::RobotState;
 use crate::robot::{self, StatePart};
 use crate::{
-    BagMetadata, Error, Message, Result, RobotGraph, RobotParameters, TopicId, TopicInfo,
-    TopicStatistics,
+    BagMetadata, Error, Message, MessagePublishers, Result, RobotGraph, RobotParameters, TopicId,
+    TopicInfo, TopicStatistics,
 };
 
 /// The storages that this crate reads and writes.
@@ -235,6 +235,14 @@ pub trait StorageReader: Send {
     /// When they cannot be read, or are of a later version.
     fn parameters(&mut self) -> Result<RobotParameters> {
         robot::from_texts(&self.state_texts(StatePart::Parameters)?)
+    }
+
+    /// Reads who published each message; empty when the file does not say.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is of a later version.
+    fn publishers(&mut self) -> Result<MessagePublishers> {
+        robot::from_texts(&self.state_texts(StatePart::Publishers)?)
     }
 
     /// Starts to read by a query; may be called again at any time.

@@ -27,6 +27,7 @@ mod options;
 mod parameter_log;
 mod parameter_watch;
 mod pressure;
+mod publisher_runs;
 mod publishers;
 mod qos_class;
 mod queue;

@@ -10,7 +10,7 @@ use datafusion::prelude::SessionContext;
 use crate::bag_set::BagSet;
 use crate::tables::{
     MessageTable, bags_table, graph_table, host_clock_table, latency_table, lineage_table,
-    loss_times_table, losses_table, parameters_table, topic_tables, topics_table,
+    loss_times_table, losses_table, parameters_table, publishers_table, topic_tables, topics_table,
 };
 use crate::{BagSource, Error, Findings, Result};
 
@@ -42,7 +42,7 @@ pub fn register(
         several: BTreeMap::new(),
         findings: Arc::clone(&set.findings),
     };
-    let tables: [(&str, DataFusionResult<Arc<dyn TableProvider>>); 10] = [
+    let tables: [(&str, DataFusionResult<Arc<dyn TableProvider>>); 11] = [
         ("bags", provider(bags_table(&set))),
         ("topics", provider(topics_table(&set))),
         ("messages", Ok(Arc::new(MessageTable::all(&set)))),
@@ -51,6 +51,7 @@ pub fn register(
         ("host_clock", provider(host_clock_table(&set))),
         ("parameters", provider(parameters_table(&set))),
         ("graph", provider(graph_table(&set))),
+        ("publishers", provider(publishers_table(&set))),
         ("lineage", provider(lineage_table(&set))),
         ("latency", provider(latency_table(&set))),
     ];

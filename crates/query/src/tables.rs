@@ -11,5 +11,5 @@ pub(crate) use catalog::{
 };
 pub(crate) use lineage::{latency_table, lineage_table};
 pub(crate) use message_table::MessageTable;
-pub(crate) use robot::{graph_table, parameters_table};
+pub(crate) use robot::{graph_table, parameters_table, publishers_table};
 pub(crate) use topic_tables::topic_tables;

@@ -8,8 +8,8 @@ use super::layout::BagLayout;
 use super::merge::{Member, Merge};
 use crate::storage::FileInfo;
 use crate::{
-    BagMetadata, Error, LocalPlace, Message, Place, Query, Result, RobotGraph, RobotParameters,
-    StatePart, StorageReader, TopicAccount, TopicId,
+    BagMetadata, Error, LocalPlace, Message, MessagePublishers, Place, Query, Result, RobotGraph,
+    RobotParameters, StatePart, StorageReader, TopicAccount, TopicId,
 };
 
 /// Reads whole bags in one stable order: time, bag, file, place in the file.
@@ -264,6 +264,11 @@ impl StorageReader for BagReader {
 
     /// The parameters of all bags together; a query that was begun goes on.
     fn parameters(&mut self) -> Result<RobotParameters> {
+        self.merge.state()
+    }
+
+    /// The publishers of all bags together; a query that was begun goes on.
+    fn publishers(&mut self) -> Result<MessagePublishers> {
         self.merge.state()
     }
 

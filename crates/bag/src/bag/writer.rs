@@ -27,8 +27,8 @@ use crate::mcap::CarryOver;
 use crate::metadata::{sync_directory, write_metadata_file};
 use crate::storage::WriteOutcome;
 use crate::{
-    BagMetadata, Error, LossCause, Message, MessageDefinition, MissingCause, Result, RobotGraph,
-    RobotParameters, TopicAccount, TopicId, TopicInfo, TopicStatistics,
+    BagMetadata, Error, LossCause, Message, MessageDefinition, MessagePublishers, MissingCause,
+    Result, RobotGraph, RobotParameters, TopicAccount, TopicId, TopicInfo, TopicStatistics,
 };
 
 /// One file was closed and the next one opened.
@@ -90,6 +90,8 @@ pub struct BagWriter {
     graph: RobotGraph,
     /// The parameters of its nodes as they are now.
     parameters: RobotParameters,
+    /// The last publisher of each topic.
+    publishers: MessagePublishers,
 }
 
 impl BagWriter {
@@ -134,6 +136,7 @@ impl BagWriter {
             latched: Latched::default(),
             graph: RobotGraph::default(),
             parameters: RobotParameters::default(),
+            publishers: MessagePublishers::default(),
         };
         writer.open_next(carry_over)?;
         tracing::info!(bag = %directory.display(), "bag created");

@@ -24,5 +24,6 @@ mod memory;
 mod metadata;
 mod metadata_version;
 mod oracle;
+mod parameters;
 mod recover;
 mod support;

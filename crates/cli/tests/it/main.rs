@@ -16,6 +16,7 @@ mod docs;
 mod doctor;
 mod export;
 mod extras;
+mod fleet_live;
 mod foreign;
 mod guest_live;
 mod help;
@@ -59,6 +60,7 @@ mod remote_live;
 mod remote_server;
 mod repair;
 mod robot;
+mod robot_state_live;
 mod ros_args;
 mod ros_package;
 #[cfg(feature = "remote")]

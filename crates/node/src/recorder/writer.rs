@@ -4,7 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use timeloom_bag::bag::BagSummary;
-use timeloom_bag::{BagWriter, HOST_CLOCK_KEY, LossCause, Message, TopicId, WriteOutcome};
+use timeloom_bag::{
+    BagWriter, HOST_CLOCK_KEY, LossCause, Message, MessagePublishers, PublisherRun, TopicId,
+    WriteOutcome,
+};
 use timeloom_time::Duration;
 
 use super::command::{Command, NewTopic};
@@ -294,6 +297,7 @@ impl Writer {
             };
             self.save_graph(until);
             self.save_parameters(finish);
+            self.save_publishers();
         }
         if due || idle || finish {
             let outcome = self.bag.tick(now.nanos());
@@ -326,6 +330,22 @@ impl Writer {
         let now = self.shared.node_time_ns();
         let changed = parameter_watch::take_changed(&self.shared.parameter_log, now, at_end);
         let outcome = self.bag.update_parameters(&changed);
+        self.settle(&outcome);
+    }
+
+    /// Writes who published the messages into the bag.
+    fn save_publishers(&mut self) {
+        if !self.shared.options.graph {
+            return;
+        }
+        let mut changed = MessagePublishers::default();
+        for topic in &self.topics {
+            for (from_ns, gid) in topic.input.take_publishers() {
+                let gid = gid.map(super::graph_log::id).unwrap_or_default();
+                changed.add(&topic.input.name, PublisherRun { from_ns, gid });
+            }
+        }
+        let outcome = self.bag.update_publishers(&changed);
         self.settle(&outcome);
     }
 

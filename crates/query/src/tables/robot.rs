@@ -151,6 +151,53 @@ impl ParameterRows {
     }
 }
 
+/// The table `publishers`: who published the messages of a topic from a log time on, up to the next row.
+pub(crate) fn publishers_table(set: &Arc<BagSet>) -> Result<StreamingTable> {
+    let schema = schema(&[
+        ("bag", DataType::Utf8View),
+        ("topic", DataType::Utf8View),
+        ("from_time", time_type()),
+        ("gid", DataType::Utf8View),
+        ("node", DataType::Utf8View),
+    ]);
+    table(set, &schema, read_publishers)
+}
+
+fn read_publishers(
+    set: &BagSet,
+    bag: &Bag,
+    schema: &SchemaRef,
+    batches: &Sender<Result<RecordBatch>>,
+) -> Result<()> {
+    let mut reader = open(set, bag)?;
+    let publishers = reader.publishers().map_err(|error| failed(bag, &error))?;
+    let graph = reader.graph().map_err(|error| failed(bag, &error))?;
+    let mut texts: [StringViewBuilder; 4] = Default::default();
+    let mut from_time = TimestampNanosecondBuilder::new();
+    for (topic, run) in publishers.runs() {
+        let node = graph.endpoint(&run.gid).map(|it| it.node.as_str());
+        let row = [
+            known(&bag.name),
+            known(topic),
+            known(&run.gid),
+            node.and_then(known),
+        ];
+        for (column, text) in texts.iter_mut().zip(row) {
+            column.append_option(text);
+        }
+        from_time.append_value(run.from_ns);
+    }
+    let [mut names, mut topics, mut gids, mut nodes] = texts;
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(names.finish()),
+        Arc::new(topics.finish()),
+        Arc::new(from_time.finish().with_timezone(UTC)),
+        Arc::new(gids.finish()),
+        Arc::new(nodes.finish()),
+    ];
+    send(batches, schema, columns)
+}
+
 fn read_parameters(
     set: &BagSet,
     bag: &Bag,

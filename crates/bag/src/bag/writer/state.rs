@@ -4,7 +4,7 @@ use super::BagWriter;
 use crate::message::size_u64;
 use crate::robot::RobotState;
 use crate::storage::{StorageWriter, WriteOutcome};
-use crate::{RobotGraph, RobotParameters};
+use crate::{MessagePublishers, RobotGraph, RobotParameters};
 
 impl BagWriter {
     /// Records a change of the graph of the robot: the open file gets the change, and each further file begins with the
@@ -18,6 +18,16 @@ impl BagWriter {
     /// moment.
     pub fn update_parameters(&mut self, changed: &RobotParameters) -> WriteOutcome {
         self.parameters.update(changed);
+        // Only the last values are needed again.
+        self.parameters.forget_past();
+        self.save(changed)
+    }
+
+    /// Records who published messages: the open file gets it, and each further file begins with the last publishers.
+    pub fn update_publishers(&mut self, changed: &MessagePublishers) -> WriteOutcome {
+        self.publishers.update(changed);
+        // Only the last of each topic is needed again.
+        self.publishers.forget_past();
         self.save(changed)
     }
 
@@ -33,9 +43,11 @@ impl BagWriter {
     pub(super) fn begin_state(&mut self, writer: &mut dyn StorageWriter) -> u64 {
         let (graph, graph_size) = begin(&mut self.graph, writer);
         let (parameters, parameters_size) = begin(&mut self.parameters, writer);
-        self.pending.absorb(graph);
-        self.pending.absorb(parameters);
-        graph_size + parameters_size
+        let (publishers, publishers_size) = begin(&mut self.publishers, writer);
+        for outcome in [graph, parameters, publishers] {
+            self.pending.absorb(outcome);
+        }
+        graph_size + parameters_size + publishers_size
     }
 }
 
