@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::graph::GRAPH_NAME;
 use crate::mcap::CarryOver;
 use crate::metadata::METADATA_FILE;
 use crate::storage::{ExtraCounts, StorageReader};
 use crate::{
-    BagOptions, BagReader, BagWriter, Error, Message, Order, Query, Result, RobotGraph, TopicId,
-    TopicInfo, UnknownMessages,
+    BagOptions, BagReader, BagWriter, Error, Message, MessagePublishers, Order, Query, Result,
+    RobotGraph, RobotParameters, StatePart, TopicId, TopicInfo, UnknownMessages,
 };
 
 /// Decides whether a topic goes into an output, by what it is and how many messages it has.
@@ -124,19 +123,31 @@ pub fn convert_from(
         });
     }
     let total = reader.info().message_count();
-    let graph = match reader.graph() {
-        Ok(graph) => graph,
-        Err(error) if on_damage == OnDamage::Fail || !error.is_damage() => return Err(error),
-        Err(error) => {
+    let mut noted = |error: Error| match on_damage {
+        OnDamage::Skip if error.is_damage() => {
             report.damage.push(error.to_string());
-            RobotGraph::default()
+            Ok(())
         }
+        _ => Err(error),
     };
+    let mut robot = Robot::default();
+    match reader.graph() {
+        Ok(graph) => robot.graph = graph,
+        Err(error) => noted(error)?,
+    }
+    match reader.parameters() {
+        Ok(parameters) => robot.parameters = parameters,
+        Err(error) => noted(error)?,
+    }
+    match reader.publishers() {
+        Ok(publishers) => robot.publishers = publishers,
+        Err(error) => noted(error)?,
+    }
     let mut targets = outputs
         .into_iter()
         .map(|output| {
             let mut extras = carry_over(&reader)?;
-            let target = Target::create(output, &reader, &graph, &mut extras)?;
+            let target = Target::create(output, &reader, &robot, &mut extras)?;
             report.not_carried_over.push(extras.left);
             match extras.error {
                 Some(error) if on_damage == OnDamage::Fail => return Err(error),
@@ -195,10 +206,19 @@ fn carry_over(reader: &BagReader) -> Result<CarryOver> {
     Ok(extras)
 }
 
-/// A `metadata.yaml` or a graph that is missing or wrong costs no message.
+/// The state of the robot in the inputs.
+#[derive(Default)]
+struct Robot {
+    graph: RobotGraph,
+    parameters: RobotParameters,
+    publishers: MessagePublishers,
+}
+
+/// A `metadata.yaml` or a state of the robot that is missing or wrong costs no message.
 #[expect(clippy::ptr_arg, reason = "the predicate of an iterator over strings")]
 fn costs_messages(damage: &String) -> bool {
-    !damage.starts_with(METADATA_FILE) && !damage.contains(GRAPH_NAME)
+    let mut parts = StatePart::ALL.into_iter();
+    !damage.starts_with(METADATA_FILE) && !parts.any(|part| damage.contains(part.record_name()))
 }
 
 /// The smallest query that holds what all outputs want.
@@ -238,7 +258,7 @@ impl Target {
     fn create(
         output: ConvertOutput,
         reader: &BagReader,
-        graph: &RobotGraph,
+        robot: &Robot,
         extras: &mut CarryOver,
     ) -> Result<Self> {
         let mut options = output.options;
@@ -253,7 +273,11 @@ impl Target {
         let mut writer = BagWriter::create_with(&output.directory, options, Some(extras))?;
         // The whole graph: who made what stays true when topics or times are left out.
         writer
-            .update_graph(&graph.clone().renamed(&output.remap))
+            .update_graph(&robot.graph.clone().renamed(&output.remap))
+            .into_result()?;
+        writer.update_parameters(&robot.parameters).into_result()?;
+        writer
+            .update_publishers(&robot.publishers.clone().renamed(&output.remap))
             .into_result()?;
         let mut topics = Vec::with_capacity(source.topics.len());
         for (topic, messages) in source.topics.iter().zip(&source.message_counts) {

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 use timeloom_msg::QosProfile;
 
+use crate::Result;
 use crate::bag::TimeMap;
+use crate::robot::{RobotState, StatePart};
 
-/// Name of the MCAP metadata records that hold the graph; each has the text under the key [`GRAPH_KEY`].
-pub const GRAPH_NAME: &str = "timeloom.graph";
-/// The key of the text in such a record.
-pub const GRAPH_KEY: &str = "graph";
+/// Name of the MCAP metadata records that hold the graph; each has the text under the key `graph`.
+pub const GRAPH_NAME: &str = StatePart::Graph.record_name();
 /// The version of the text that is written. A reader refuses a later one.
 pub const GRAPH_VERSION: u32 = 1;
 
@@ -100,27 +100,6 @@ impl RobotGraph {
         self.endpoints.insert(endpoint.id.clone(), endpoint);
     }
 
-    /// Adds what a later text of the same recording says.
-    pub fn update(&mut self, later: &Self) {
-        for endpoint in later.endpoints() {
-            self.insert(endpoint.clone());
-        }
-    }
-
-    /// Adds the graph of another recording: an endpoint that is in both was there while either saw it.
-    pub fn unite(&mut self, other: &Self) {
-        for endpoint in other.endpoints() {
-            let known = self.endpoints.get(&endpoint.id);
-            let gone = known.map_or(endpoint.vanished_ns, |known| {
-                Some(known.vanished_ns?.max(endpoint.vanished_ns?))
-            });
-            self.insert(GraphEndpoint {
-                vanished_ns: gone,
-                ..endpoint.clone()
-            });
-        }
-    }
-
     /// All endpoints, by id.
     pub fn endpoints(&self) -> impl Iterator<Item = &GraphEndpoint> {
         self.endpoints.values()
@@ -141,22 +120,6 @@ impl RobotGraph {
         self.endpoints.len()
     }
 
-    /// Keeps those that are still there.
-    pub(crate) fn forget_vanished(&mut self) {
-        self.endpoints
-            .retain(|_, endpoint| endpoint.vanished_ns.is_none());
-    }
-
-    /// The same graph on another clock.
-    #[must_use]
-    pub(crate) fn retimed(mut self, times: &dyn TimeMap) -> Self {
-        for endpoint in self.endpoints.values_mut() {
-            endpoint.appeared_ns = times.map(endpoint.appeared_ns);
-            endpoint.vanished_ns = endpoint.vanished_ns.map(|time| times.map(time));
-        }
-        self
-    }
-
     /// The same graph with other names for topics: from, to.
     pub(crate) fn renamed(mut self, names: &[(String, String)]) -> Self {
         for endpoint in self.endpoints.values_mut() {
@@ -165,6 +128,55 @@ impl RobotGraph {
             }
         }
         self
+    }
+}
+
+impl RobotState for RobotGraph {
+    const PART: StatePart = StatePart::Graph;
+
+    fn is_empty(&self) -> bool {
+        self.endpoints.is_empty()
+    }
+
+    fn to_yaml(&self) -> String {
+        text::emit(self)
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        text::parse(text)
+    }
+
+    fn retime(&mut self, times: &dyn TimeMap) {
+        for endpoint in self.endpoints.values_mut() {
+            endpoint.appeared_ns = times.map(endpoint.appeared_ns);
+            endpoint.vanished_ns = endpoint.vanished_ns.map(|time| times.map(time));
+        }
+    }
+
+    fn update(&mut self, later: &Self) {
+        for endpoint in later.endpoints() {
+            self.insert(endpoint.clone());
+        }
+    }
+
+    /// An endpoint that is in both was there while either saw it.
+    fn unite(&mut self, other: &Self) {
+        for endpoint in other.endpoints() {
+            let known = self.endpoints.get(&endpoint.id);
+            let gone = known.map_or(endpoint.vanished_ns, |known| {
+                Some(known.vanished_ns?.max(endpoint.vanished_ns?))
+            });
+            self.insert(GraphEndpoint {
+                vanished_ns: gone,
+                ..endpoint.clone()
+            });
+        }
+    }
+
+    /// Endpoints that are still there.
+    fn forget_past(&mut self) {
+        self.endpoints
+            .retain(|_, endpoint| endpoint.vanished_ns.is_none());
     }
 }
 
@@ -205,7 +217,7 @@ mod tests {
         assert_eq!(*known, endpoint("1", "/lidar", 5, Some(9)));
         let there = [4, 5, 8, 9].map(|time| known.is_there_at(time));
         assert_eq!(there, [false, true, true, false]);
-        graph.forget_vanished();
+        graph.forget_past();
         assert!(graph.is_empty());
     }
 

@@ -18,6 +18,7 @@ pub mod metadata;
 pub mod place;
 pub mod recover;
 pub mod reindex;
+pub mod robot;
 mod source;
 pub mod sqlite;
 mod statistics;
@@ -42,6 +43,10 @@ pub use metadata::BagMetadata;
 pub use place::{LocalPlace, Place};
 pub use recover::recover;
 pub use reindex::reindex;
+pub use robot::{
+    ENVIRONMENT_KEY, MessagePublishers, NodeParameters, ParameterEntry, PublisherRun,
+    RecordingEnvironment, RobotParameter, RobotParameters, RobotState, StatePart,
+};
 pub use source::{FileSource, Source};
 pub use statistics::{
     LeftOut, LeftOutCause, LossCause, LossInterval, LossTimeline, MissingCause, RecorderLoss,

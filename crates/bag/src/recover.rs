@@ -14,7 +14,9 @@ use crate::sqlite::SqliteReader;
 use crate::storage::{
     ExtraCounts, FileAccount, FileInfo, FileSummary, StorageReader, StorageWriter,
 };
-use crate::{BagMetadata, BagReader, Error, Order, Query, Result, StorageId, TopicStatistics};
+use crate::{
+    BagMetadata, BagReader, Error, Order, Query, Result, StatePart, StorageId, TopicStatistics,
+};
 
 /// What became of one file.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -197,7 +199,7 @@ fn recover_mcap(
     for topic in &info.topics {
         writer.add_topic(topic)?;
     }
-    keep_graph(&mut reader, writer.as_mut(), &mut recovered.damage)?;
+    keep_state(&mut reader, writer.as_mut(), &mut recovered.damage)?;
     reader.start(&Query {
         order: Order::File,
         ..Query::default()
@@ -270,20 +272,23 @@ fn recover_sqlite(file: &BagFile, bag: Option<&BagMetadata>) -> Result<Recovered
     Ok(recovered)
 }
 
-/// Takes the graph of the robot into the new file; one that cannot be read is noted.
-fn keep_graph(
+/// Takes the state of the robot into the new file; texts that cannot be read are noted.
+fn keep_state(
     reader: &mut dyn StorageReader,
     writer: &mut dyn StorageWriter,
     damage: &mut Vec<String>,
 ) -> Result<()> {
-    match reader.graph() {
-        Ok(graph) if graph.is_empty() => Ok(()),
-        Ok(graph) => writer.save_graph(&graph.to_yaml()).into_result(),
-        Err(error) => {
-            damage.push(error.to_string());
-            Ok(())
+    for part in StatePart::ALL {
+        match reader.state_texts(part) {
+            Ok(texts) => {
+                for text in texts {
+                    writer.save_state(part, &text).into_result()?;
+                }
+            }
+            Err(error) => damage.push(error.to_string()),
         }
     }
+    Ok(())
 }
 
 /// What is known of a file that is being recovered: where it keeps no account, the messages that it lost are unknown.

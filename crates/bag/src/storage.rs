@@ -10,7 +10,13 @@ pub use query::{Order, Query};
 
 use std::path::Path;
 
-use crate::{BagMetadata, Error, Message, Result, RobotGraph, TopicId, TopicInfo, TopicStatistics};
+#[cfg(doc)]
+use crate::RobotState;
+use crate::robot::{self, StatePart};
+use crate::{
+    BagMetadata, Error, Message, MessagePublishers, Result, RobotGraph, RobotParameters, TopicId,
+    TopicInfo, TopicStatistics,
+};
 
 /// The storages that this crate reads and writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -100,8 +106,8 @@ pub trait StorageWriter: Send {
     /// obsolete.
     fn save_account(&mut self, account: &str) -> WriteOutcome;
 
-    /// Adds a text of the robot's graph to the file; see [`RobotGraph::to_yaml`]. It stays in the finished file.
-    fn save_graph(&mut self, graph: &str) -> WriteOutcome;
+    /// Adds a text of the robot's state to the file; see [`RobotState::to_yaml`]. It stays in the finished file.
+    fn save_state(&mut self, part: StatePart, text: &str) -> WriteOutcome;
 
     /// Size of the file if it were sealed now, near enough to decide on a split.
     fn file_size(&self) -> u64;
@@ -216,13 +222,37 @@ pub trait StorageReader: Send {
     /// The description of the file.
     fn info(&self) -> &FileInfo;
 
-    /// Reads the graph of the robot; empty when the file has none.
+    /// The texts of a part of the robot's state, oldest first; none when the file has none.
     ///
-    /// It is read when it is asked for: opening a file does not pay for it.
+    /// They are read when they are asked for: opening a file does not pay for them.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn state_texts(&mut self, part: StatePart) -> Result<Vec<String>>;
+
+    /// Reads the graph of the robot; empty when the file has none.
     ///
     /// # Errors
     /// When it cannot be read, or is of a later version.
-    fn graph(&mut self) -> Result<RobotGraph>;
+    fn graph(&mut self) -> Result<RobotGraph> {
+        robot::from_texts(&self.state_texts(StatePart::Graph)?)
+    }
+
+    /// Reads the parameters of the robot's nodes; empty when the file has none.
+    ///
+    /// # Errors
+    /// When they cannot be read, or are of a later version.
+    fn parameters(&mut self) -> Result<RobotParameters> {
+        robot::from_texts(&self.state_texts(StatePart::Parameters)?)
+    }
+
+    /// Reads who published each message; empty when the file does not say.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is of a later version.
+    fn publishers(&mut self) -> Result<MessagePublishers> {
+        robot::from_texts(&self.state_texts(StatePart::Publishers)?)
+    }
 
     /// Starts to read by a query; may be called again at any time.
     fn start(&mut self, query: &Query) -> Result<()>;

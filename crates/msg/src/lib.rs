@@ -7,6 +7,7 @@ mod distro;
 mod error;
 mod idl;
 pub mod name;
+mod parameter_value;
 pub mod qos;
 mod recorder_event;
 mod resolver;
@@ -20,6 +21,7 @@ pub use definition_set::{AmentIndex, DefinitionSource, Definitions, FoundDefinit
 pub use distro::Distro;
 pub use error::{Error, Result};
 pub use name::{InterfaceKind, TypeName};
+pub use parameter_value::ParameterValue;
 pub use qos::QosProfile;
 pub use recorder_event::is_recorder_event;
 pub use resolver::{StoredDefinition, TypeRequest, TypeResolver};

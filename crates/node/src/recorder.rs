@@ -25,7 +25,10 @@ mod moment;
 mod note;
 mod notifier;
 mod options;
+mod parameter_log;
+mod parameter_watch;
 mod pressure;
+mod publisher_runs;
 mod publishers;
 mod qos_class;
 mod queue;
@@ -268,6 +271,7 @@ impl Recorder {
                 elapsed: Duration::ZERO,
                 queue_bytes: 0,
                 queue_limit: 0,
+                host_clock: None,
                 discovery: false,
                 topics: Vec::new(),
                 triggers: None,

@@ -3,6 +3,7 @@
 mod catalog;
 mod lineage;
 mod message_table;
+mod robot;
 mod topic_tables;
 
 pub(crate) use catalog::{
@@ -10,4 +11,5 @@ pub(crate) use catalog::{
 };
 pub(crate) use lineage::{latency_table, lineage_table};
 pub(crate) use message_table::MessageTable;
+pub(crate) use robot::{graph_table, parameters_table, publishers_table};
 pub(crate) use topic_tables::topic_tables;

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use super::layout::{BagFile, open_file_in};
 use super::time_map::TimeMap;
+use crate::robot::{self, RobotState, StatePart};
 use crate::storage::FileInfo;
-use crate::{Message, Order, Place, Query, Result, RobotGraph, StorageReader, StoredAt, TopicId};
+use crate::{Message, Order, Place, Query, Result, StorageReader, StoredAt, TopicId};
 
 /// A file of a merge.
 pub(super) struct Member {
@@ -60,16 +61,12 @@ impl Member {
         self.reader = None;
     }
 
-    /// The graph of the robot that the file holds; a file that is closed is opened for it and closed again.
-    fn graph(&mut self) -> Result<RobotGraph> {
-        let graph = match &mut self.reader {
-            Some(reader) => reader.graph(),
-            None => open_file_in(self.place.as_ref(), &self.file, self.unpack)?.graph(),
-        }?;
-        Ok(match &self.times {
-            Some(times) => graph.retimed(times.as_ref()),
-            None => graph,
-        })
+    /// The state of the robot that the file holds; a file that is closed is opened for it and closed again.
+    fn state_texts(&mut self, part: StatePart) -> Result<Vec<String>> {
+        match &mut self.reader {
+            Some(reader) => reader.state_texts(part),
+            None => open_file_in(self.place.as_ref(), &self.file, self.unpack)?.state_texts(part),
+        }
     }
 
     fn begin(&mut self, query: &Query) -> Result<()> {
@@ -156,16 +153,29 @@ impl Merge {
         &self.members
     }
 
-    /// The graphs of all files: those of one bag follow each other, those of several bags stand side by side.
-    pub(super) fn graph(&mut self) -> Result<RobotGraph> {
-        let mut all = RobotGraph::default();
-        let mut of_bag = (0, RobotGraph::default());
+    /// The texts of all files.
+    pub(super) fn state_texts(&mut self, part: StatePart) -> Result<Vec<String>> {
+        let mut all = Vec::new();
+        for member in &mut self.members {
+            all.append(&mut member.state_texts(part)?);
+        }
+        Ok(all)
+    }
+
+    /// The states of all files: those of one bag follow each other, those of several bags stand side by side.
+    pub(super) fn state<T: RobotState>(&mut self) -> Result<T> {
+        let mut all = T::default();
+        let mut of_bag = (0, T::default());
         for member in &mut self.members {
             if member.bag != of_bag.0 {
                 all.unite(&of_bag.1);
-                of_bag = (member.bag, RobotGraph::default());
+                of_bag = (member.bag, T::default());
             }
-            of_bag.1.update(&member.graph()?);
+            let mut state: T = robot::from_texts(&member.state_texts(T::PART)?)?;
+            if let Some(times) = &member.times {
+                state.retime(times.as_ref());
+            }
+            of_bag.1.update(&state);
         }
         all.unite(&of_bag.1);
         Ok(all)

@@ -9,8 +9,8 @@ use super::merge::{Member, Merge};
 use super::time_map::TimeMap;
 use crate::storage::FileInfo;
 use crate::{
-    BagMetadata, Error, LocalPlace, Message, Place, Query, Result, RobotGraph, StorageReader,
-    StoredAt, TopicAccount, TopicId,
+    BagMetadata, Error, LocalPlace, Message, MessagePublishers, Place, Query, Result, RobotGraph,
+    RobotParameters, StatePart, StorageReader, StoredAt, TopicAccount, TopicId,
 };
 
 /// Reads whole bags in one stable order: time, bag, file, place in the file.
@@ -285,9 +285,24 @@ impl StorageReader for BagReader {
         &self.info
     }
 
+    /// The texts of all files; a query that was begun goes on.
+    fn state_texts(&mut self, part: StatePart) -> Result<Vec<String>> {
+        self.merge.state_texts(part)
+    }
+
     /// The graphs of all bags together; a query that was begun goes on.
     fn graph(&mut self) -> Result<RobotGraph> {
-        self.merge.graph()
+        self.merge.state()
+    }
+
+    /// The parameters of all bags together; a query that was begun goes on.
+    fn parameters(&mut self) -> Result<RobotParameters> {
+        self.merge.state()
+    }
+
+    /// The publishers of all bags together; a query that was begun goes on.
+    fn publishers(&mut self) -> Result<MessagePublishers> {
+        self.merge.state()
     }
 
     fn start(&mut self, query: &Query) -> Result<(), Error> {

@@ -4,12 +4,12 @@ mod account;
 mod closer;
 pub(crate) mod described;
 mod files;
-mod graph;
 mod latched;
 mod missing;
 mod open_file;
 mod options;
 mod saving;
+mod state;
 
 pub use options::{BagOptions, StorageOptions};
 
@@ -27,8 +27,8 @@ use crate::mcap::CarryOver;
 use crate::metadata::{sync_directory, write_metadata_file};
 use crate::storage::WriteOutcome;
 use crate::{
-    BagMetadata, Error, LossCause, Message, MessageDefinition, MissingCause, Result, RobotGraph,
-    TopicAccount, TopicId, TopicInfo, TopicStatistics,
+    BagMetadata, Error, LossCause, Message, MessageDefinition, MessagePublishers, MissingCause,
+    Result, RobotGraph, RobotParameters, TopicAccount, TopicId, TopicInfo, TopicStatistics,
 };
 
 /// One file was closed and the next one opened.
@@ -88,6 +88,10 @@ pub struct BagWriter {
     latched: Latched,
     /// The graph of the robot as it is now: each further file begins with it.
     graph: RobotGraph,
+    /// The parameters of its nodes as they are now.
+    parameters: RobotParameters,
+    /// The last publisher of each topic.
+    publishers: MessagePublishers,
 }
 
 impl BagWriter {
@@ -131,6 +135,8 @@ impl BagWriter {
             pending: WriteOutcome::default(),
             latched: Latched::default(),
             graph: RobotGraph::default(),
+            parameters: RobotParameters::default(),
+            publishers: MessagePublishers::default(),
         };
         writer.open_next(carry_over)?;
         tracing::info!(bag = %directory.display(), "bag created");
@@ -359,13 +365,13 @@ impl BagWriter {
         for topic in self.topics.iter() {
             writer.add_topic(topic)?;
         }
-        let graph_size = self.begin_graph(writer.as_mut());
+        let state_size = self.begin_state(writer.as_mut());
         Ok(self.files.open(OpenFile {
             path,
             writer,
             first_time_ns: None,
             messages: 0,
-            graph_size,
+            state_size,
         }))
     }
 

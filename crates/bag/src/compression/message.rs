@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::message::size_u64;
 use crate::storage::{FileInfo, StorageReader};
-use crate::{Error, Message, Query, Result, RobotGraph};
+use crate::{Error, Message, Query, Result, StatePart};
 
 /// A message that unpacks to more than this is refused.
 const MAX_MESSAGE: u64 = 1 << 30;
@@ -64,8 +64,8 @@ impl StorageReader for UnpackingReader {
         self.inner.info()
     }
 
-    fn graph(&mut self) -> Result<RobotGraph> {
-        self.inner.graph()
+    fn state_texts(&mut self, part: StatePart) -> Result<Vec<String>> {
+        self.inner.state_texts(part)
     }
 
     fn start(&mut self, query: &Query) -> Result<()> {

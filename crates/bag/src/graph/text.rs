@@ -8,63 +8,56 @@ use crate::metadata::qos_text;
 use crate::yaml::{self, Node};
 use crate::{Error, Result};
 
-impl RobotGraph {
-    /// The graph as text.
-    pub fn to_yaml(&self) -> String {
-        let mut types = Table::default();
-        let mut profiles = Table::default();
-        let endpoints = self.endpoints().map(|endpoint| {
-            let kind = types.place((endpoint.type_name.as_str(), endpoint.type_hash.as_str()));
-            let mut entries = vec![
-                ("id".to_owned(), Node::text(&endpoint.id)),
-                ("node".to_owned(), Node::text(&endpoint.node)),
-                (endpoint.role.name().to_owned(), Node::text(&endpoint.topic)),
-                ("type".to_owned(), Node::number(kind)),
-                ("qos".to_owned(), Node::number(profiles.place(endpoint.qos))),
-                ("appeared".to_owned(), Node::number(endpoint.appeared_ns)),
-            ];
-            if let Some(gone) = endpoint.vanished_ns {
-                entries.push(("vanished".to_owned(), Node::number(gone)));
-            }
-            Node::Map(entries)
-        });
-        let endpoints = Node::Sequence(endpoints.collect());
-        let types = types.0.into_iter().map(|(name, hash)| {
-            Node::Map(vec![
-                ("name".to_owned(), Node::text(name)),
-                ("hash".to_owned(), Node::text(hash)),
-            ])
-        });
-        let profiles = profiles_to_yaml(&profiles.0, QosSpelling::Names);
-        yaml::emit(&Node::Map(vec![
-            ("version".to_owned(), Node::number(GRAPH_VERSION)),
-            ("types".to_owned(), Node::Sequence(types.collect())),
-            ("qos".to_owned(), qos_text::to_node(&profiles)),
-            ("endpoints".to_owned(), endpoints),
-        ]))
-    }
-
-    /// Reads a text. Keys that are not known are skipped.
-    ///
-    /// # Errors
-    /// When it is not YAML, of a later version, or refers to a type or profile that it does not define.
-    pub fn parse(text: &str) -> Result<Self> {
-        let document = yaml::parse(text)?;
-        let version: u32 = number(&document, "version")?;
-        if version > GRAPH_VERSION {
-            return Err(wrong(format!(
-                "has version {version}, and only versions up to {GRAPH_VERSION} are known: use a later Timeloom"
-            )));
+pub(super) fn emit(graph: &RobotGraph) -> String {
+    let mut types = Table::default();
+    let mut profiles = Table::default();
+    let endpoints = graph.endpoints().map(|endpoint| {
+        let kind = types.place((endpoint.type_name.as_str(), endpoint.type_hash.as_str()));
+        let mut entries = vec![
+            ("id".to_owned(), Node::text(&endpoint.id)),
+            ("node".to_owned(), Node::text(&endpoint.node)),
+            (endpoint.role.name().to_owned(), Node::text(&endpoint.topic)),
+            ("type".to_owned(), Node::number(kind)),
+            ("qos".to_owned(), Node::number(profiles.place(endpoint.qos))),
+            ("appeared".to_owned(), Node::number(endpoint.appeared_ns)),
+        ];
+        if let Some(gone) = endpoint.vanished_ns {
+            entries.push(("vanished".to_owned(), Node::number(gone)));
         }
-        let list = |key: &str| document.get(key).and_then(Node::as_sequence);
-        let types = list("types").unwrap_or_default();
-        let profiles = document.get("qos").map(yaml::emit).unwrap_or_default();
-        let profiles = parse_profiles(&profiles).map_err(|error| wrong(error.to_string()))?;
-        let endpoints = list("endpoints").unwrap_or_default().iter();
-        endpoints
-            .map(|entry| endpoint(entry, types, &profiles))
-            .collect()
+        Node::Map(entries)
+    });
+    let endpoints = Node::Sequence(endpoints.collect());
+    let types = types.0.into_iter().map(|(name, hash)| {
+        Node::Map(vec![
+            ("name".to_owned(), Node::text(name)),
+            ("hash".to_owned(), Node::text(hash)),
+        ])
+    });
+    let profiles = profiles_to_yaml(&profiles.0, QosSpelling::Names);
+    yaml::emit(&Node::Map(vec![
+        ("version".to_owned(), Node::number(GRAPH_VERSION)),
+        ("types".to_owned(), Node::Sequence(types.collect())),
+        ("qos".to_owned(), qos_text::to_node(&profiles)),
+        ("endpoints".to_owned(), endpoints),
+    ]))
+}
+
+pub(super) fn parse(text: &str) -> Result<RobotGraph> {
+    let document = yaml::parse(text)?;
+    let version: u32 = number(&document, "version")?;
+    if version > GRAPH_VERSION {
+        return Err(wrong(format!(
+            "has version {version}, and only versions up to {GRAPH_VERSION} are known: use a later Timeloom"
+        )));
     }
+    let list = |key: &str| document.get(key).and_then(Node::as_sequence);
+    let types = list("types").unwrap_or_default();
+    let profiles = document.get("qos").map(yaml::emit).unwrap_or_default();
+    let profiles = parse_profiles(&profiles).map_err(|error| wrong(error.to_string()))?;
+    let endpoints = list("endpoints").unwrap_or_default().iter();
+    endpoints
+        .map(|entry| endpoint(entry, types, &profiles))
+        .collect()
 }
 
 fn endpoint(entry: &Node, types: &[Node], profiles: &[QosProfile]) -> Result<GraphEndpoint> {
@@ -134,6 +127,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::robot::RobotState as _;
 
     prop_compose! {
         fn endpoints()(

@@ -6,7 +6,7 @@ use super::sink::METADATA_NAME;
 use crate::message::size_u64;
 use crate::source::Source;
 use crate::storage::ExtraCounts;
-use crate::{Error, Result};
+use crate::{Error, Result, StatePart};
 
 /// Attachments are copied in pieces of this size, however large they are.
 const PIECE: usize = 256 << 10;
@@ -97,9 +97,11 @@ impl Extra {
         self.kind == ExtraKind::Metadata && self.name == METADATA_NAME
     }
 
-    /// Whether it holds the graph of the robot.
-    pub(super) fn is_graph(&self) -> bool {
-        self.kind == ExtraKind::Metadata && self.name == crate::graph::GRAPH_NAME
+    /// The part of the robot's state that it holds; `None` for other records.
+    pub(super) fn state_part(&self) -> Option<StatePart> {
+        (self.kind == ExtraKind::Metadata)
+            .then(|| StatePart::of_record(&self.name))
+            .flatten()
     }
 
     pub(super) fn opcode(&self) -> u8 {

@@ -16,7 +16,7 @@ use super::summary::{NoSummary, Summary, read_summary};
 use crate::message::size_u64;
 use crate::source::{Source, open_source};
 use crate::storage::{ExtraCounts, FileInfo, Query, StorageReader, StoredAt};
-use crate::{Error, LocalPlace, Message, MessageDefinition, Place, Result, RobotGraph, TopicInfo};
+use crate::{Error, LocalPlace, Message, MessageDefinition, Place, Result, StatePart, TopicInfo};
 
 /// Memory into which a compressed file may be unpacked whole.
 const FILE_MEMORY: u64 = 256 << 20;
@@ -44,8 +44,8 @@ pub struct McapReader {
     has_end: bool,
     /// Offsets of the saved accounts, oldest first; only a scan finds them.
     accounts: Vec<(u64, u64)>,
-    /// Offsets of the records with the graph of the robot, oldest first.
-    graph: Vec<(u64, u64)>,
+    /// Offsets of the records with the state of the robot.
+    state: Vec<(StatePart, u64, u64)>,
 }
 
 impl McapReader {
@@ -87,7 +87,7 @@ impl McapReader {
             has_summary: true,
             has_end: true,
             accounts: Vec::new(),
-            graph: Vec::new(),
+            state: Vec::new(),
         };
         let metadata = reader.index()?;
         reader.read_metadata(&metadata)?;
@@ -170,7 +170,7 @@ impl McapReader {
         self.table = ChunkTable::new(summary.blocks);
         self.summary = summary.bytes;
         self.take_extras(summary.extras);
-        self.graph = summary.graph;
+        self.state = summary.state;
         summary.metadata
     }
 
@@ -205,7 +205,7 @@ impl McapReader {
         self.take_extras(found.extras);
         self.lost_extras = found.lost_extras;
         self.accounts = found.accounts;
-        self.graph = found.graph;
+        self.state = found.state;
         Ok(found.metadata)
     }
 
@@ -296,7 +296,7 @@ fn is_complete(summary: &Summary) -> bool {
     let extras = super::extra::count(&summary.extras);
     // A writer may leave these indexes out; then only a scan finds the records.
     let indexed = extras.attachments == u64::from(statistics.attachment_count)
-        && extras.metadata_records + size_u64(summary.metadata.len() + summary.graph.len())
+        && extras.metadata_records + size_u64(summary.metadata.len() + summary.state.len())
             == u64::from(statistics.metadata_count);
     counted == statistics.message_count && known && chunks && reachable && indexed
 }
@@ -342,8 +342,8 @@ impl StorageReader for McapReader {
         &self.info
     }
 
-    fn graph(&mut self) -> Result<RobotGraph> {
-        self.read_graph()
+    fn state_texts(&mut self, part: StatePart) -> Result<Vec<String>> {
+        self.read_state(part)
     }
 
     fn start(&mut self, query: &Query) -> Result<()> {

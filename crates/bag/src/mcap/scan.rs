@@ -13,7 +13,7 @@ use super::record::{Channel, ChunkHead, MAGIC, MessageHead, Metadata, Records, S
 use crate::message::size_u64;
 use crate::source::Source;
 use crate::storage::ExtraCounts;
-use crate::{Error, Result};
+use crate::{Error, Result, StatePart};
 
 /// Runs of bare records are cut into blocks of about this size.
 const RUN: u64 = 1 << 20;
@@ -32,8 +32,8 @@ pub(crate) struct Scan {
     pub(crate) lost_extras: ExtraCounts,
     /// Offsets of the bag's metadata records.
     pub(crate) metadata: Vec<(u64, u64)>,
-    /// Offsets of the records with the graph of the robot.
-    pub(crate) graph: Vec<(u64, u64)>,
+    /// Offsets of the records with the state of the robot.
+    pub(crate) state: Vec<(StatePart, u64, u64)>,
     /// The accounts that the writer saved, oldest first.
     pub(crate) accounts: Vec<(u64, u64)>,
     /// Descriptions of damage.
@@ -150,8 +150,10 @@ impl Scanner {
             Some(extra) if extra.is_own() => {
                 self.scan.metadata.push((offset, whole));
             }
-            Some(extra) if extra.is_graph() => self.scan.graph.push((offset, whole)),
-            Some(extra) => self.scan.extras.push(extra),
+            Some(extra) => match extra.state_part() {
+                Some(part) => self.scan.state.push((part, offset, whole)),
+                None => self.scan.extras.push(extra),
+            },
             None => {
                 self.lose_extra(opcode, whole);
                 let what = if opcode == op::METADATA {

@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use super::account_record;
 use super::extra::Extra;
 use super::fields::{put_record, put_str};
-use super::graph_record;
 use super::index_log::IndexLog;
 use super::record::{ChunkHead, MAGIC, Metadata, op};
+use super::state_record;
 use super::write_chunk::WriteChunk;
-use crate::graph::GRAPH_NAME;
 use crate::message::size_u64;
 use crate::{BagMetadata, Error, Result, TopicStatistics, WriteOutcome};
 
@@ -29,7 +28,7 @@ pub(crate) struct Sink {
     pub(crate) index: IndexLog,
     /// Offset and length of each metadata record.
     pub(crate) metadata: Vec<(u64, u64)>,
-    /// Records that were carried over from other files, and those of the graph.
+    /// Records that were carried over from other files, and those of the robot's state.
     pub(crate) extras: Vec<Extra>,
     /// Account by topic of what is in the file and what the file refused.
     pub(crate) topics: Vec<TopicStatistics>,
@@ -134,7 +133,7 @@ impl Sink {
         let definitions = size_u64(self.head.len());
         let Some(span) = chunk.span else {
             write_whole(&mut self.file, self.position, [&self.head, &[], &[], &[]])?;
-            self.extras.extend(graphs(&self.head, self.position));
+            self.extras.extend(state_records(&self.head, self.position));
             self.position += definitions;
             self.unwritten_definitions.clear();
             return Ok(());
@@ -162,7 +161,7 @@ impl Sink {
         write_whole(&mut self.file, self.position, slices)?;
         let before = usize::try_from(definitions).unwrap_or(usize::MAX);
         let before = self.head.get(..before).unwrap_or_default();
-        self.extras.extend(graphs(before, self.position));
+        self.extras.extend(state_records(before, self.position));
         let at = self.position + definitions;
         self.position = at + length + size_u64(chunk.index.len());
         self.unwritten_definitions.clear();
@@ -177,7 +176,7 @@ impl Sink {
         let definitions = std::mem::take(&mut self.unwritten_definitions);
         let at = self.position;
         self.append(&definitions)?;
-        self.extras.extend(graphs(&definitions, at));
+        self.extras.extend(state_records(&definitions, at));
         Ok(())
     }
 
@@ -219,10 +218,13 @@ impl Sink {
     }
 }
 
-/// The index entries of the graph records in a run of records that begins at `start`.
-fn graphs(records: &[u8], start: u64) -> Vec<Extra> {
-    graph_record::places(records)
-        .map(|(at, length)| Extra::metadata(start + size_u64(at), size_u64(length), GRAPH_NAME))
+/// The index entries of the records of the robot's state in a run of records that begins at `start`.
+fn state_records(records: &[u8], start: u64) -> Vec<Extra> {
+    state_record::places(records)
+        .map(|(part, at, length)| {
+            let offset = start + size_u64(at);
+            Extra::metadata(offset, size_u64(length), part.record_name())
+        })
         .collect()
 }
 

@@ -7,7 +7,7 @@ use super::fields::Fields;
 use super::record::{Channel, MAGIC, Records, Schema, TAIL, op};
 use crate::message::size_u64;
 use crate::source::Source;
-use crate::{Error, Result};
+use crate::{Error, Result, StatePart};
 
 /// A larger summary is not read; the file is scanned instead.
 const MAX_BYTES: u64 = 1 << 30;
@@ -25,8 +25,8 @@ pub(crate) struct Summary {
     pub(crate) extras: Vec<Extra>,
     /// Offset and length of the bag's metadata records.
     pub(crate) metadata: Vec<(u64, u64)>,
-    /// Offset and length of the records with the graph of the robot.
-    pub(crate) graph: Vec<(u64, u64)>,
+    /// Offset and length of the records with the state of the robot.
+    pub(crate) state: Vec<(StatePart, u64, u64)>,
     /// Messages that the message indexes name; `None` without any index.
     pub(crate) indexed_messages: Option<u64>,
     /// Descriptions of data that `ros2 bag` does not read.
@@ -126,8 +126,8 @@ fn parse(bytes: Vec<u8>, data_end: u64) -> Option<Summary> {
                 let extra = Extra::from_index(opcode, body, data_end)?;
                 if extra.is_own() {
                     summary.metadata.push((extra.offset, extra.length));
-                } else if extra.is_graph() {
-                    summary.graph.push((extra.offset, extra.length));
+                } else if let Some(part) = extra.state_part() {
+                    summary.state.push((part, extra.offset, extra.length));
                 } else {
                     summary.extras.push(extra);
                 }

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 
 use super::account_record;
 use super::carry_over::CarryOver;
-use super::graph_record;
 use super::options::McapOptions;
 use super::pipeline::Pipeline;
 use super::record::{Channel, Schema};
 use super::sink::Sink;
+use super::state_record;
 use super::summary_writer::SummaryWriter;
 use super::write_chunk::{MESSAGE_PREFIX, WriteChunk};
 use crate::message::size_u64;
 use crate::storage::{FileSummary, StorageWriter, WriteOutcome};
-use crate::{BagMetadata, Error, LossCause, Message, Result, TopicId, TopicInfo};
+use crate::{BagMetadata, Error, LossCause, Message, Result, StatePart, TopicId, TopicInfo};
 
 /// Payloads from this size on are written from where they are when nothing has to be compressed.
 const LARGE: usize = 256 << 10;
@@ -289,9 +289,9 @@ impl StorageWriter for McapWriter {
         outcome
     }
 
-    fn save_graph(&mut self, graph: &str) -> WriteOutcome {
+    fn save_state(&mut self, part: StatePart, text: &str) -> WriteOutcome {
         let mut outcome = WriteOutcome::default();
-        graph_record::put(&mut self.chunk.definitions, graph);
+        state_record::put(&mut self.chunk.definitions, part, text);
         if !self.chunk.has_messages() {
             self.submit(&mut outcome);
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{account_of, conflict, file_metadata, keep_graph};
+use super::{account_of, conflict, file_metadata, keep_state};
 use crate::bag::BagFile;
 use crate::sqlite::{SqliteOptions, SqliteReader, SqliteWriter};
 use crate::storage::{FileSummary, StorageReader, StorageWriter};
@@ -55,7 +55,7 @@ pub(super) fn copy(file: &BagFile, bag: Option<&BagMetadata>, to: &Path) -> Resu
         lost_messages: 0,
         damage: Vec::new(),
     };
-    keep_graph(&mut reader, writer.as_mut(), &mut copied.damage)?;
+    keep_state(&mut reader, writer.as_mut(), &mut copied.damage)?;
     let connection = reader.into_connection();
     let (mut id, mut gap) = (0i64, 0i64);
     while gap < MAX_GAP {

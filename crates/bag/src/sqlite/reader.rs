@@ -10,7 +10,7 @@ use crate::place::LocalCopy;
 use crate::source::{ZstdSource, head, is_compressed};
 use crate::storage::{FileAccount, FileInfo, Query, StorageReader};
 use crate::{
-    BagMetadata, Error, FileSource, LocalPlace, Message, Place, Result, RobotGraph, Source,
+    BagMetadata, Error, FileSource, LocalPlace, Message, Place, Result, Source, StatePart,
 };
 
 /// A compressed database is unpacked in memory; a larger one is refused, never unpacked to disk.
@@ -273,13 +273,8 @@ impl StorageReader for SqliteReader {
         &self.info
     }
 
-    fn graph(&mut self) -> Result<RobotGraph> {
-        let texts = super::schema::graphs(&self.connection).map_err(Error::sqlite(&self.path))?;
-        let mut graph = RobotGraph::default();
-        for text in texts {
-            graph.update(&RobotGraph::parse(&text)?);
-        }
-        Ok(graph)
+    fn state_texts(&mut self, part: StatePart) -> Result<Vec<String>> {
+        super::schema::state_texts(&self.connection, part).map_err(Error::sqlite(&self.path))
     }
 
     fn start(&mut self, query: &Query) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::{MessageDefinition, TopicInfo};
+use crate::{MessageDefinition, StatePart, TopicInfo};
 
 /// The schema that is written.
 pub(super) const VERSION: u32 = 4;
@@ -37,17 +37,33 @@ pub(super) fn saved_accounts(connection: &Connection) -> Vec<String> {
     read(connection).unwrap_or_default()
 }
 
-/// The graph of the robot, oldest first; rosbag2 does not look at this table.
-pub(super) const CREATE_GRAPH: &str =
-    "CREATE TABLE IF NOT EXISTS timeloom_graph(id INTEGER PRIMARY KEY,graph TEXT NOT NULL)";
-pub(super) const INSERT_GRAPH: &str = "INSERT INTO timeloom_graph(graph) VALUES (?1)";
+/// Adds a text of the robot's state; rosbag2 does not look at these tables.
+pub(super) fn insert_state(
+    connection: &Connection,
+    part: StatePart,
+    text: &str,
+) -> rusqlite::Result<()> {
+    let (table, key) = (part.table(), part.key());
+    connection.execute_batch(&format!(
+        "CREATE TABLE IF NOT EXISTS {table}(id INTEGER PRIMARY KEY,{key} TEXT NOT NULL)"
+    ))?;
+    let insert = format!("INSERT INTO {table}({key}) VALUES (?1)");
+    connection
+        .prepare_cached(&insert)?
+        .execute([text])
+        .map(|_| ())
+}
 
-/// The texts of the graph; none where no recorder saved any.
-pub(super) fn graphs(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    if !has_table(connection, "timeloom_graph")? {
+/// The texts of a part of the robot's state, oldest first; none where no recorder saved any.
+pub(super) fn state_texts(
+    connection: &Connection,
+    part: StatePart,
+) -> rusqlite::Result<Vec<String>> {
+    let (table, key) = (part.table(), part.key());
+    if !has_table(connection, table)? {
         return Ok(Vec::new());
     }
-    let mut statement = connection.prepare("SELECT graph FROM timeloom_graph ORDER BY id")?;
+    let mut statement = connection.prepare(&format!("SELECT {key} FROM {table} ORDER BY id"))?;
     let rows = statement.query_map([], |row| row.get(0))?;
     rows.collect()
 }

@@ -9,7 +9,9 @@ use rusqlite::{Connection, params};
 use super::options::SqliteOptions;
 use super::schema;
 use crate::storage::{FileSummary, StorageWriter, Unwritten, WriteOutcome};
-use crate::{BagMetadata, Error, LossCause, Message, Result, TopicId, TopicInfo, TopicStatistics};
+use crate::{
+    BagMetadata, Error, LossCause, Message, Result, StatePart, TopicId, TopicInfo, TopicStatistics,
+};
 
 /// Writes one database. See [`StorageWriter`] for the contract.
 pub struct SqliteWriter {
@@ -28,8 +30,8 @@ pub struct SqliteWriter {
     committed_size: u64,
     /// Accounts that are not committed yet.
     accounts: Vec<String>,
-    /// Texts of the graph that are not committed yet.
-    graphs: Vec<String>,
+    /// Texts of the robot's state that are not committed yet.
+    state: Vec<(StatePart, String)>,
 }
 
 impl SqliteWriter {
@@ -81,7 +83,7 @@ impl SqliteWriter {
             opened_ns: 0,
             committed_size: 0,
             accounts: Vec::new(),
-            graphs: Vec::new(),
+            state: Vec::new(),
         };
         if let Some(metadata) = metadata {
             writer.insert_metadata(metadata).map_err(&failed)?;
@@ -192,13 +194,13 @@ impl SqliteWriter {
 
     /// Commits the open transaction, or counts all of it as lost.
     fn commit(&mut self, outcome: &mut WriteOutcome) {
-        if self.pending_messages == 0 && self.accounts.is_empty() && self.graphs.is_empty() {
+        if self.pending_messages == 0 && self.accounts.is_empty() && self.state.is_empty() {
             return;
         }
         let done = self
             .begin(self.opened_ns)
             .and_then(|()| self.insert_accounts())
-            .and_then(|()| self.insert_graphs())
+            .and_then(|()| self.insert_state())
             .and_then(|()| self.connection.execute_batch("COMMIT"));
         if done.is_err() && !self.connection.is_autocommit() {
             // Whatever this says, the transaction is over: the commit failed and is reported.
@@ -214,7 +216,7 @@ impl SqliteWriter {
                 self.pending_messages = 0;
                 self.pending_bytes = 0;
                 self.accounts.clear();
-                self.graphs.clear();
+                self.state.clear();
             }
             Err(source) => {
                 self.lose_pending(outcome);
@@ -238,15 +240,10 @@ impl SqliteWriter {
             .try_for_each(|account| insert.execute([account]).map(|_| ()))
     }
 
-    fn insert_graphs(&self) -> rusqlite::Result<()> {
-        if self.graphs.is_empty() {
-            return Ok(());
-        }
-        self.connection.execute_batch(schema::CREATE_GRAPH)?;
-        let mut insert = self.connection.prepare_cached(schema::INSERT_GRAPH)?;
-        self.graphs
+    fn insert_state(&self) -> rusqlite::Result<()> {
+        self.state
             .iter()
-            .try_for_each(|graph| insert.execute([graph]).map(|_| ()))
+            .try_for_each(|(part, text)| schema::insert_state(&self.connection, *part, text))
     }
 
     fn insert_topic(&self, topic: &TopicInfo, id: TopicId) -> rusqlite::Result<()> {
@@ -372,9 +369,9 @@ impl StorageWriter for SqliteWriter {
         outcome
     }
 
-    fn save_graph(&mut self, graph: &str) -> WriteOutcome {
+    fn save_state(&mut self, part: StatePart, text: &str) -> WriteOutcome {
         let mut outcome = WriteOutcome::default();
-        self.graphs.push(graph.to_owned());
+        self.state.push((part, text.to_owned()));
         if self.pending_messages == 0 {
             self.commit(&mut outcome);
         }

@@ -10,7 +10,7 @@ use timeloom_bag::mcap::McapOptions;
 use timeloom_bag::sqlite::SqliteOptions;
 use timeloom_bag::{
     BagOptions, BagReader, BagWriter, CompressionMode, EndpointRole, GraphEndpoint, Message,
-    RobotGraph, StorageId, StorageOptions, StorageReader, recover, reindex,
+    RobotGraph, RobotState as _, StorageId, StorageOptions, StorageReader, recover, reindex,
 };
 use timeloom_testkit::mcap::BagScratch;
 

@@ -24,6 +24,7 @@ mod memory;
 mod metadata;
 mod metadata_version;
 mod oracle;
+mod parameters;
 mod recover;
 mod stored_at;
 mod support;

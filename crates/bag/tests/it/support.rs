@@ -7,7 +7,7 @@ use timeloom_bag::bag::BagSummary;
 use timeloom_bag::conformance::{OwnedMessage, read_all};
 use timeloom_bag::{
     BagOptions, BagReader, BagWriter, EndpointRole, GraphEndpoint, Message, MessageDefinition,
-    Query, StorageId, StorageOptions, TopicInfo,
+    NodeParameters, ParameterEntry, Query, RobotParameters, StorageId, StorageOptions, TopicInfo,
 };
 use timeloom_msg::QosProfile;
 
@@ -54,6 +54,8 @@ pub(crate) fn write_bag(directory: &Path, options: BagOptions, count: u32) -> Ba
             let endpoint = test_endpoint(number, "/driver", EndpointRole::Publisher, "/a");
             let outcome = writer.update_graph(&[endpoint].into_iter().collect());
             assert!(outcome.is_ok(), "{outcome:?}");
+            let outcome = writer.update_parameters(&test_parameters(k, i64::from(k)));
+            assert!(outcome.is_ok(), "{outcome:?}");
         }
         let data = payload(k);
         let time = message_time(k);
@@ -70,6 +72,38 @@ pub(crate) fn write_bag(directory: &Path, options: BagOptions, count: u32) -> Ba
     let (summary, outcome) = writer.finish().unwrap();
     assert!(outcome.is_ok(), "{outcome:?}");
     summary
+}
+
+/// Writes messages of [`write_bag`].
+pub(crate) fn write_messages(writer: &mut BagWriter, numbers: std::ops::Range<u32>) {
+    let ids: Vec<_> = test_topics()
+        .iter()
+        .map(|topic| writer.add_topic(topic).unwrap())
+        .collect();
+    for k in numbers {
+        let message = Message {
+            topic: ids[(k % 2) as usize],
+            log_time_ns: message_time(k),
+            publish_time_ns: message_time(k) - 5,
+            sequence: k,
+            data: &payload(k),
+        };
+        assert!(writer.write(&[message], message_time(k)).is_ok());
+    }
+}
+
+/// A value of a parameter at the time of a message.
+pub(crate) fn test_parameters(number: u32, value: i64) -> RobotParameters {
+    let time_ns = message_time(number);
+    let mut node = NodeParameters {
+        asked_ns: message_time(0),
+        ..NodeParameters::default()
+    };
+    let value = Some(value.into());
+    node.add("rate", ParameterEntry { time_ns, value });
+    RobotParameters {
+        nodes: [("/driver".to_owned(), node)].into(),
+    }
 }
 
 /// An endpoint that was there from the first message on.

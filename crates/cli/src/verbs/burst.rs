@@ -65,6 +65,7 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
         options,
         line_rate: 10.0,
         beginning: Beginning::Burst(arguments.num_messages),
+        parameters: None,
     };
     session.run(context)
 }

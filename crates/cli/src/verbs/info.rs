@@ -3,6 +3,7 @@
 mod host_clock;
 mod merged_hosts;
 pub(crate) mod trigger_windows;
+mod robot;
 
 use std::cmp::Reverse;
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use timeloom_bag::info::{InfoLayout, SortTopics, render};
-use timeloom_bag::{BagInfo, StorageId};
+use timeloom_bag::{BagInfo, StorageId, StorageReader as _};
 
 use crate::context::Context;
 use crate::damage;
@@ -22,6 +23,7 @@ EXAMPLES
   timeloom info my_bag                       the text of `ros2 bag info`
   timeloom info my_bag -v --sort size        bytes of each topic, requests and responses, what is missing and when
   timeloom info my_bag -t                    the names of the topics
+  timeloom info my_bag --robot               nodes, parameters and their changes, environment, clock
   timeloom info my_bag --format json | jq '.topics[].name'
   timeloom info my_bag_0.mcap                a single file
   timeloom info s3://robots/run_7            on S3; only its end is fetched
@@ -42,6 +44,9 @@ pub(crate) struct Arguments {
     /// Also bytes, requests and responses, what is missing, when and why; reads all messages where the bag does not say
     #[arg(short, long)]
     verbose: bool,
+    /// Instead of the messages, the state of the robot: nodes, parameters, environment and clock of the host
+    #[arg(long, conflicts_with_all = ["topic_name", "verbose", "sort"])]
+    robot: bool,
     /// Order of topics and services (default: name); equal ones keep the order of the bag
     #[arg(long, value_enum, value_name = "BY")]
     sort: Option<Sort>,
@@ -84,6 +89,9 @@ pub(crate) enum Format {
 pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Result<Outcome> {
     let mut info = context.bags.info(&arguments.bag)?;
     check_storage(&arguments.storage, &info.storage_identifier)?;
+    if arguments.robot {
+        return show_robot(arguments, &info, context);
+    }
     let wants_sizes = arguments.verbose || arguments.sort == Some(Sort::Size);
     if wants_sizes && !is_counted(&info) {
         // A bag that cannot be read to its end is still shown, with what the metadata says.
@@ -126,6 +134,30 @@ pub(crate) fn run(arguments: &Arguments, context: &mut Context) -> anyhow::Resul
         context.printer.hint(&remedy);
     }
     Ok(Outcome::lost_if(damage::means_loss(&info.damage)))
+}
+
+/// Shows the state of the robot.
+fn show_robot(
+    arguments: &Arguments,
+    info: &BagInfo,
+    context: &mut Context,
+) -> anyhow::Result<Outcome> {
+    let mut reader = context.bags.open(&arguments.bag)?;
+    let (graph, parameters) = (reader.graph()?, reader.parameters()?);
+    let is_known = !graph.is_empty() || !parameters.nodes.is_empty();
+    let robot = robot::Robot::new(graph, parameters, info);
+    match arguments.format {
+        Format::Text => context.printer.text(&robot.text())?,
+        Format::Json => {
+            let text = serde_json::to_string_pretty(&robot.json())?;
+            writeln!(context.printer.data(), "{text}")?;
+        }
+    }
+    if !is_known {
+        let hint = "only `timeloom record` keeps the state of the robot, and not with --no-state";
+        context.printer.hint(hint);
+    }
+    Ok(Outcome::Done)
 }
 
 /// Refuses a bag of another storage than the one that was asked for.

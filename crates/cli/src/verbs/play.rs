@@ -7,6 +7,7 @@ mod pace_arguments;
 pub(crate) mod params_file;
 mod plan;
 pub(crate) mod session;
+pub(crate) mod set_parameters;
 mod status_line;
 mod time_arguments;
 
@@ -15,6 +16,7 @@ use clap::{Args, ValueEnum};
 use self::bag_arguments::BagArguments;
 use self::pace_arguments::PaceArguments;
 use self::session::{Beginning, Session};
+use self::set_parameters::ParameterArguments;
 use self::time_arguments::TimeArguments;
 use crate::context::Context;
 use crate::live::LiveArguments;
@@ -30,6 +32,7 @@ EXAMPLES
   timeloom play -i a -i b --message-order sent             two bags merged, in the order of publishing
   timeloom play my_bag --wait-for-subscribers --wait-for-all-acked 0   lose nothing
   timeloom play my_bag --pace keep-order                   slow down all topics instead of falling behind
+  timeloom play my_bag --set-parameters                    first give the nodes the parameters of the recording; asks
   timeloom play other_bag --use-sim-time                   follow the /clock of a simulator or another player
   timeloom play --params-file player.yaml                  the parameters play.* and storage.* of rosbag2's player
 
@@ -42,6 +45,7 @@ KEYS
   SPACE pause, resume    → next message    ← message before    ↑ ↓ rate ×1.1, ÷1.1    < > half, double    1 rate 1
   PgUp PgDn ±10 s        , . ∓1 s          Home start          [ ] begin and end of a loop      \\ no loop     q end
 
+Exit code 1: a parameter of --set-parameters was refused, or its node is absent; the counts are printed.
 Exit code 3: a bag is damaged, a topic or request could not be played, messages were dropped, skipped, refused or not
 acknowledged, or /clock was past the end of the bag; the counts are printed.";
 
@@ -70,6 +74,8 @@ pub(crate) struct Arguments {
     /// Updates of the progress line per second; 0 disables it [default: 10]
     #[arg(long, value_name = "HERTZ", allow_hyphen_values = true)]
     progress_bar_update_rate: Option<f64>,
+    #[command(flatten)]
+    parameters: ParameterArguments,
     #[command(flatten)]
     live: LiveArguments,
 }
@@ -103,8 +109,10 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
         let text = format!("{flag} has no effect without --use-sim-time");
         context.printer.warning(&text);
     }
-    let reader = arguments.bag.open(&context.bags)?;
+    let mut reader = arguments.bag.open(&context.bags)?;
     let options = plan::options(arguments, &reader)?;
+    let start_ns = plan::start_ns(&options, &reader);
+    let parameters = arguments.parameters.read(&mut reader, start_ns)?;
     let session = Session {
         bag: &arguments.bag,
         live: &arguments.live,
@@ -113,6 +121,7 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
         options,
         line_rate: arguments.progress_bar_update_rate.unwrap_or(10.0),
         beginning: Beginning::Play,
+        parameters,
     };
     session.run(context)
 }

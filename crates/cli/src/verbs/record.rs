@@ -5,6 +5,7 @@ mod full_names;
 mod full_screen;
 mod key_value;
 mod params_file;
+mod recording_environment;
 mod rules;
 mod setup;
 pub(crate) mod summary;
@@ -14,6 +15,7 @@ mod view;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use timeloom_node::fleet::FleetMember;
 use timeloom_node::recorder::{Control, Note, Notifier, Recorder, Services};
 use timeloom_node::{Names, RosNode, Severity};
 use timeloom_time::{Duration, Event};
@@ -88,10 +90,16 @@ pub(crate) fn run(mut arguments: Arguments, context: &mut Context) -> anyhow::Re
     )?;
     let rate = arguments.statistics_rate();
     let services = Services::start(&node, &recorder, setup.distro())?;
+    let member = arguments.behaviour.fleet.as_ref().map(|fleet| {
+        let identity = recording_environment::identity();
+        FleetMember::join(&node, &recorder, fleet, identity)
+    });
+    let member = member.transpose()?;
     let notifier = Notifier::start(&node, &recorder, rate, setup.distro())?;
     let text = format!("recording to {}", directory.display());
     context.printer.note(&text);
     watch(arguments, &live, &recorder, &notes, &mut upload, context)?;
+    drop(member);
     drop(services);
     let reports = recorder.finish()?;
     // Its last words are about losses that were counted at the end.

@@ -17,6 +17,7 @@ mod docs;
 mod doctor;
 mod export;
 mod extras;
+mod fleet_live;
 mod foreign;
 mod guest_live;
 mod help;
@@ -64,6 +65,7 @@ mod repair;
 mod replay_live;
 mod replay_plan;
 mod robot;
+mod robot_state_live;
 mod ros_args;
 mod ros_package;
 #[cfg(feature = "remote")]

@@ -16,6 +16,8 @@ use super::graph_log::GraphLog;
 use super::host_clock;
 use super::moment::{Moment, Trigger};
 use super::options::Options;
+use super::parameter_log::ParameterLog;
+use super::parameter_watch::ParameterWatch;
 use super::report::Report;
 use super::shared::{Progress, Shared};
 use super::shared_input::SharedInput;
@@ -37,6 +39,7 @@ struct Threads {
     writer: BaseThread<Result<(BagSummary, WriteOutcome)>>,
     watch: GraphWatch,
     host_clock: Option<BaseThread<()>>,
+    parameters: Option<ParameterWatch>,
 }
 
 impl BagRecording {
@@ -61,6 +64,7 @@ impl BagRecording {
             commands: Commands::default(),
             index: Mutex::new(GraphIndex::new(options.names.clone())),
             graph_log: Mutex::new(GraphLog::new(node.name().clone(), options.names.clone())),
+            parameter_log: Arc::new(Mutex::new(ParameterLog::new(node.name().full()))),
             graph_changed: Event::new(&base),
             discovering: AtomicBool::new(true),
             ending: CancelToken::new(),
@@ -79,7 +83,9 @@ impl BagRecording {
             .map_err(started)?;
         let inside = Arc::clone(&shared);
         let watch = participant.watch_graph(Box::new(move |event| {
-            inside.graph_log().apply(event, inside.node_time_ns());
+            if inside.options.graph {
+                inside.graph_log().apply(event, inside.node_time_ns());
+            }
             if inside.index().apply(event) {
                 inside.graph_changed.set();
             }
@@ -94,10 +100,15 @@ impl BagRecording {
                 host_clock::run(&inside, &*source);
             })
         });
+        let parameters = options.parameters.then(|| {
+            let log = (&shared.input, &shared.parameter_log);
+            ParameterWatch::start(participant, node, log, &shared.ending)
+        });
         let threads = Threads {
             discovery,
             writer,
             watch,
+            parameters: parameters.transpose()?,
             host_clock: host_clock.transpose().map_err(started)?,
         };
         Ok(Self {
@@ -219,6 +230,7 @@ impl BagRecording {
             elapsed: shared.clock.now() - shared.started,
             queue_bytes: shared.input.queue.used(),
             queue_limit: shared.options.max_cache_bytes,
+            host_clock: progress.host_clock.clone(),
             discovery: shared.discovering.load(Ordering::Acquire),
             topics: topics.collect(),
             triggers: shared.trigger_status(),
@@ -237,8 +249,12 @@ impl BagRecording {
             writer,
             watch,
             host_clock,
+            parameters,
         } = threads.ok_or(Error::NotRecording)?;
         shared.ending.cancel();
+        if let Some(mut parameters) = parameters {
+            parameters.finish();
+        }
         if let Some(thread) = host_clock {
             // After a panic only the latest state of the clock is missing in the metadata.
             let _panicked = thread.join();

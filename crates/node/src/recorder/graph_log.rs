@@ -110,7 +110,7 @@ impl GraphLog {
         let names = self.names.as_ref();
         let own_name = names.and_then(|names| names.topic_behind(&info.topic));
         GraphEndpoint {
-            id: info.gid.to_string().replace('.', ""),
+            id: id(info.gid),
             node: info.node.as_ref().map(NodeName::full).unwrap_or_default(),
             role,
             topic: own_name.unwrap_or_else(|| info.topic.clone()),
@@ -124,6 +124,11 @@ impl GraphLog {
             vanished_ns: None,
         }
     }
+}
+
+/// The id of an endpoint in a bag.
+pub(super) fn id(gid: Gid) -> String {
+    gid.to_string().replace('.', "")
 }
 
 #[cfg(test)]

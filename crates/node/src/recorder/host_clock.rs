@@ -1,5 +1,6 @@
 //! The clock of this host over a recording.
 
+use timeloom_bag::HostClockRecord;
 use timeloom_time::{Clock, Duration, Reading, Steady, System, WaitOptions};
 
 use super::command::Command;
@@ -33,7 +34,9 @@ pub(super) fn run(shared: &Shared, source: &(dyn Fn() -> HostClock + Send + Sync
                 reason,
                 clock: source(),
             });
-            shared.command(Command::HostClock(history.to_text()));
+            let text = history.to_text();
+            shared.progress().host_clock = HostClockRecord::parse_all(&text).pop();
+            shared.command(Command::HostClock(text));
         }
         if !steady.sleep_for_with(LOOK_AGAIN, &wait).is_reached() {
             return;

@@ -84,6 +84,10 @@ pub struct Options {
     /// Reads the state of the host clock, which is written into the bag's custom data at the start, every minute and when
     /// the clock was set. May block for a while.
     pub host_clock: Option<HostClockSource>,
+    /// Whether the graph of the robot goes into the bag.
+    pub graph: bool,
+    /// Whether the parameters of all nodes go into the bag: they are asked for at the start, and their changes are heard.
+    pub parameters: bool,
     /// For tests: called before each write.
     #[doc(hidden)]
     pub before_write: Option<BeforeWrite>,
@@ -177,6 +181,8 @@ impl Options {
             type_patience: Duration::from_secs(3),
             reporter: None,
             host_clock: None,
+            graph: true,
+            parameters: false,
             before_write: None,
         }
     }

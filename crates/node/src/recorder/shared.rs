@@ -3,8 +3,8 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use timeloom_bag::TopicStatistics;
 use timeloom_bag::bag::SplitEvent;
+use timeloom_bag::{HostClockRecord, TopicStatistics};
 use timeloom_time::{CancelToken, Clock, Event, Steady, Time, TimeBase};
 use timeloom_wire::Node;
 
@@ -15,6 +15,7 @@ use super::graph_index::GraphIndex;
 use super::graph_log::GraphLog;
 use super::note::Note;
 use super::options::Options;
+use super::parameter_log::ParameterLog;
 use super::shared_input::SharedInput;
 use super::topic_input::TopicInputs;
 use timeloom_wire::backend::lock;
@@ -34,6 +35,8 @@ pub(super) struct Shared {
     pub(super) commands: Commands,
     pub(super) index: Mutex<GraphIndex>,
     pub(super) graph_log: Mutex<GraphLog>,
+    /// What is heard of the robot's parameters.
+    pub(super) parameter_log: Arc<Mutex<ParameterLog>>,
     /// The graph has changed, or the recording ends.
     pub(super) graph_changed: Event,
     pub(super) discovering: AtomicBool,
@@ -52,6 +55,8 @@ pub(super) struct Progress {
     pub(super) splits: VecDeque<SplitEvent>,
     /// Low disk space events that were not taken yet.
     pub(super) low_space: Vec<LowSpace>,
+    /// The last known state of the host clock.
+    pub(super) host_clock: Option<HostClockRecord>,
     /// Why the recording ended.
     pub(super) ended: Option<EndReason>,
 }

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use timeloom_bag::TopicStatistics;
+use timeloom_bag::{HostClockRecord, TopicStatistics};
 use timeloom_time::Duration;
 
 use crate::trigger::TriggerState;
@@ -31,6 +31,8 @@ pub struct Status {
     pub queue_bytes: usize,
     /// The limit of the queue.
     pub queue_limit: usize,
+    /// The last known state of the host clock; `None` where it is not watched.
+    pub host_clock: Option<HostClockRecord>,
     /// Whether discovery of new topics is on.
     pub discovery: bool,
     /// The topics in the order in which they were found.

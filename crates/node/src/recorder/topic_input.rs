@@ -6,6 +6,7 @@ use timeloom_wire::{Gid, Receiver, Sample};
 
 use super::drop_policy::DropPolicy;
 use super::ledger::{Ledger, LedgerChanges};
+use super::publisher_runs::PublisherRuns;
 use super::queued_message::QueuedMessage;
 use super::shared_input::SharedInput;
 use super::throttle::Throttle;
@@ -38,6 +39,7 @@ struct Account {
     entered: Missing,
     ledger: Ledger,
     throttle: Option<Throttle>,
+    publishers: PublisherRuns,
     /// Messages of another type that arrived.
     conflicting: u64,
     entered_conflicting: u64,
@@ -203,6 +205,11 @@ impl TopicInput {
         self.account().ledger.take_changes()
     }
 
+    /// Takes the changes of the publisher since the last call.
+    pub(super) fn take_publishers(&self) -> Vec<(i64, Option<Gid>)> {
+        self.account().publishers.take()
+    }
+
     fn account(&self) -> MutexGuard<'_, Account> {
         lock(&self.account)
     }
@@ -286,7 +293,9 @@ impl TopicInput {
             .throttle
             .as_mut()
             .is_none_or(|throttle| throttle.passes(log_time_ns));
-        if !passes {
+        if passes {
+            account.publishers.message(log_time_ns, sample.writer);
+        } else {
             account.ledger.miss(THROTTLED, 1, log_time_ns);
         }
         passes

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use timeloom_bag::bag::BagSummary;
-use timeloom_bag::{BagWriter, HOST_CLOCK_KEY, LossCause, Message, TopicId, WriteOutcome};
+use timeloom_bag::{
+    BagWriter, HOST_CLOCK_KEY, LossCause, Message, MessagePublishers, PublisherRun, TopicId,
+    WriteOutcome,
+};
 use timeloom_time::Duration;
 
 use self::windows::WindowFiles;
@@ -13,6 +16,7 @@ use super::command::{Command, NewTopic};
 use super::end_reason::EndReason;
 use super::moment::Trigger;
 use super::note::Note;
+use super::parameter_watch;
 use super::queued_message::QueuedMessage;
 use super::shared::{Shared, Written};
 use super::topic_input::TopicInput;
@@ -310,6 +314,8 @@ impl Writer {
                 self.shared.node_time_ns()
             };
             self.save_graph(until);
+            self.save_parameters(finish);
+            self.save_publishers();
         }
         if due || idle || finish {
             let outcome = self.bag.tick(now.nanos());
@@ -334,6 +340,30 @@ impl Writer {
     fn save_graph(&mut self, until_ns: i64) {
         let changed = self.shared.graph_log().take_changed(until_ns);
         let outcome = self.bag.update_graph(&changed);
+        self.settle(&outcome);
+    }
+
+    /// Writes what is new of the robot's parameters into the bag.
+    fn save_parameters(&mut self, at_end: bool) {
+        let now = self.shared.node_time_ns();
+        let changed = parameter_watch::take_changed(&self.shared.parameter_log, now, at_end);
+        let outcome = self.bag.update_parameters(&changed);
+        self.settle(&outcome);
+    }
+
+    /// Writes who published the messages into the bag.
+    fn save_publishers(&mut self) {
+        if !self.shared.options.graph {
+            return;
+        }
+        let mut changed = MessagePublishers::default();
+        for topic in &self.topics {
+            for (from_ns, gid) in topic.input.take_publishers() {
+                let gid = gid.map(super::graph_log::id).unwrap_or_default();
+                changed.add(&topic.input.name, PublisherRun { from_ns, gid });
+            }
+        }
+        let outcome = self.bag.update_publishers(&changed);
         self.settle(&outcome);
     }
 

@@ -2,10 +2,10 @@ use std::collections::BTreeMap;
 
 use timeloom_time::TimeHubOptions;
 
-use super::parameter_value::ParameterValue;
 use super::remap::Remap;
 use super::rosout::Severity;
 use super::time_source_choice::TimeSourceChoice;
+use timeloom_msg::ParameterValue;
 
 /// How to make a [`RosNode`](crate::RosNode).
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use timeloom_bag::yaml::{self, Node};
 
-use super::parameter_value::ParameterValue;
+use timeloom_msg::ParameterValue;
 
 /// The key below which the parameters of a node stand.
 const KEY: &str = "ros__parameters";

@@ -6,10 +6,10 @@ use timeloom_msg::value::{Array, Struct, Text};
 use timeloom_msg::{Definitions, Schema, Value};
 
 use super::parameter_store::{Parameter, ParameterAccess, SetResult};
-use super::parameter_value::ParameterValue;
 use super::parameters::Parameters;
 use super::service::Answers;
 use crate::{Error, Result};
+use timeloom_msg::ParameterValue;
 
 type Answer = fn(&Parameters, &Value, &mut Value) -> Result<()>;
 

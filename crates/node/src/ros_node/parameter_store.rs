@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::parameter_value::ParameterValue;
+use timeloom_msg::ParameterValue;
 
 /// Whether a parameter may be changed after it was declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

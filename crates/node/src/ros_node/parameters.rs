@@ -9,7 +9,6 @@ use timeloom_wire::MessageTime;
 
 use super::clock_source::ClockSource;
 use super::parameter_store::{Parameter, ParameterAccess, ParameterStore, SetResult};
-use super::parameter_value::ParameterValue;
 use super::qos_overrides::{Endpoint, Overridable};
 use super::rosout::{Logger, Severity};
 use super::time_source_choice::{
@@ -17,6 +16,7 @@ use super::time_source_choice::{
 };
 use super::typed_publisher::TypedPublisher;
 use crate::{Error, Result};
+use timeloom_msg::ParameterValue;
 
 /// Whether time comes from `/clock`.
 pub(super) const USE_SIM_TIME: &str = "use_sim_time";

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use timeloom_msg::QosProfile;
 use timeloom_msg::qos::{Durability, History, Reliability};
 
-use super::parameter_value::ParameterValue;
 use crate::{Error, Result};
+use timeloom_msg::ParameterValue;
 
 /// Whose policies are changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use std::ffi::OsString;
 use super::names::Names;
 use super::node_options::NodeOptions;
 use super::parameter_file::{self, Section};
-use super::parameter_value::ParameterValue;
 use super::remap::{Remap, node_prefix};
 use super::rosout::Severity;
 use crate::{Error, Result};
+use timeloom_msg::ParameterValue;
 
 /// The argument that begins ROS arguments.
 const BEGIN: &str = "--ros-args";

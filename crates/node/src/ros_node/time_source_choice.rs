@@ -1,6 +1,6 @@
 use timeloom_time::TwoSources;
 
-use super::parameter_value::ParameterValue;
+use timeloom_msg::ParameterValue;
 
 /// Where a node takes simulated time from, while `use_sim_time` is true.
 ///

@@ -7,6 +7,7 @@
 mod a_day;
 mod captured;
 mod clock;
+mod fleet;
 mod fuzz;
 mod node_timer;
 mod parameters;
@@ -18,6 +19,7 @@ mod recorder_host_clock;
 mod recorder_left_out;
 mod recorder_limits;
 mod recorder_moments;
+mod recorder_parameters;
 mod recorder_services;
 mod recorder_trigger_control;
 mod recorder_triggers;

@@ -64,6 +64,37 @@ fn a_bag_knows_who_published_and_who_subscribed_and_when() {
 }
 
 #[test]
+fn a_bag_knows_who_published_each_message() {
+    let world = World::new();
+    let first = world.publisher("first", "/a", RELIABLE);
+    let second = world.publisher("second", "/a", RELIABLE);
+    let recorder = world.record(world.options());
+    for _ in 0..5 {
+        world.publish(&*first, 3, 10_000);
+        world.publish(&*second, 2, 10_000);
+    }
+    recorder.control(&Control::Split).unwrap();
+    world.publish(&*second, 3, 10_000);
+    finish(&recorder);
+    let mut reader = BagReader::open(&world.bag()).unwrap();
+    let (graph, publishers) = (reader.graph().unwrap(), reader.publishers().unwrap());
+    let mut nodes = Vec::new();
+    while let Some(message) = reader.next_message().unwrap() {
+        let gid = publishers.of("/a", message.log_time_ns).unwrap();
+        nodes.push(graph.endpoint(gid).unwrap().node.clone());
+    }
+    let mut expected = Vec::new();
+    for _ in 0..5 {
+        expected.extend(["/first"; 3]);
+        expected.extend(["/second"; 2]);
+    }
+    expected.extend(["/second"; 3]);
+    assert_eq!(nodes, expected);
+    let runs = publishers.runs().count();
+    assert_eq!(runs, 10, "one for each change: {publishers:?}");
+}
+
+#[test]
 fn each_file_and_each_bag_has_the_graph() {
     let world = World::new();
     let talker = world.publisher("talker", "/a", QosProfile::DEFAULT);

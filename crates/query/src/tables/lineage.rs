@@ -60,7 +60,7 @@ pub(crate) fn latency_table(set: &Arc<BagSet>) -> Result<StreamingTable> {
     table(set, &schema, analysis::read::<LatencyColumns>)
 }
 
-fn schema(columns: &[(&str, DataType)]) -> SchemaRef {
+pub(super) fn schema(columns: &[(&str, DataType)]) -> SchemaRef {
     let fields = columns
         .iter()
         .map(|(name, data_type)| Field::new(*name, data_type.clone(), true));
@@ -70,7 +70,7 @@ fn schema(columns: &[(&str, DataType)]) -> SchemaRef {
 /// Reads the rows of one bag.
 type Read = fn(&BagSet, &Bag, &SchemaRef, &Sender<Result<RecordBatch>>) -> Result<()>;
 
-fn table(set: &Arc<BagSet>, schema: &SchemaRef, read: Read) -> Result<StreamingTable> {
+pub(super) fn table(set: &Arc<BagSet>, schema: &SchemaRef, read: Read) -> Result<StreamingTable> {
     let partition = |bag| {
         Arc::new(TagPartition {
             set: Arc::clone(set),

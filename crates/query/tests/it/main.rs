@@ -7,6 +7,7 @@
 mod damage;
 mod lineage;
 mod pushdown;
+mod robot;
 mod sql;
 mod support;
 mod tables;

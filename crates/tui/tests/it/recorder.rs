@@ -26,6 +26,7 @@ fn status(lost: u64) -> Status {
         elapsed: Duration::from_secs(75),
         queue_bytes: 25,
         queue_limit: 100_000_000,
+        host_clock: None,
         discovery: true,
         topics: vec![topic("/tf", 1000, 0), topic("/image", 900, lost)],
         triggers: None,

@@ -15,8 +15,8 @@ pub(super) struct OpenFile {
     pub(super) first_time_ns: Option<i64>,
     /// Messages that were accepted and not refused.
     pub(super) messages: u64,
-    /// Bytes of the graph that it began with: they do not count towards a split.
-    pub(super) graph_size: u64,
+    /// Bytes of the robot's state that it began with: they do not count towards a split.
+    pub(super) state_size: u64,
 }
 
 impl OpenFile {
@@ -42,7 +42,7 @@ impl OpenFile {
                 batch.len()
             };
         };
-        let mut size = self.writer.file_size().saturating_sub(self.graph_size);
+        let mut size = self.writer.file_size().saturating_sub(self.state_size);
         let full = |size: u64| max_size > 0 && size >= max_size;
         let over = |message: &Message<'_>| {
             max_duration > 0 && message.log_time_ns.saturating_sub(first_time) > max_duration

@@ -80,8 +80,8 @@ mod tests {
     use super::*;
     use crate::storage::FileSummary;
     use crate::{
-        BagMetadata, BagOptions, Message, Result, StorageId, StorageOptions, TopicId, TopicInfo,
-        UnknownMessages,
+        BagMetadata, BagOptions, Message, Result, StatePart, StorageId, StorageOptions, TopicId,
+        TopicInfo, UnknownMessages,
     };
 
     /// A storage that looks at the next file in the moment in which it is handed to the closing thread: a split asks
@@ -119,8 +119,8 @@ mod tests {
             self.inner.save_account(account)
         }
 
-        fn save_graph(&mut self, graph: &str) -> WriteOutcome {
-            self.inner.save_graph(graph)
+        fn save_state(&mut self, part: StatePart, text: &str) -> WriteOutcome {
+            self.inner.save_state(part, text)
         }
 
         fn file_size(&self) -> u64 {

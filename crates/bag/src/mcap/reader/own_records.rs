@@ -1,12 +1,12 @@
-//! Metadata, account and robot graph that the writer of a bag stores in records of the file.
+//! Metadata, account and robot state that the writer of a bag stores in records of the file.
 
 use super::McapReader;
 use crate::mcap::account_record;
-use crate::mcap::graph_record;
 use crate::mcap::record::{Metadata, RECORD_HEAD};
 use crate::mcap::sink::{METADATA_KEY, METADATA_NAME};
+use crate::mcap::state_record;
 use crate::storage::FileAccount;
-use crate::{BagMetadata, Result, RobotGraph};
+use crate::{BagMetadata, Result, StatePart};
 
 /// Metadata of a bag is never longer; what is, is not read.
 const MAX_METADATA: u64 = 256 << 20;
@@ -52,19 +52,18 @@ impl McapReader {
         Ok(())
     }
 
-    /// Reads the graph of the robot, all of its records together.
-    pub(super) fn read_graph(&mut self) -> Result<RobotGraph> {
-        let mut graph = RobotGraph::default();
-        // In the order of the file: a later one says what changed.
-        let mut places = self.graph.clone();
+    /// Reads the texts of a part of the robot's state, in the order of the file: a later one says what changed.
+    pub(super) fn read_state(&mut self, wanted: StatePart) -> Result<Vec<String>> {
+        let places = self.state.iter().filter(|(part, ..)| *part == wanted);
+        let mut places: Vec<_> = places.map(|(_, at, length)| (*at, *length)).collect();
         places.sort_unstable();
+        let mut texts = Vec::with_capacity(places.len());
         for (offset, length) in places {
             let bytes = self.read_record(offset, length)?;
-            if let Some(text) = bytes.as_deref().and_then(graph_record::parse) {
-                graph.update(&RobotGraph::parse(text)?);
-            }
+            let text = bytes.as_deref().and_then(state_record::parse);
+            texts.extend(text.map(|(_, text)| text.to_owned()));
         }
-        Ok(graph)
+        Ok(texts)
     }
 
     /// The body of a record; `None` when it is damaged.

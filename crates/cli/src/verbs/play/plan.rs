@@ -38,6 +38,17 @@ impl FromStr for LoopRange {
     }
 }
 
+/// The log time at which playing begins; `None` for the first message.
+pub(super) fn start_ns(options: &Options, reader: &BagReader) -> Option<i64> {
+    match options.range.start? {
+        PlayStart::At(time) => Some(time.nanos()),
+        PlayStart::Offset(offset) => {
+            let first = reader.info().start_time_ns?;
+            Some(first.saturating_add(offset.nanos()))
+        }
+    }
+}
+
 pub(super) fn options(arguments: &Arguments, reader: &BagReader) -> anyhow::Result<Options> {
     let time = &arguments.time;
     let info = reader.info();

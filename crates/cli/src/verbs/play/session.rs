@@ -13,6 +13,7 @@ use timeloom_time::Duration;
 use timeloom_tui::Keyboard;
 
 use super::bag_arguments::BagArguments;
+use super::set_parameters::SetParameters;
 use super::{full_screen, keys, status_line};
 use crate::context::Context;
 use crate::damage;
@@ -34,6 +35,8 @@ pub(crate) struct Session<'a> {
     /// How often the line is drawn, per second.
     pub(crate) line_rate: f64,
     pub(crate) beginning: Beginning,
+    /// Set on the nodes of the robot before anything is played.
+    pub(crate) parameters: Option<SetParameters>,
 }
 
 /// The first action.
@@ -82,6 +85,8 @@ impl NoticeQueue {
 impl Session<'_> {
     pub(crate) fn run(self, context: &mut Context) -> anyhow::Result<Outcome> {
         let live = Live::join_beside(self.live, context)?;
+        let parameters = self.parameters.as_ref();
+        let are_set = parameters.map_or(Ok(true), |wanted| wanted.run(&live, context))?;
         let node = RosNode::new(Arc::clone(live.participant()), self.node)?;
         let words = NoticeQueue::default();
         let said = words.clone();
@@ -154,7 +159,10 @@ impl Session<'_> {
         summary(&status, self.bag, context);
         context.printer.warnings(&live.later_notes());
         let lost = status.lost() > 0 || damage::means_loss(&status.damage) || screen.incomplete;
-        Ok(Outcome::lost_if(lost))
+        if lost || are_set {
+            return Ok(Outcome::lost_if(lost));
+        }
+        Ok(Outcome::ProblemFound)
     }
 }
 

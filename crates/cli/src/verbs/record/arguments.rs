@@ -160,6 +160,9 @@ pub(super) struct OutputArguments {
     /// Your own keys in the metadata
     #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
     pub(super) custom_data: Vec<KeyValue>,
+    /// Without the state of the robot: graph, parameters of the nodes, host and settings
+    #[arg(long)]
+    pub(super) no_state: bool,
     /// none, file or message
     #[arg(long, value_name = "MODE")]
     pub(super) compression_mode: Option<String>,
@@ -231,6 +234,9 @@ pub(super) struct BehaviourArguments {
     /// Record nothing until ~/resume or the space bar
     #[arg(long)]
     pub(super) start_paused: bool,
+    /// Join a fleet: `timeloom fleet` starts, stops and shows all recorders of this name
+    #[arg(long, value_name = "NAME", value_parser = crate::verbs::fleet::name)]
+    pub(super) fleet: Option<String>,
     /// Stamp messages with /clock
     #[arg(long)]
     pub(super) use_sim_time: bool,

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use timeloom_bag::BagOptions;
 use timeloom_bag::yaml::{self, Node};
+use timeloom_bag::{BagOptions, ENVIRONMENT_KEY};
 use timeloom_msg::qos::parse_overrides;
 use timeloom_msg::{Distro, QosProfile, TypeName};
 use timeloom_node::host_clock::HostClockProbe;
@@ -20,6 +20,7 @@ use timeloom_time::{Clock, Duration, System};
 use super::arguments::{Arguments, LowSpace, SelectionArguments, span};
 use super::key_value::KeyValue;
 use super::triggers;
+use super::recording_environment;
 use crate::context::Context;
 use crate::decode::resolver;
 use crate::environment;
@@ -137,6 +138,8 @@ impl<'a> Setup<'a> {
             log_clock: behaviour.use_sim_time.then(|| node.clock()),
             names: Some(node.names().clone()),
             host_clock: Some(host_clock(node)),
+            graph: !self.arguments.output.no_state,
+            parameters: !self.arguments.output.no_state,
             ..base
         })
     }
@@ -177,6 +180,10 @@ fn writer(arguments: &Arguments) -> anyhow::Result<WriterSettings> {
             Failure::usage(format!("--custom-data {key} has no value")).hint("write KEY=VALUE")
         })?;
         custom_data.push((key.clone(), value.clone()));
+    }
+    if !output.no_state {
+        let text = recording_environment::read().to_text();
+        custom_data.push((ENVIRONMENT_KEY.to_owned(), text));
     }
     Ok(WriterSettings {
         storage: output.storage.clone().unwrap_or_default(),

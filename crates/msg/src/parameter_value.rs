@@ -1,9 +1,9 @@
+mod typed_text;
+
 use std::fmt;
 
-use timeloom_msg::value::{Array, Struct, Text};
-use timeloom_msg::{Definitions, Value};
-
-use crate::Result;
+use crate::value::{Array, Struct, Text};
+use crate::{Definitions, Result, Value};
 
 /// The value of a parameter, as `rcl_interfaces/msg/ParameterValue` has it.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,8 +94,7 @@ impl ParameterValue {
                 message.set("double_array_value", Array::Float64(items.clone()))
             }
             Self::Strings(items) => message.set("string_array_value", Array::String(texts(items))),
-        }?;
-        Ok(())
+        }
     }
 
     /// Reads a message; none if it is another one, or its type is none that there is.
