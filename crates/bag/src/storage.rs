@@ -73,8 +73,9 @@ impl StorageId {
 
 /// Writes one file of a bag.
 ///
-/// Messages go in as batches. A message is *accepted* when `write` returned without naming it, and *written* when the
-/// storage holds it; whatever is accepted and can no longer be written is named by a later outcome, per topic.
+/// Messages are passed in batches. A message is *accepted* when `write` returned without naming it, and *written* when
+/// the storage holds it; messages that are accepted and can no longer be written are named by a later outcome, per
+/// topic.
 pub trait StorageWriter: Send {
     /// Declares a topic and returns its dense id; the same topic again gives the same id.
     fn add_topic(&mut self, topic: &TopicInfo) -> Result<TopicId>;
@@ -82,31 +83,31 @@ pub trait StorageWriter: Send {
     /// Writes a batch. `now_ns` is any steady time of the caller; it only decides when buffered messages are sealed.
     fn write(&mut self, batch: &[Message<'_>], now_ns: i64) -> WriteOutcome;
 
-    /// Seals what is buffered if it is older than the configured age at `now_ns`.
+    /// Seals buffered messages if they are older than the configured age at `now_ns`.
     fn tick(&mut self, now_ns: i64) -> WriteOutcome;
 
-    /// Hands everything that is buffered to the operating system and waits for it: a killed process loses none of it.
+    /// Passes all buffered messages to the operating system and waits for it: a killed process loses none of them.
     fn seal(&mut self) -> WriteOutcome;
 
     /// Like [`seal`](Self::seal), and makes it survive a power cut. Blocks on the disk.
     fn sync(&mut self) -> WriteOutcome;
 
-    /// Asks for a [`sync`](Self::sync) without waiting for it, where the storage writes on a thread of its own.
+    /// Requests a [`sync`](Self::sync) without waiting for it, where the storage writes on its own thread.
     fn request_sync(&mut self) -> WriteOutcome {
         self.sync()
     }
 
-    /// Saves the account so far in the file, as it is: a killed process leaves it there. [`finish`](Self::finish) makes it
+    /// Saves the account so far in the file: a killed process leaves it there. [`finish`](Self::finish) makes it
     /// obsolete.
     fn save_account(&mut self, account: &str) -> WriteOutcome;
 
     /// Adds a text of the robot's graph to the file; see [`RobotGraph::to_yaml`]. It stays in the finished file.
     fn save_graph(&mut self, graph: &str) -> WriteOutcome;
 
-    /// Size of the file if it were sealed now, near enough to decide on a split.
+    /// Approximate size of the file if it were sealed now, to decide on a split.
     fn file_size(&self) -> u64;
 
-    /// Writes what is left, the metadata and the index, and closes the file.
+    /// Writes the rest, the metadata and the index, and closes the file.
     fn finish(
         self: Box<Self>,
         metadata: &mut dyn FnMut(&FileSummary) -> BagMetadata,
@@ -116,7 +117,7 @@ pub trait StorageWriter: Send {
 /// The contents of a finished file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileSummary {
-    /// Account of each topic by dense id; lost messages of the storage are in it.
+    /// Account of each topic by dense id, including messages lost by the storage.
     pub topics: Vec<TopicStatistics>,
     /// Size of the file.
     pub file_size: u64,
@@ -174,7 +175,7 @@ pub struct FileInfo {
     pub end_time_ns: Option<i64>,
     /// The newest metadata that the file embeds.
     pub metadata: Option<BagMetadata>,
-    /// The account that the file keeps of itself; `None` when it keeps none.
+    /// The account in the file; `None` if it has none.
     pub account: Option<FileAccount>,
     /// `ros_distro` that the storage itself states.
     pub ros_distro: String,
@@ -202,14 +203,14 @@ impl FileInfo {
 
 /// Reads one file of a bag.
 ///
-/// A damaged stretch is reported once as an error; reading goes on behind it with the next call.
+/// A damaged part is reported once as an error; reading continues behind it with the next call.
 pub trait StorageReader: Send {
     /// The description of the file.
     fn info(&self) -> &FileInfo;
 
     /// Reads the graph of the robot; empty when the file has none.
     ///
-    /// It is read when it is asked for: opening a file does not pay for it.
+    /// Read on request: opening a file does not pay for it.
     ///
     /// # Errors
     /// When it cannot be read, or is of a later version.

@@ -103,7 +103,7 @@ impl CsvDirectory {
             .collect();
         let mut name = plain.clone();
         let mut number = 2;
-        // File systems may not tell upper case from lower case.
+        // File systems may not distinguish upper and lower case.
         while !self.names.insert(name.to_ascii_lowercase()) {
             name = format!("{plain}-{number}");
             number += 1;

@@ -17,7 +17,7 @@ CREATE TABLE messages(id INTEGER PRIMARY KEY,topic_id INTEGER NOT NULL,timestamp
 CREATE INDEX timestamp_idx ON messages (timestamp ASC);
 ";
 
-/// The accounts of a file that is being written, oldest first; rosbag2 does not look at this table.
+/// The accounts of a file that is being written, oldest first; rosbag2 ignores this table.
 pub(super) const CREATE_ACCOUNT: &str =
     "CREATE TABLE IF NOT EXISTS timeloom_account(id INTEGER PRIMARY KEY,account TEXT NOT NULL)";
 pub(super) const INSERT_ACCOUNT: &str = "INSERT INTO timeloom_account(account) VALUES (?1)";
@@ -30,19 +30,19 @@ pub(super) fn saved_accounts(connection: &Connection) -> Vec<String> {
         let mut statement =
             connection.prepare("SELECT account FROM timeloom_account ORDER BY id")?;
         let rows = statement.query_map([], |row| row.get(0))?;
-        // Damage costs what lies behind it, and not what was read before.
+        // Damage affects only the rows behind it.
         Ok(rows.map_while(Result::ok).collect())
     };
     // Without losses there is no such table.
     read(connection).unwrap_or_default()
 }
 
-/// The graph of the robot, oldest first; rosbag2 does not look at this table.
+/// The graph of the robot, oldest first; rosbag2 ignores this table.
 pub(super) const CREATE_GRAPH: &str =
     "CREATE TABLE IF NOT EXISTS timeloom_graph(id INTEGER PRIMARY KEY,graph TEXT NOT NULL)";
 pub(super) const INSERT_GRAPH: &str = "INSERT INTO timeloom_graph(graph) VALUES (?1)";
 
-/// The texts of the graph; none where no recorder saved any.
+/// The texts of the graph; none if no recorder saved any.
 pub(super) fn graphs(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     if !has_table(connection, "timeloom_graph")? {
         return Ok(Vec::new());
@@ -63,7 +63,7 @@ fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
         .map(|found| found.is_some())
 }
 
-/// Which of the later columns and tables a database has.
+/// The later columns and tables that a database has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -78,7 +78,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Looks at the tables instead of trusting a version number: Humble has schema 3 tables without saying so.
+    /// Checks the tables instead of trusting a version number: Humble has schema 3 tables without a version.
     pub(super) fn detect(connection: &Connection) -> rusqlite::Result<Self> {
         let has_column = |name: &str| -> rusqlite::Result<bool> {
             connection

@@ -114,7 +114,7 @@ impl ClockOwner {
         self.core.clock.rate().unwrap_or(1.0)
     }
 
-    /// How often per second `/clock` is published; 0 if it is off.
+    /// Frequency of `/clock` in hertz; 0 if it is off.
     pub fn clock_frequency(&self) -> f64 {
         self.core.output().frequency()
     }

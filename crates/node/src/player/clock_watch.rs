@@ -68,7 +68,7 @@ impl ClockWatch {
         servers.any(|service| service.strip_suffix(GET_PARAMETERS) == Some(node))
     }
 
-    /// Whether there was a publisher of `/clock`, and is none now.
+    /// Whether there was a publisher of `/clock`, and there is none now.
     pub(super) fn is_gone(&self) -> bool {
         let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
         owners.seen && owners.nodes.is_empty()
@@ -120,7 +120,7 @@ impl Owners {
         self.report(names)
     }
 
-    /// The names of all publishers; none if a name is missing and required.
+    /// The names of all publishers; `None` if a name is missing and required.
     fn names(&self, names: Names) -> Option<Vec<String>> {
         let name = |(gid, name): (&Gid, &Option<String>)| match names {
             Names::Only => name.clone(),
@@ -140,7 +140,7 @@ impl Owners {
     }
 }
 
-/// How to name a node without a name.
+/// The name of a node without a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Names {
     Only,

@@ -71,7 +71,7 @@ impl PlayerHandle {
         let live = &shared.live;
         let now = shared.clock.now().nanos();
         let offset = live.offset.load(Ordering::SeqCst);
-        // A message that is late holds playing back, wherever the clock is.
+        // A late message holds playing back, wherever the clock is.
         let progress = now.min(live.next_due.load(Ordering::Relaxed)) - offset;
         let state = match live.state() {
             // Only the owner of an external clock can pause it.
@@ -125,7 +125,7 @@ impl PlayerHandle {
         }
     }
 
-    /// How often per second `/clock` is published; 0 if it is off.
+    /// Frequency of `/clock` in hertz; 0 if it is off.
     pub fn clock_frequency(&self) -> f64 {
         f64::from_bits(self.0.live.clock_frequency.load(Ordering::SeqCst))
     }

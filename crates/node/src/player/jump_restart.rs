@@ -14,7 +14,7 @@ pub(super) struct JumpRestart {
     read_ahead: Arc<ReadAhead>,
     mailbox: Arc<Mailbox>,
     live: Arc<LiveStatus>,
-    /// The plan in force; without one, nothing is read.
+    /// The current plan; without one, nothing is read.
     plan: Mutex<Option<ReadPlan>>,
     /// The playback thread moves its clock along with the messages: the read-ahead stays valid.
     own: AtomicBool,
@@ -49,7 +49,7 @@ impl JumpRestart {
         )
     }
 
-    /// Sets the plan in force.
+    /// Sets the current plan.
     pub(super) fn set_plan(&self, plan: Option<ReadPlan>) {
         *self.plan.lock().unwrap_or_else(PoisonError::into_inner) = plan;
     }

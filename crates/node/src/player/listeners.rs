@@ -80,12 +80,12 @@ impl Listeners {
         }
     }
 
-    /// Since when it watches.
+    /// The start of the watch.
     pub(super) fn since(&self) -> Time<Steady> {
         self.since
     }
 
-    /// When the graph changed last.
+    /// The last change of the graph.
     pub(super) fn changed(&self) -> Time<Steady> {
         lock(&self.known).changed
     }
@@ -95,7 +95,7 @@ impl Listeners {
         lock(&self.known).of(offer).map(node_of).collect()
     }
 
-    /// Mismatches that were not reported yet, because the name of the node did not come.
+    /// Mismatches that were not reported yet, because the name of the node did not arrive.
     pub(super) fn unnamed_mismatches(&self) -> Vec<Notice> {
         lock(&self.known).mismatches(Names::Any)
     }
@@ -119,7 +119,7 @@ impl Known {
         }
     }
 
-    /// Takes in an event; true if it concerns an offer.
+    /// Applies an event; true if it concerns an offer.
     fn apply(&mut self, event: &GraphEvent, now: Time<Steady>) -> bool {
         self.changed = now;
         match event {

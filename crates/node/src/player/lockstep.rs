@@ -11,7 +11,7 @@ use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
 use crate::RosNode;
 
-/// Nothing was heard yet.
+/// No message was received yet.
 const SILENT: i64 = i64::MIN;
 
 /// Listens to the topic that time waits for.
@@ -60,15 +60,15 @@ impl Lockstep {
         }
     }
 
-    /// The stamp of the last message that came since the last call, in the player's time; [`i64::MAX`] if its type
-    /// has none.
+    /// The stamp of the last message received since the last call, in the player's time; [`i64::MAX`] if its type has
+    /// none.
     pub(super) fn heard(&mut self) -> Option<i64> {
         self.subscribe();
         let heard = self.heard.swap(SILENT, Ordering::SeqCst);
         (heard != SILENT).then_some(heard)
     }
 
-    /// Forgets the stamp: it is from before a jump.
+    /// Discards the stamp: it is from before a jump.
     pub(super) fn forget(&self) {
         self.heard.store(SILENT, Ordering::SeqCst);
     }

@@ -19,7 +19,7 @@ use crate::{Error, Result};
 
 /// The message of `/clock`.
 const TYPE: &str = "rosgraph_msgs/msg/Clock";
-/// How many publishers are remembered; more come only from a flood.
+/// Number of remembered publishers; only a flood has more.
 const MOST_OWNERS: usize = 64;
 
 /// Provides simulated time while it is switched on.
@@ -147,10 +147,10 @@ impl ClockSource {
         self.change(on, choice, own)
     }
 
-    /// Replaces `/clock` by a source of the node's own; none for `/clock` again.
+    /// Replaces `/clock` by a source of the node's own; `None` for `/clock` again.
     ///
     /// # Errors
-    /// The error of the source if it cannot start; there is none then.
+    /// The error of the source if it cannot start; there is no source then.
     pub(super) fn set_own(&self, source: Option<Box<dyn TimeSource>>) -> Result<()> {
         let started = match source {
             Some(source) => self.hub.set_source(source).map(|()| true),
@@ -234,7 +234,7 @@ impl ClockSource {
             Some(Wanted::Topic(_) | Wanted::Own) => self.hub.activate(),
             None => self.hub.deactivate(),
         }
-        // Only then: its owner may have attached the clock to a hub of its own.
+        // Only then: its owner may have attached the clock to another hub.
         if leaves_process {
             self.hub.attach(&self.clock);
         }
@@ -326,7 +326,7 @@ struct ClockReceiver {
     logger: DeferredLogger,
 }
 
-/// A publisher that was heard.
+/// A publisher that was received.
 struct Known {
     sink: ClockSink,
     /// Whether a malformed sample was reported.
@@ -337,7 +337,7 @@ impl Receiver for ClockReceiver {
     fn sample(&self, sample: Sample) {
         let sink = self.with(sample.writer, |known| known.sink.clone());
         match (decode_clock(&sample.payload), sample.sequence) {
-            // Not awaited: a jump handler of a user must not hold up reception.
+            // Not awaited: a jump handler of a user must not block reception.
             (Some(time), Some(sequence)) => sink.post_numbered(time, sequence),
             (Some(time), None) => sink.post(time),
             (None, _) => self.report_malformed(&sample),

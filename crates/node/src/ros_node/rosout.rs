@@ -11,7 +11,7 @@ use timeloom_wire::MessageTime;
 use super::typed_publisher::TypedPublisher;
 use crate::{Error, Result};
 
-/// How bad it is, with the numbers of `rcl_interfaces/msg/Log`.
+/// The severity of a log message, with the numbers of `rcl_interfaces/msg/Log`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// For developers.
@@ -81,7 +81,7 @@ pub(super) struct Logger(Arc<Inner>);
 struct Inner {
     /// The node's name with dots.
     name: String,
-    /// What is less severe is dropped, as rcl drops it.
+    /// Less severe messages are dropped, as in rcl.
     level: Severity,
     clock: Clock<System>,
     rosout: OnceLock<TypedPublisher>,
@@ -100,7 +100,7 @@ impl Logger {
     }
 
     pub(super) fn publish_on(&self, rosout: TypedPublisher) {
-        // Set once, by the node that made both.
+        // Set once, by the node that created both.
         let _set = self.0.rosout.set(rosout);
     }
 
@@ -108,7 +108,7 @@ impl Logger {
         *self.0.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
     }
 
-    /// Says it to the owner and on `/rosout`.
+    /// Logs to the owner and on `/rosout`.
     pub(super) fn log(&self, severity: Severity, text: &str) {
         if severity < self.0.level {
             return;
@@ -125,7 +125,7 @@ impl Logger {
         }
     }
 
-    /// Says it to the owner alone; for threads that must not publish.
+    /// Logs to the owner only; for threads that must not publish.
     pub(super) fn report(&self, severity: Severity, text: &str) {
         if severity < self.0.level {
             return;
@@ -139,7 +139,7 @@ impl Logger {
 
     fn message(&self, rosout: &TypedPublisher, severity: Severity, text: &str) -> Result<Value> {
         let mut message = rosout.message()?;
-        // As rcl does, the machine's time, also in simulation.
+        // The machine's time, also in simulation, as in rcl.
         let stamp = WireTime::saturating_from(self.0.clock.now());
         message.set_time("stamp", stamp)?;
         message.set("level", severity.level())?;

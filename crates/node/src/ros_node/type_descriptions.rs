@@ -16,7 +16,7 @@ pub(super) struct TypeDescriptions(Mutex<BTreeMap<TypeHash, Arc<Schema>>>);
 
 impl TypeDescriptions {
     pub(super) fn add(&self, schema: &Arc<Schema>) {
-        // A type without a hash cannot be asked for.
+        // A type without a hash cannot be queried.
         if let Ok(hash) = schema.type_hash() {
             let mut types = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             types.entry(hash).or_insert_with(|| Arc::clone(schema));
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_in_use_is_described_with_all_it_uses() {
+    fn a_type_in_use_is_described_with_all_nested_types() {
         let types = TypeDescriptions::default();
         let schema = Definitions::builtin()
             .schema("std_msgs/msg/Header")
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_said_as_rcl_says_it() {
+    fn unknown_types_are_reported_in_the_words_of_rcl() {
         let types = TypeDescriptions::default();
         let reason = |hash: &str| {
             let answer = ask(&types, hash);

@@ -128,7 +128,7 @@ impl LineageMonitor {
         Ok(())
     }
 
-    /// The report so far. Reception goes on while it is built.
+    /// The report so far. Reception continues while it is built.
     pub fn report(&self) -> Report {
         let mut analysis = self.received();
         let mut report = analysis.engine.report();
@@ -299,7 +299,7 @@ mod tests {
             },
             inputs: Vec::new(),
         };
-        // A report holds the analysis for as long as it takes; this one until all is received.
+        // A report locks the analysis for as long as it takes; this one until all is received.
         let report = monitor.received();
         let sent = tags.publish(tag.encode().into(), PublishOptions::default());
         sent.unwrap();

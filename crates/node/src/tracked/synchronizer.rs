@@ -10,7 +10,7 @@ use crate::Result;
 
 /// Subscriptions whose messages are joined by their stamps. Dropping it ends them.
 ///
-/// The tag of what is made of a match names exactly the messages of that match, however many newer ones came.
+/// The tag of a message made of a match names exactly the messages of that match, however many newer ones arrived.
 #[derive(Debug)]
 pub struct TrackedSynchronizer {
     subscriptions: Vec<TrackedSubscription>,
@@ -49,7 +49,7 @@ impl TrackedSynchronizer {
         })
     }
 
-    /// How many messages of each topic found no partner.
+    /// Number of messages of each topic without a match.
     pub fn unmatched(&self) -> Vec<u64> {
         let joint = self.joint.lock().unwrap_or_else(PoisonError::into_inner);
         joint.unmatched().to_vec()

@@ -1,4 +1,4 @@
-//! The graph of the robot on its way into the files.
+//! The graph of the robot in the files of a bag.
 
 use super::BagWriter;
 use crate::RobotGraph;
@@ -17,7 +17,7 @@ impl BagWriter {
         self.on_file(|writer| writer.save_graph(&text))
     }
 
-    /// Begins a file with the graph as it is now; returns the bytes that this takes.
+    /// Begins a file with the current graph; returns its size in bytes.
     pub(super) fn begin_graph(&mut self, writer: &mut dyn StorageWriter) -> u64 {
         self.graph.forget_vanished();
         if self.graph.is_empty() {

@@ -1,4 +1,4 @@
-//! Metadata, account and robot graph that the writer of a bag stores in records of the file.
+//! Metadata, account and robot graph in records of the file.
 
 use super::McapReader;
 use crate::mcap::account_record;
@@ -8,11 +8,11 @@ use crate::mcap::sink::{METADATA_KEY, METADATA_NAME};
 use crate::storage::FileAccount;
 use crate::{BagMetadata, Result, RobotGraph};
 
-/// Metadata of a bag is never longer; what is, is not read.
+/// Longer metadata is not read.
 const MAX_METADATA: u64 = 256 << 20;
 
 impl McapReader {
-    /// Reads the metadata records, the newest last; a broken one is not worth failing for.
+    /// Reads the metadata records, the newest last; a broken one is skipped.
     pub(super) fn read_metadata(&mut self, places: &[(u64, u64)]) -> Result<()> {
         for (offset, length) in places.iter().rev().take(64) {
             let Some(body) = self.read_record(*offset, *length)? else {
@@ -39,7 +39,7 @@ impl McapReader {
         Ok(())
     }
 
-    /// Finds the account of the file: in its metadata, or else what its writer saved before it was killed.
+    /// Finds the account of the file: in its metadata, or else the one that its writer saved before it was killed.
     pub(super) fn read_account(&mut self) -> Result<()> {
         let mut saved = Vec::new();
         for (offset, length) in std::mem::take(&mut self.accounts) {
@@ -55,7 +55,7 @@ impl McapReader {
     /// Reads the graph of the robot, all of its records together.
     pub(super) fn read_graph(&mut self) -> Result<RobotGraph> {
         let mut graph = RobotGraph::default();
-        // In the order of the file: a later one says what changed.
+        // In the order of the file: a later one has the changes.
         let mut places = self.graph.clone();
         places.sort_unstable();
         for (offset, length) in places {
