@@ -8,6 +8,8 @@ pub use file_account::FileAccount;
 pub use outcome::{Unwritten, WriteOutcome};
 pub use query::{Order, Query};
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use crate::{BagMetadata, Error, Message, Result, RobotGraph, TopicId, TopicInfo, TopicStatistics};
@@ -69,6 +71,17 @@ impl StorageId {
         let (_, extension) = name.rsplit_once('.')?;
         Self::ALL.into_iter().find(|id| id.extension() == extension)
     }
+}
+
+/// Creates a file of a bag; an existing one is an error.
+pub(crate) fn create_file(path: &Path) -> Result<File> {
+    let file = File::options().write(true).create_new(true).open(path);
+    file.map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists => Error::Exists {
+            path: path.to_path_buf(),
+        },
+        _ => Error::io(path, "create")(source),
+    })
 }
 
 /// Writes one file of a bag.

@@ -24,10 +24,11 @@ mod type_service;
 mod typed_publisher;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_msg::{Definitions, QosProfile, Schema, Value};
 use timeloom_time::{Clock, Ros, TimeHub, TimeSource};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{Node, NodeName, Participant, TopicSpec};
 
 pub use client::Client;
@@ -239,10 +240,7 @@ impl RosNode {
     }
 
     fn keep(&self, service: Service) {
-        let services = self.0.own_services.lock();
-        services
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(service);
+        lock(&self.0.own_services).push(service);
     }
 
     /// The node on the wire, for raw endpoints.

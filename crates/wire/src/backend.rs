@@ -11,6 +11,6 @@ pub use observers::Observers;
 pub use receiver_calls::ReceiverCalls;
 
 /// Locks a mutex, also after a panic of a thread that held it: every critical section leaves its data consistent.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

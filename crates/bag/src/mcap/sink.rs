@@ -13,6 +13,7 @@ use super::record::{ChunkHead, MAGIC, Metadata, op};
 use super::write_chunk::WriteChunk;
 use crate::graph::GRAPH_NAME;
 use crate::message::size_u64;
+use crate::storage::create_file;
 use crate::{BagMetadata, Error, Result, TopicStatistics, WriteOutcome};
 
 /// Name of the metadata record that carries the bag's metadata.
@@ -41,19 +42,8 @@ pub(crate) struct Sink {
 impl Sink {
     /// Creates the file with its header; an existing file is an error.
     pub(crate) fn create(path: &Path, library: &str, chunking: bool) -> Result<Self> {
-        let file = File::options().write(true).create_new(true).open(path);
-        let file = file.map_err(|source| match source.kind() {
-            io::ErrorKind::AlreadyExists => Error::Exists {
-                path: path.to_path_buf(),
-            },
-            _ => Error::Io {
-                path: path.to_path_buf(),
-                action: "create",
-                source,
-            },
-        })?;
         let mut sink = Self {
-            file,
+            file: create_file(path)?,
             path: path.to_path_buf(),
             position: 0,
             chunking,

@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 
 use super::options::SqliteOptions;
 use super::schema;
-use crate::storage::{FileSummary, StorageWriter, Unwritten, WriteOutcome};
+use crate::storage::{FileSummary, StorageWriter, Unwritten, WriteOutcome, create_file};
 use crate::{BagMetadata, Error, LossCause, Message, Result, TopicId, TopicInfo, TopicStatistics};
 
 /// Writes one database. See [`StorageWriter`] for the contract.
@@ -44,20 +44,7 @@ impl SqliteWriter {
         metadata: Option<&BagMetadata>,
     ) -> Result<Self> {
         // sqlite itself would open an existing file: creating it first makes that an error.
-        File::options()
-            .write(true)
-            .create_new(true)
-            .open(path)
-            .map_err(|source| match source.kind() {
-                std::io::ErrorKind::AlreadyExists => Error::Exists {
-                    path: path.to_path_buf(),
-                },
-                _ => Error::Io {
-                    path: path.to_path_buf(),
-                    action: "create",
-                    source,
-                },
-            })?;
+        create_file(path)?;
         let failed = Error::sqlite(path);
         let connection = Connection::open(path).map_err(&failed)?;
         run_pragma(&connection, &format!("page_size={}", options.page_size)).map_err(&failed)?;

@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_msg::QosProfile;
 use timeloom_time::{Clock, ClockSink, SourceId, Steady, Time, TimeHub};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{Gid, Receiver, Sample, Subscription};
 
 use super::clock_message::decode_clock;
@@ -70,13 +71,9 @@ struct ClockReceiver {
     samples: Arc<Mutex<ClockSamples>>,
 }
 
-fn lock(samples: &Mutex<ClockSamples>) -> MutexGuard<'_, ClockSamples> {
-    samples.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl ClockReceiver {
     fn sink(&self, writer: Gid) -> ClockSink {
-        let mut sinks = self.sinks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sinks = lock(&self.sinks);
         if sinks.len() >= MAX_PUBLISHERS && !sinks.contains_key(&writer) {
             sinks.clear();
         }

@@ -6,12 +6,13 @@
 //! explains, or when samples were lost.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use timeloom_msg::value::{Array, Text};
 use timeloom_msg::{QosProfile, Value};
 use timeloom_time::Duration;
 use timeloom_wire::Gid;
+use timeloom_wire::backend::lock;
 
 use super::clock_samples::SampleId;
 use crate::{Client, ParameterAccess, ParameterValue, Result, RosNode, ServiceTypes};
@@ -92,7 +93,7 @@ impl JumpLog {
         if to == from {
             return;
         }
-        let mut jumps = self.jumps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut jumps = lock(&self.jumps);
         if jumps.len() >= KEPT {
             jumps.pop_front();
         }

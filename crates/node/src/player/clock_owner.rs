@@ -1,9 +1,10 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use timeloom_msg::Distro;
 use timeloom_time::{
     Clock, ControlledClock, Duration, PlaybackRate, PlayerClock, Ros, Time, TimeBase,
 };
+use timeloom_wire::backend::lock;
 
 use super::clock_output::ClockOutput;
 use super::clock_publisher::{ClockPublisher, period_of};
@@ -128,7 +129,7 @@ impl std::fmt::Debug for ClockOwner {
 
 impl Core {
     fn output(&self) -> MutexGuard<'_, ClockOutput> {
-        self.output.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.output)
     }
 
     /// The publisher, while `/clock` is published. Used without the lock: jump handlers may control this clock.

@@ -1,11 +1,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use timeloom_msg::qos::QosDuration;
 use timeloom_msg::{Definitions, QosProfile, TypeName};
 use timeloom_time::{
     BaseThread, CancelToken, Clock, Duration, PlayerClock, Rate, Ros, Steady, Time, WaitOptions,
 };
+use timeloom_wire::backend::lock;
 use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
 
 use super::clock_jumps::JumpLog;
@@ -95,9 +96,7 @@ impl ClockPublisher {
     }
 
     fn last_sample(&self) -> MutexGuard<'_, u64> {
-        self.last_sample
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.last_sample)
     }
 
     fn send(&self, now: Time<Ros>, last_sample: &mut u64) {
@@ -205,10 +204,6 @@ impl Ticker {
     pub(super) fn suspension(&self, now: Time<Steady>) -> Option<Suspension> {
         lock(&self.detector).current(now.nanos())
     }
-}
-
-fn lock(detector: &Mutex<SuspendDetector>) -> MutexGuard<'_, SuspendDetector> {
-    detector.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Ticker {

@@ -1,9 +1,10 @@
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use timeloom_time::{
     ClockChange, Duration, JumpHandle, JumpHandler, JumpThreshold, PlayerClock, Ros, TimeJump,
 };
+use timeloom_wire::backend::lock;
 
 use super::clock_jumps::ClockJump;
 use super::clock_samples::{ClockSamples, SampleId};
@@ -164,8 +165,7 @@ impl ExternalJumps {
     /// Called before the clock shows the new time, so that a thread that sees that time finds the jump.
     fn add(&self, jump: &TimeJump<Ros>) {
         let (from, to) = (jump.old.nanos(), jump.new.nanos());
-        let samples = self.samples.lock();
-        let step = samples.unwrap_or_else(PoisonError::into_inner).step_to(to);
+        let step = lock(&self.samples).step_to(to);
         let mut queue = self.queue();
         if !queue.is_followed {
             return;
@@ -226,6 +226,6 @@ impl ExternalJumps {
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.queue)
     }
 }

@@ -1,7 +1,8 @@
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use timeloom_time::{Clock, Duration, Event, PlayerClock, Ros, Steady, Time, TimeBase};
+use timeloom_wire::backend::lock;
 
 use super::clock_follower::ClockFollower;
 use super::clock_watch::ClockWatch;
@@ -45,11 +46,11 @@ impl PlayerHandle {
         let answer = Arc::new(Mutex::new(Err(Refusal::Ended)));
         let (tell, slot) = (done.clone(), Arc::clone(&answer));
         self.control_then(control, move |answer| {
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = answer;
+            *lock(&slot) = answer;
             tell.set();
         });
         done.wait();
-        *answer.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&answer)
     }
 
     /// Executes a control; `reply` is called with its result on the playback thread, and must not block.

@@ -1,7 +1,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_time::{JumpHandle, JumpHandler, JumpThreshold, PlayerClock, Ros, TimeJump};
+use timeloom_wire::backend::lock;
 
 use super::live_status::LiveStatus;
 use super::mailbox::Mailbox;
@@ -51,11 +52,11 @@ impl JumpRestart {
 
     /// Sets the current plan.
     pub(super) fn set_plan(&self, plan: Option<ReadPlan>) {
-        *self.plan.lock().unwrap_or_else(PoisonError::into_inner) = plan;
+        *lock(&self.plan) = plan;
     }
 
     pub(super) fn plan(&self) -> Option<ReadPlan> {
-        *self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.plan)
     }
 
     /// Moves the clock without a restart.

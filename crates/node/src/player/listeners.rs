@@ -1,8 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_msg::QosProfile;
 use timeloom_time::{Clock, Steady, Time};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{
     EndpointInfo, EndpointKind, Gid, GraphEvent, GraphWatch, NodeName, compatible,
 };
@@ -200,10 +201,6 @@ impl Offer {
 fn node_of(info: &EndpointInfo) -> String {
     let name = info.node.as_ref().map(NodeName::full);
     name.unwrap_or_else(|| info.gid.to_string())
-}
-
-fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
-    known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

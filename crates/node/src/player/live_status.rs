@@ -1,7 +1,8 @@
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use timeloom_time::{Ros, Steady, Time};
+use timeloom_wire::backend::lock;
 
 use super::rate_meter::RateMeter;
 use super::status::State;
@@ -70,7 +71,7 @@ impl LiveStatus {
     }
 
     pub(super) fn details(&self) -> MutexGuard<'_, Details> {
-        self.details.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.details)
     }
 
     /// Restarts the measurement of the achieved rate, after a pause or a jump.

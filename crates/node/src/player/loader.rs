@@ -1,8 +1,9 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::{Bytes, BytesMut};
 use timeloom_bag::TopicId;
 use timeloom_time::{Event, Ros, Time, TimeBase};
+use timeloom_wire::backend::lock;
 
 use super::mailbox::Mailbox;
 use super::notice::{Notice, Reporter};
@@ -80,10 +81,6 @@ impl LoaderQueries {
         *lock(&self.answer) = item;
         self.answered.set();
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Loader {

@@ -1,7 +1,8 @@
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_msg::{Definitions, StampProgram, TypeName};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{
     EndpointInfo, EndpointKind, GraphEvent, GraphWatch, Node, Receiver, Sample, Subscription,
     TopicSpec, adapt_to_offers,
@@ -42,7 +43,7 @@ impl Lockstep {
                 && info.kind == EndpointKind::Publisher
                 && info.topic == wanted
             {
-                let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut slot = lock(&slot);
                 slot.get_or_insert_with(|| EndpointInfo::clone(info));
                 drop(slot);
                 bell.ring();
@@ -78,8 +79,7 @@ impl Lockstep {
         if self.subscription.is_some() {
             return;
         }
-        let found = self.found.lock();
-        let found = found.unwrap_or_else(PoisonError::into_inner).take();
+        let found = lock(&self.found).take();
         let Some(publisher) = found else { return };
         match self.listen(&publisher) {
             Ok(subscription) => self.subscription = Some(subscription),

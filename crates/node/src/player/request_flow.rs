@@ -1,9 +1,10 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
 use timeloom_time::{BaseThread, Clock, Duration, Event, Steady, Time, TimeBase};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{Reply, ReplyReceiver, ServiceClient, ServiceSpec};
 
 use crate::RosNode;
@@ -99,7 +100,7 @@ impl Window {
 
 impl Shared {
     fn window(&self) -> MutexGuard<'_, Window> {
-        self.window.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.window)
     }
 
     fn take(&self) -> Option<Bytes> {
@@ -160,7 +161,7 @@ impl RequestFlow {
 
     /// Sends a request, now or when the server has answered others; the error is the reason as text.
     pub(super) fn send(&self, request: Bytes) -> Result<(), String> {
-        let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sender = lock(&self.sender);
         self.shared.window().waiting.push_back(request);
         if sender.is_some() {
             self.shared.news.set();
@@ -196,8 +197,8 @@ impl Drop for RequestFlow {
     fn drop(&mut self) {
         self.shared.window().state = WindowState::Closed;
         self.shared.news.set();
-        let sender = self.sender.get_mut();
-        if let Some(thread) = sender.unwrap_or_else(PoisonError::into_inner).take() {
+        let sender = lock(&self.sender).take();
+        if let Some(thread) = sender {
             // A panic was a bug; dropping must not cause a second one.
             drop(thread.join());
         }

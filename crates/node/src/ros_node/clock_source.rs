@@ -2,10 +2,11 @@
 //! or from a source that replaces it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use timeloom_msg::{Definitions, QosProfile, TypeName};
 use timeloom_time::{Clock, ClockSink, ClockWarning, Ros, SourceId, TimeHub, TimeSource};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{
     EndpointKind, Gid, GraphEvent, GraphWatch, Node, Participant, Receiver, Sample, Subscription,
     TopicSpec,
@@ -134,7 +135,7 @@ impl ClockSource {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Switches it on with that `QoS` of `/clock`, or off. When this returns, the clock follows its source, or the
@@ -267,7 +268,7 @@ impl ClockSource {
 
 impl Owners {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Gid, String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     fn note(&self, event: &GraphEvent, topic: &str) {
@@ -347,8 +348,7 @@ impl Receiver for ClockReceiver {
 
 impl ClockReceiver {
     fn with<T>(&self, writer: Gid, act: impl FnOnce(&mut Known) -> T) -> T {
-        let publishers = self.publishers.lock();
-        let mut publishers = publishers.unwrap_or_else(PoisonError::into_inner);
+        let mut publishers = lock(&self.publishers);
         if publishers.len() >= MOST_OWNERS && !publishers.contains_key(&writer) {
             publishers.clear();
         }

@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::ThreadId;
 
 use timeloom_time::{BaseThread, Duration, Event, TimeBase};
+use timeloom_wire::backend::lock;
 
 use crate::{Error, Result};
 
@@ -38,7 +39,7 @@ impl JobQueue {
     /// Queues a job; false if the queue is full, and the job is dropped.
     pub(super) fn submit(&self, job: impl FnOnce() + Send + 'static) -> bool {
         {
-            let mut jobs = self.0.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut jobs = lock(&self.0.jobs);
             if jobs.len() >= LIMIT || self.0.stop.load(Ordering::SeqCst) {
                 return false;
             }
@@ -59,7 +60,7 @@ impl JobQueue {
     }
 
     fn next(&self) -> Option<Job> {
-        let mut jobs = self.0.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut jobs = lock(&self.0.jobs);
         jobs.pop_front()
     }
 

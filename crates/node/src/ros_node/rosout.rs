@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use timeloom_msg::Value;
 use timeloom_time::{Clock, System, TimeBase, WireTime};
 use timeloom_wire::MessageTime;
+use timeloom_wire::backend::lock;
 
 use super::typed_publisher::TypedPublisher;
 use crate::{Error, Result};
@@ -105,7 +106,7 @@ impl Logger {
     }
 
     pub(super) fn set_reporter(&self, report: Report) {
-        *self.0.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+        *lock(&self.0.report) = Some(report);
     }
 
     /// Logs to the owner and on `/rosout`.
@@ -130,7 +131,7 @@ impl Logger {
         if severity < self.0.level {
             return;
         }
-        let report = self.0.report.lock().unwrap_or_else(PoisonError::into_inner);
+        let report = lock(&self.0.report);
         let report = report.clone();
         if let Some(report) = report {
             report(severity, text);

@@ -1,9 +1,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::Bytes;
 use timeloom_msg::{QosProfile, Value};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{Node, Request, RequestHandler, RequestId, ServiceServer};
 
 use super::executor::{Executor, JobQueue};
@@ -172,7 +173,7 @@ impl std::fmt::Debug for Responder {
 
 impl Core {
     fn server(&self) -> MutexGuard<'_, Option<Box<dyn ServiceServer>>> {
-        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.server)
     }
 
     fn submit(&self, job: impl FnOnce() + Send + 'static) {

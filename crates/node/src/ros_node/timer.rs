@@ -1,12 +1,13 @@
 //! Timers of a node: ticks on its clock, callbacks on its thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_time::{
     BaseThread, CancelToken, Duration, Event, IntoDuration, Ros, Tick, TimeBase, TimeError, Timer,
     WaitOptions, Woke,
 };
+use timeloom_wire::backend::lock;
 
 use super::RosNode;
 use super::executor::JobQueue;
@@ -187,7 +188,7 @@ impl Ticking {
         let (callback, logger) = (Arc::clone(&self.callback), self.logger.clone());
         let queued = self.jobs.submit(move || {
             if !stop.is_cancelled() {
-                let mut callback = callback.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut callback = lock(&callback);
                 let called = catch_unwind(AssertUnwindSafe(|| callback(tick)));
                 drop(callback);
                 if called.is_err() {

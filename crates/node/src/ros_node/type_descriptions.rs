@@ -1,9 +1,10 @@
 //! The types that a node uses, and `~/get_type_description`.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use timeloom_msg::{Definitions, Schema, TypeHash, TypeSource, Value};
+use timeloom_wire::backend::lock;
 
 use crate::{Error, Result};
 
@@ -18,13 +19,13 @@ impl TypeDescriptions {
     pub(super) fn add(&self, schema: &Arc<Schema>) {
         // A type without a hash cannot be queried.
         if let Ok(hash) = schema.type_hash() {
-            let mut types = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut types = lock(&self.0);
             types.entry(hash).or_insert_with(|| Arc::clone(schema));
         }
     }
 
     fn get(&self, hash: &TypeHash) -> Option<Arc<Schema>> {
-        let types = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let types = lock(&self.0);
         types.get(hash).cloned()
     }
 

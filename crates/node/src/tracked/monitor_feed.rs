@@ -1,10 +1,11 @@
 //! The path of samples from the receive thread to the analysis.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use timeloom_time::{Ros, Time};
 use timeloom_trace::{Arrival, Content, Engine, Feed};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{LossTracker, Receiver, Sample, SequenceStep};
 
 use super::times::Times;
@@ -96,7 +97,7 @@ impl Inbox {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.waiting)
     }
 }
 
@@ -124,7 +125,7 @@ impl TopicReceiver {
 
     /// The change of the number of lost samples.
     fn lost(&self, sample: &Sample) -> (u64, u64) {
-        let mut losses = self.losses.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut losses = lock(&self.losses);
         let step = sample.sequence.map(|it| losses.sample(sample.writer, it));
         match step {
             Some(SequenceStep::Gap(missing) | SequenceStep::Earlier(missing)) => (missing, 0),

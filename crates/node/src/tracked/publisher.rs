@@ -1,10 +1,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::{Bytes, BytesMut};
 use timeloom_msg::{Definitions, QosProfile, Schema, StampProgram, Value};
 use timeloom_time::{Ros, Time};
 use timeloom_trace::{InputSet, TAG_TYPE, TrackedOutput, Tracker, tag_topic};
+use timeloom_wire::backend::lock;
 use timeloom_wire::{PublishOptions, Publisher, TopicSpec};
 
 use super::times::Times;
@@ -135,7 +136,7 @@ impl TrackedPublisher {
         if inner.output.tracker().is_enabled() {
             let stamp = stamp_of(inner.stamp.as_ref(), &payload);
             let tag = {
-                let mut buffers = inner.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut buffers = lock(&inner.buffers);
                 let Buffers { tag, payload } = &mut *buffers;
                 write(tag, stamp).then(|| {
                     // Reuses memory that the transport has released.
